@@ -1,0 +1,226 @@
+"""The text and reasoning of one choice: pieces become blocks and events.
+
+``text`` takes the answer channel, ``reasoning`` a native field, ``border`` decides what
+is held as at the end (a structured call, a wire's block end), ``close`` ends it. What
+the splitter calls reasoning goes out at once; from the first native character on tagged
+blocks wait, because they may say the same (contract 7.4).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from attrs import define
+
+from sidecar.blocks import Blocks
+from sidecar.citations import TextMap
+from sidecar.events import Reclassify
+from sidecar.pieces import Kind, Piece, Pieces, merged
+from sidecar.reasoning import NativeText
+from sidecar.splitter import Splitter
+from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
+from sidecar.text import SurrogateJoiner
+
+if TYPE_CHECKING:
+    from sidecar.delimiters import Delimiters
+    from sidecar.options import StreamOptions
+    from sidecar.outlet import Outlet
+    from sidecar.profiles import Profile
+
+
+@define
+class Counters:
+    """What a choice did to its text; the names are those of ``Stats``."""
+
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    held_peak: int = 0
+
+
+class Channel:
+    """One choice's text and reasoning."""
+
+    def __init__(
+        self,
+        choice: int,
+        options: StreamOptions,
+        profile: Profile,
+        delimiters: Delimiters,
+        outlet: Outlet,
+    ) -> None:
+        self.choice = choice
+        self.policy = options.policy.reasoning
+        self.outlet = outlet
+        self.counters = Counters()
+        self.blocks = Blocks(choice, outlet)
+        self.map = TextMap()
+        self.max_held = options.limits.max_held_chars
+        self.delimiters = delimiters
+        self.answer = Splitter(
+            delimiters,
+            scope=self.policy.scope,
+            starts_open=self.policy.starts_open,
+            likely_open=profile.starts_open,
+            max_held=self.max_held,
+        )
+        self.empty = True  # no visible character that is not blank
+        self._empty_at_call = True
+        self._since_call: list[int] = []  # text blocks since the last call
+        self._native: Splitter | None = None
+        self._native_key: int | str | None = None
+        self._mirrors = NativeText(options.limits.max_document_chars)
+        self._joiners = SurrogateJoiner(), SurrogateJoiner()
+        self.tagged = TaggedReasoning(
+            choice, self.policy, self.max_held, self.answer, self.blocks, outlet
+        )
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        text = self._joiners[0].push(text)
+        if text:
+            self.map.raw(text)
+            self._take(self.answer.push(text))
+            self._note_held()
+
+    def reasoning(
+        self, field: str, text: str, block: int | str | None, document: int
+    ) -> None:
+        """A native field's text in the provider's own ``block``; ``document`` counts
+        documents (see ``NativeText``)."""
+        text = self._joiners[1].push(self._mirrors.push(field, text, document))
+        if not text:
+            return
+        if self.blocks.signed or block != self._native_key:
+            self._native_key = block
+            self.blocks.end_native()
+        if self._native is None:
+            self._native = Splitter(
+                self.delimiters, scope=self.policy.scope, native=True
+            )
+            self.answer.native_begins()
+        self._take_native(self._native.push(text))
+        self._note_held()
+
+    def border(self, *, call: bool) -> None:
+        """A structured call or a wire's block end: what is held is decided now."""
+        self.flush()
+        self.blocks.end()
+        if call:
+            self.answer.call()
+            self._since_call = []
+            self._empty_at_call = self.empty
+
+    def flush(self) -> None:
+        """Decides what is held as at the end; reasoning, fence and line go on."""
+        text, native = (joiner.close() for joiner in self._joiners)
+        if text:
+            self.map.raw(text)
+        self._take([*self.answer.push(text), *self.answer.flush()])
+        if self._native is not None:
+            self._take_native([*self._native.push(native), *self._native.flush()])
+        self.tagged.flush()
+
+    def close(self) -> None:
+        """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
+        self.blocks.end()
+        if self.tagged.judge():
+            self.empty = False
+
+    @property
+    def repaired(self) -> int:
+        """How many half characters had no partner."""
+        return sum(joiner.repaired for joiner in self._joiners)
+
+    def _note_held(self) -> None:
+        held = self.answer.held + self.tagged.held
+        if self._native is not None:
+            held += self._native.held
+        if held > self.counters.held_peak:
+            self.counters.held_peak = held
+
+    # The pieces of the answer
+
+    def _take(self, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) == 1 else merged(pieces):
+            self._READ[piece[0]](self, piece)
+
+    def _text(self, piece: Piece) -> None:
+        _, text, start, end = piece
+        block = self.blocks.text(text, self.outlet.span(piece))
+        self.map.visible(start, end, block)
+        if not self._since_call or self._since_call[-1] != block:
+            self._since_call.append(block)
+        if self.empty and not text.isspace():
+            self.empty = False
+
+    def _reasoning(self, piece: Piece) -> None:
+        self.tagged.push(piece)
+
+    def _enter(self, piece: Piece) -> None:
+        self.tagged.enter(middle=piece[0] is Kind.ENTER_MID)
+
+    def _exit(self, piece: Piece) -> None:
+        self.counters.reasoning_extracted += 1
+        self.tagged.exit(nested=piece[0] is Kind.CUT)
+
+    def _reopen(self, _piece: Piece) -> None:
+        """What was visible since the last call was reasoning (contract 7.5)."""
+        self.blocks.end()
+        if self._since_call:
+            blocks = tuple(self._since_call)
+            self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
+        self._since_call = []
+        self.empty = self._empty_at_call
+
+    def _full(self, _piece: Piece) -> None:
+        self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+
+    def _removed(self, piece: Piece) -> None:
+        kind = piece[0]
+        if kind is not Kind.BLANK:
+            self.counters.delimiters_stripped += 1
+        code, severity, message = _REMOVALS[kind]
+        if self.outlet.trace or severity == "warning":
+            self.outlet.diagnose(self.choice, code, severity, message, piece)
+
+    _READ: ClassVar = {
+        Kind.TEXT: _text,
+        Kind.REASONING: _reasoning,
+        Kind.DELIMITER: _removed,
+        Kind.STRAY: _removed,
+        Kind.REBUILT: _removed,
+        Kind.BLANK: _removed,
+        Kind.ENTER: _enter,
+        Kind.ENTER_MID: _enter,
+        Kind.EXIT: _exit,
+        Kind.CUT: _exit,
+        Kind.REOPEN: _reopen,
+        Kind.FULL: _full,
+    }
+
+    # The pieces of native reasoning
+
+    def _take_native(self, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) == 1 else merged(pieces):
+            if piece[0] is Kind.REASONING:
+                self._send_native(piece)
+            else:
+                self.blocks.removed(piece[1])
+                self._removed(piece)
+
+    def _send_native(self, piece: Piece) -> None:
+        self.blocks.reasoning(piece[1], "native", self.outlet.span(piece))
+        self.tagged.native(piece[1])
+
+
+_REMOVALS: dict[Kind, tuple[str, str, str]] = {
+    Kind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
+    Kind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
+    Kind.STRAY: ("orphan-reasoning-close", "warning", "a closer without an opener"),
+    Kind.REBUILT: (
+        "delimiter-stripped",
+        "warning",
+        "characters that would have completed a delimiter",
+    ),
+}

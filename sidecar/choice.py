@@ -1,0 +1,210 @@
+"""One choice of a stream: its channel, its calls and results, its citations.
+
+Structured calls stand between the texts: the first fragment that is sent of one decides
+the text held before it and ends its block. What is provisional of a call (who runs it,
+may it be run) is settled when the stream closes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from sidecar.channel import Channel
+from sidecar.citations import CitationResolver
+from sidecar.events import Citation, Diagnostic, Finish, ToolCallDelta, ToolResult
+from sidecar.tools.assemble import CallAssembler
+from sidecar.tools.checks import check_call
+from sidecar.tools.classify import CallContext, classify, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidecar.delimiters import Delimiters
+    from sidecar.ending import Ending
+    from sidecar.events import ToolCall
+    from sidecar.options import StreamOptions, Tool
+    from sidecar.outlet import Outlet
+    from sidecar.profiles import Profile
+    from sidecar.tools.call import OpenCall
+    from sidecar.wires.parts import (
+        CallEndPart,
+        CallPart,
+        CitationPart,
+        DiagnosticPart,
+        FinishPart,
+        ResultPart,
+    )
+
+
+@frozen
+class Surroundings:
+    """What all choices of a stream share."""
+
+    options: StreamOptions
+    profile: Profile
+    delimiters: Delimiters
+    outlet: Outlet
+    tools: dict[str, Tool] | None
+
+
+class Choice:
+    """Takes the parts of one choice; ``close`` in three steps, as the order of events
+    at close wants it: ``flush``, ``end``, ``finish``."""
+
+    def __init__(self, number: int, shared: Surroundings) -> None:
+        self.number = number
+        self.outlet = shared.outlet
+        self.tools = shared.tools
+        self.channel = Channel(
+            number, shared.options, shared.profile, shared.delimiters, shared.outlet
+        )
+        self.last: FinishPart | None = None
+        self._calls = CallAssembler(number, shared.options.limits.max_call_chars)
+        self._sent: dict[int, OpenCall] = {}  # by block
+        self._results: dict[str, int] = {}  # key of a result -> its block
+        self._result_ids: set[str] = set()
+        self._citations: CitationResolver | None = None
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        self.channel.text(text)
+        if self._citations is not None:
+            self._cite(self._citations.ready())
+
+    def call(self, part: CallPart, wire: str) -> None:
+        for call, delta in self._calls.push(part):
+            self._stand(call)
+            if call.ended:
+                self._send_call(call, wire)
+            else:
+                self._send_delta(call, delta)
+        self._report(self._calls.take_reports())
+
+    def end_call(self, part: CallEndPart, wire: str) -> None:
+        self._end_calls(self._calls.end(part), wire)
+
+    def result(self, part: ResultPart) -> None:
+        """A server's result; one with a known key replaces the one before."""
+        block = self._results.get(part.key) if part.key is not None else None
+        if block is None:
+            self.channel.border(call=False)
+            block = self.outlet.block()
+        if part.key is not None:
+            self._results[part.key] = block
+        if part.id:
+            self._result_ids.add(part.id)
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            block,
+            part.content,
+            "server",
+            True,
+            part.raw,
+            part.id,
+            part.name,
+            part.is_error,
+        )
+
+    def cite(self, part: CitationPart) -> None:
+        if self._citations is None:
+            self._citations = CitationResolver(self.channel.map)
+        self._citations.push(part)
+        self._cite(self._citations.ready())
+
+    def finished(self, part: FinishPart, wire: str) -> None:
+        """A finish chunk ends the calls; text may follow, the last reason wins."""
+        self.last = part
+        self._end_calls(self._calls.finish(), wire)
+
+    # The end
+
+    def flush(self) -> None:
+        self.channel.flush()
+
+    def end(self, wire: str) -> None:
+        """Ends blocks and calls; citations find their places."""
+        self.channel.close()
+        self._end_calls(self._calls.finish(), wire)
+        if self.channel.repaired:
+            self._report_surrogates()
+        if self._citations is not None:
+            self._cite(self._citations.close(self._block_text))
+
+    def finish(self, ending: Ending, wire: str) -> None:
+        """The last event, and the final word on the calls."""
+        reason = ending.derive(self.last, self._settle(wire, None))
+        for call in self._settle(wire, reason):
+            self.outlet.builder.replace_call(call)
+        self.outlet.send(
+            Finish,
+            self.number,
+            reason,
+            self.channel.empty and not self._sent,
+            ending.complete(self.last),
+            self.last.raw if self.last is not None else None,
+        )
+
+    def _settle(self, wire: str, reason: str | None) -> list[ToolCall]:
+        """The calls as they stand now that all results are known."""
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        calls = self.outlet.builder.calls(self.number)
+        return [settle(call, self._sent[block], context) for block, call in calls]
+
+    def _block_text(self, block: int) -> str | None:
+        return self.outlet.builder.block_text(self.number, block)
+
+    # Calls
+
+    def _stand(self, call: OpenCall) -> None:
+        """Gives the call its block; what is held before it is decided."""
+        if call.block is None:
+            self.channel.border(call=True)
+            call.block = self.outlet.block()
+
+    def _send_delta(self, call: OpenCall, delta: str) -> None:
+        self.outlet.send(
+            ToolCallDelta, self.number, call.block, call.id, delta, call.name
+        )
+
+    def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
+        for call in calls:
+            self._stand(call)
+            self._send_call(call, wire)
+        self._report(self._calls.take_reports())
+
+    def _send_call(self, call: OpenCall, wire: str) -> None:
+        if call.rest:
+            self._send_delta(call, call.rest)
+        reason = self.last.reason if self.last is not None else None
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        event = classify(call, context)
+        assert call.block is not None  # it stands
+        self._sent[call.block] = call
+        self.outlet.post(event)
+        self._report(check_call(event, (self.tools or {}).get(call.name)))
+
+    # Reports
+
+    def _cite(self, citations: Iterable[dict[str, object]]) -> None:
+        for fields in citations:
+            self.outlet.send(Citation, self.number, **fields)
+
+    def _report(self, parts: Iterable[DiagnosticPart]) -> None:
+        for part in parts:
+            self.outlet.send(
+                Diagnostic,
+                self.number,
+                part.code,
+                part.severity,
+                part.message,
+                part.raw,
+            )
+
+    def _report_surrogates(self) -> None:
+        count = self.channel.repaired
+        message = f"{count} half characters had no other half and became U+FFFD"
+        self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)

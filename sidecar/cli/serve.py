@@ -1,0 +1,82 @@
+"""``stream-sidecar [serve] [--stdio]``: speaks JSON-RPC on stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+_ANSWER_SECONDS = 0.4
+"""So long LSP requests in flight may go on at the end of stdin."""
+
+_WRITE_SECONDS = 0.4
+"""So long the client may take nothing before what is left to write is given up."""
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+@click.option("--stdio", is_flag=True, help="The only transport; may be left out.")
+@click.option(
+    "--clientProcessId",
+    "--client-process-id",
+    "client",
+    metavar="PID",
+    help="End when this process ends.",
+)
+@click.option("--log-file", metavar="PATH", help="Log to this file, not to stderr.")
+@click.option(
+    "--log-level",
+    default="warning",
+    show_default=True,
+    help="debug, info, warning or error.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    stdio: bool,
+    client: str | None,
+    log_file: str | None,
+    log_level: str,
+) -> None:
+    """Serve one client over stdin and stdout (what happens without a command, too).
+
+    Ends with code 0 after shutdown and exit, and when the client is gone (end of
+    stdin, closed stdout, death of the parent or of PID); with 1 after exit alone; with
+    128 and the signal's number on SIGTERM and SIGINT. Unknown flags are ignored.
+    """
+    # stdout must be ours before anything else is imported.
+    from sidecar.transport import claim
+
+    stdin, stdout = claim()
+    from sidecar import logs
+
+    logs.start(log_level, log_file)
+    for argument in context.args:
+        logs.log.warning("ignored argument %s", argument)
+    serve(stdin, stdout, client)
+
+
+def serve(stdin: int, stdout: int, client: str | None) -> None:
+    """Serves until the end of the process."""
+    from sidecar.connection import Connection
+    from sidecar.lifetime import ParentWatch, end, end_on_signals
+    from sidecar.logs import log
+    from sidecar.lsp_thread import LspThread
+    from sidecar.transport import Writer, pump
+
+    end_on_signals()
+    watch = ParentWatch()
+    if client is not None and client.isdecimal():
+        watch.add(int(client))
+    watch.start()
+    writer = Writer(stdout, failed=lambda: os._exit(0))
+    connection = Connection(writer.send, LspThread, watch.add)
+    try:
+        pump(stdin, connection, writer)
+        writer.send(connection.close(_ANSWER_SECONDS))
+        writer.drain(_WRITE_SECONDS)
+    except Exception:
+        log.exception("bug in the reading loop")
+        end(1)
+    end(connection.exit_code or 0)

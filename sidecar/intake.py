@@ -1,0 +1,168 @@
+"""From raw chunks to parts: framing, the choice of the wire, and what is no document.
+
+`Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
+the rest. ``auto`` decides on the first document that fits one wire only; documents
+before it wait, but an error needs no wire. Input that is no document of the wire is
+kept, bounded, because it may be a provider's error in its own words (an HTML page or
+plain text under HTTP 200).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sidecar.framing import Framer
+from sidecar.provider_errors import find_error, normalize_error
+from sidecar.wires import FALLBACK, WIRES, detect
+from sidecar.wires.parts import (
+    DiagnosticPart,
+    Document,
+    DonePart,
+    ErrorPart,
+    MetadataPart,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sidecar.framing import Frame
+    from sidecar.options import StreamOptions
+    from sidecar.wires.parts import Part, Wire
+
+MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
+"""Diagnostics of input that could not be used; counted in ``Stats``."""
+
+_MAX_BODY = 65_536
+"""Code points kept of a body that is not what it should be, to tell its error."""
+
+
+class Intake:
+    """``push`` chunks, ``close``; then ``silence`` says why nothing came.
+
+    ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
+    document said something.
+    """
+
+    def __init__(self, options: StreamOptions) -> None:
+        is_text = options.wire == "text"
+        self.options = options
+        self.wire = options.wire
+        self.documents = 0
+        self.done = False
+        self.used = False
+        self._framer = Framer(
+            "text" if is_text else options.framing,
+            options.encoding,
+            options.limits.max_document_chars,
+        )
+        self._announces = not is_text and "auto" in (options.wire, options.framing)
+        self._reader: Wire | None = None
+        self._undecided: list[Document] = []
+        self._body = ""
+        if options.wire != "auto":
+            self._reader = WIRES[options.wire].make(options.provider)
+
+    @property
+    def framing(self) -> str:
+        """The framing's name, ``auto`` until it is decided."""
+        return self._framer.framing
+
+    def push(self, chunk: object) -> Iterable[list[Part]]:
+        if type(chunk) is dict and self._settled and self._reader is not None:
+            self.documents += 1
+            return (self._seen(self._reader.push(Document(chunk))),)
+        return self._frames(self._framer.push(chunk))
+
+    @property
+    def _settled(self) -> bool:
+        """True when a decoded document needs nothing but its wire."""
+        return not (self._announces or self.done or self.framing == "text")
+
+    def close(self) -> Iterator[list[Part]]:
+        """What is left in the framing, and documents that fitted no wire."""
+        yield from self._frames(self._framer.close())
+        if self._reader is None and self._undecided:
+            yield from self._choose(FALLBACK)
+
+    def end(self) -> list[Part]:
+        """The wire's last parts, which belong behind all held text."""
+        return [] if self._reader is None else self._reader.close()
+
+    def silence(self) -> list[Part]:
+        """Nothing usable came: what came may tell why, in its own words."""
+        if self._body:
+            return [normalize_error(self._body, provider=self.options.provider)]
+        message = "the stream ended before anything came"
+        parts: list[Part] = [DiagnosticPart("empty-stream", message)]
+        if self.wire != "text":
+            parts.append(ErrorPart("network", message, retryable=True, raw=None))
+        return parts
+
+    def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
+        for frame in frames:
+            if isinstance(frame, Document):
+                yield from self._document(frame)
+            elif isinstance(frame, DonePart):
+                self.done = True
+            else:
+                yield self._seen([frame])
+
+    def _document(self, document: Document) -> Iterator[list[Part]]:
+        self.documents += 1
+        if self.done:
+            message = "a document after the end mark"
+            yield [DiagnosticPart("data-after-done", message, raw=document.value)]
+        elif self._reader is not None:
+            yield self._read(document)
+        else:
+            yield from self._decide(document)
+
+    def _decide(self, document: Document) -> Iterator[list[Part]]:
+        is_text = self.framing == "text" and isinstance(document.value, str)
+        name = "text" if is_text else detect(document)
+        if name is not None:
+            yield from self._choose(name)
+            yield self._read(document)
+            return
+        body = find_error(document.value, document.event)
+        if body is None:
+            self._undecided.append(document)
+        else:
+            self.used = True
+            yield [normalize_error(body, provider=self.options.provider)]
+
+    def _choose(self, name: str) -> Iterator[list[Part]]:
+        self._reader = WIRES[name].make(self.options.provider)
+        self.wire = name
+        waiting, self._undecided = self._undecided, []
+        for document in waiting:
+            yield self._read(document)
+
+    def _read(self, document: Document) -> list[Part]:
+        assert self._reader is not None
+        announced = self._announce() if self._announces else []
+        if self.framing == "text" and self.wire != "text":
+            self._keep(document.value)
+            return announced
+        return announced + self._seen(self._reader.push(document))
+
+    def _announce(self) -> list[Part]:
+        """What ``auto`` decided, once."""
+        self._announces = False
+        wire = self.wire if self.options.wire == "auto" else None
+        framing = self.framing if self.options.framing == "auto" else "auto"
+        decided = None if framing == "auto" else framing
+        return [MetadataPart(wire=wire, framing=decided)] if wire or decided else []
+
+    def _seen(self, parts: list[Part]) -> list[Part]:
+        for part in parts:
+            if type(part) is not DiagnosticPart:
+                self.used = True
+            elif part.code in MALFORMED:
+                self._keep(part.raw)
+        return parts
+
+    def _keep(self, text: Any) -> None:
+        room = _MAX_BODY - len(self._body)
+        if isinstance(text, str) and room > 0:
+            self._body += text[:room]

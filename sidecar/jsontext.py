@@ -1,0 +1,205 @@
+"""JSON text in and out: the one place that knows which library does it.
+
+Reading (`loads` for text, `decode` for bytes): orjson where it can be imported and
+accepts the text, the standard library for what a strict reader refuses (half
+surrogates, NaN, numbers outside 64 bits, a byte order mark). Numbers that the strict
+JSON subset of protocol.md, "Transport", cannot carry become their own JSON text, as a
+`NumberText`. Raises ValueError, and nothing else, for what is not JSON.
+
+Writing (`encode`): always inside that subset. A value that is outside it is written as
+the nearest one inside: U+FFFD for half a surrogate pair, JSON text in a string for the
+rest (`portable`). `dumps` gives compact JSON text of anything that `loads` can read.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MAX_DEPTH = 64
+"""Arrays and objects of a provider's value nested deeper leave as text in a string."""
+
+_INT64 = range(-(2**63), 2**64)
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER = b"0" * 19
+
+
+class NumberText(str):
+    """A number that strict readers cannot represent, as its JSON text."""
+
+    __slots__ = ()
+
+
+def loads(text: str) -> Any:
+    """The value of ``text``; ValueError when it is not one JSON value."""
+    try:
+        return _read(text.encode())
+    except ValueError:
+        return _read_leniently(text)
+
+
+def decode(body: bytes) -> Any:
+    """The value of ``body``: UTF-8, or any encoding that RFC 4627 tells apart."""
+    try:
+        return _read(body)
+    except ValueError:
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        return _read_leniently(text)
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON text of ``value``, keys in order, not ASCII-escaped."""
+    try:
+        return _COMPACT.encode(value)
+    except RecursionError:
+        return "".join(_pieces(value))
+
+
+def encode(value: Any) -> bytes:
+    """``value`` as UTF-8 JSON that the strictest reader accepts.
+
+    TypeError for what is no JSON value at all; nesting is the caller's business
+    (`portable`), because only the caller knows which parts are foreign.
+    """
+    try:
+        return _write(value)
+    except (TypeError, ValueError):
+        return _write(_healed(value))
+
+
+def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """A provider's ``value`` in reach of every reader; itself where it already is.
+
+    Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
+    become text. Half surrogates are left to `encode`.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, dict):
+        if not depth:
+            return dumps(value)
+        items = [portable(item, depth - 1) for item in value.values()]
+        return value if _same(items, value) else dict(zip(value, items, strict=True))
+    if isinstance(value, list | tuple):
+        if not depth:
+            return dumps(value)
+        items = [portable(item, depth - 1) for item in value]
+        return value if all(map(is_, items, value)) else items
+    return _portable_number(value)
+
+
+def _same(items: list[Any], value: dict[Any, Any]) -> bool:
+    named = all(type(key) is str for key in value)
+    return named and all(map(is_, items, value.values()))
+
+
+def _portable_number(value: Any) -> Any:
+    if isinstance(value, int):
+        return value if value in _INT64 else NumberText(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else NumberText(json.dumps(value))
+    return str(value)
+
+
+def _healed(value: Any) -> Any:
+    """``value`` with whole characters and names only; TypeError if it is no JSON."""
+    if isinstance(value, dict):
+        return {_healed_text(str(key)): _healed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_healed(item) for item in value]
+    if isinstance(value, str):
+        return _healed_text(value)
+    if value is None:
+        return None
+    if isinstance(value, int | float):
+        return _portable_number(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _healed_text(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _read_leniently(text: str) -> Any:
+    try:
+        return json.loads(
+            text, parse_int=_integer, parse_float=_real, parse_constant=NumberText
+        )
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _integer(text: str) -> int | str:
+    if len(text) > 20:
+        return NumberText(text)
+    value = int(text)
+    return value if value in _INT64 else NumberText(text)
+
+
+def _real(text: str) -> float | str:
+    value = float(text)
+    return value if isfinite(value) else NumberText(text)
+
+
+class _Ready(str):
+    """A piece of text that is written as it is."""
+
+    __slots__ = ()
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """JSON text of ``value``, however deeply nested, without recursion."""
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, _Ready):
+            yield item
+        elif isinstance(item, dict):
+            names = [f"{_COMPACT.encode(str(key))}:" for key in item]
+            stack += _parts("{", names, list(item.values()), "}")
+        elif isinstance(item, list | tuple):
+            stack += _parts("[", [""] * len(item), list(item), "]")
+        else:
+            yield _COMPACT.encode(item)
+
+
+def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list[Any]:
+    """The parts of an object or array, last first: ready text and values."""
+    parts: list[Any] = [_Ready(opener)]
+    for number, name in enumerate(names):
+        parts += [_Ready(f",{name}" if number else name), items[number]]
+    return [*parts, _Ready(closer)][::-1]
+
+
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def _strict_read(body: bytes) -> Any:
+    # Longer integers would be rounded to a float without a word.
+    if body.translate(_ZEROS).find(_LONG_NUMBER) >= 0:
+        raise ValueError("long number")
+    return orjson.loads(body)
+
+
+def _plain_read(body: bytes) -> Any:
+    return _read_leniently(body.decode())
+
+
+def _plain_write(value: Any) -> bytes:
+    return _COMPACT.encode(_healed(value)).encode()
+
+
+_read: Callable[[bytes], Any] = _plain_read
+_write: Callable[[Any], bytes] = _plain_write
+
+try:
+    import orjson
+except ImportError:  # bundled without compiled wheels
+    pass
+else:
+    _read, _write = _strict_read, orjson.dumps

@@ -1,0 +1,265 @@
+"""Where code begins and ends in the visible text: spans and fences.
+
+A *span* is a backtick run up to an equal run on the same line. A *fence* is a line that
+starts (after blanks, ``>`` and list marks) with three or more backticks or tildes; it
+runs to a line with at least as many of them and nothing else, or to the end (contract
+7.3, "Code"; where that is silent, CommonMark 0.31).
+
+`CodeState` is fed the visible text only, so removed text changes nothing. It never
+looks ahead: whether an open run will close is the business of `RunIndex`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from enum import Enum
+from typing import ClassVar
+
+LONGEST_RUN = 32
+"""Longer backtick runs never open a span, so that open runs stay few."""
+
+BLANKS = " \t\r\f\v"
+
+_RUN_OR_BREAK = re.compile(r"`+|\n")
+
+
+class RunIndex:
+    """Looks ahead, in raw text, for the run that makes a delimiter code.
+
+    ``verdict`` answers for one delimiter at a time, at rising positions, and each
+    character is looked at once: hostile lines cost no more than others.
+    """
+
+    __slots__ = ("line_end", "seen", "starts")
+
+    def __init__(self) -> None:
+        self.seen = 0  # absolute position up to which runs are known
+        self.line_end: int | None = None  # the first line break behind the start
+        self.starts: dict[int, deque[int]] = {}  # run length -> absolute positions
+
+    def verdict(
+        self, code: CodeState, buffer: str, base: int, at: int, limit: int, final: bool
+    ) -> bool | None:
+        """True: code, False: the delimiter at ``at`` counts, None: more is needed.
+
+        ``base`` is the absolute position of ``buffer[0]``; ``limit`` the absolute
+        position from which nothing is waited for any more.
+        """
+        self._look(buffer, base, at, final)
+        for length in code.open_runs():
+            if self._next_start(length, at) < limit:
+                return True
+        decided = final or self.ended(limit) or self.seen >= limit
+        return False if decided else None
+
+    def ended(self, limit: int) -> bool:
+        """True when the line is known to end before ``limit``."""
+        return self.line_end is not None and self.line_end < limit
+
+    def _look(self, buffer: str, base: int, at: int, final: bool) -> None:
+        if self.line_end is not None and self.line_end < at:
+            self.line_end = None
+            self.starts.clear()
+        if self.line_end is not None:
+            return
+        self.seen = max(self.seen, at)
+        for match in _RUN_OR_BREAK.finditer(buffer, self.seen - base):
+            if match[0] == "\n":
+                self.line_end = self.seen = base + match.start()
+                return
+            length = match.end() - match.start()
+            if match.end() == len(buffer) and not final and length <= LONGEST_RUN:
+                self.seen = base + match.start()
+                return
+            key = min(length, LONGEST_RUN + 1)
+            self.starts.setdefault(key, deque()).append(base + match.start())
+        self.seen = base + len(buffer)
+
+    def _next_start(self, length: int, at: int) -> float:
+        starts = self.starts.get(length)
+        while starts and starts[0] < at:
+            starts.popleft()
+        return starts[0] if starts else float("inf")
+
+
+class Line(Enum):
+    """Where the current visible line stands."""
+
+    #: only blanks, ``>`` and list marks so far
+    PREFIX = 1
+    #: a list mark or its digits, which only a blank makes part of the prefix
+    MARK = 2
+    #: inside the run that may become a fence
+    RUN = 3
+    #: anything else
+    TEXT = 5
+    #: in a fence: only blanks and ``>`` so far
+    FENCED_PREFIX = 6
+    #: in a fence: inside the run that may close it
+    FENCED_RUN = 7
+    #: in a fence: behind such a run, blanks only
+    FENCED_TRAIL = 8
+    #: in a fence: code
+    FENCED = 9
+
+
+_FENCED = {Line.FENCED_PREFIX, Line.FENCED_RUN, Line.FENCED_TRAIL, Line.FENCED}
+
+
+class CodeState:
+    """The state of code at the end of all visible text so far."""
+
+    __slots__ = ("fence", "line", "mark", "run", "runs", "size")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.line = Line.PREFIX
+        self.fence = ""  # "`" or "~": the character of the fence or its candidate
+        self.size = 0  # and how many of them opened it
+        self.run = 0  # length of the run at the very end
+        self.runs: list[int] = []  # unmatched backtick runs of this line, in order
+        self.mark = ""  # last character of what may be a list mark
+
+    def copy(self) -> CodeState:
+        twin = CodeState()
+        for name in self.__slots__:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    @property
+    def ordinary(self) -> bool:
+        """True when text without backticks and line breaks changes nothing."""
+        return self.run == 0 and (self.line is Line.TEXT or self.line is Line.FENCED)
+
+    @property
+    def fenced(self) -> bool:
+        """True when what comes next, if it goes on with no run, is fenced code."""
+        return self.line in _FENCED or (self.line is Line.RUN and self.size > 2)
+
+    @property
+    def closing(self) -> bool:
+        """True when the text ends with the run that closes a span."""
+        return self.run in self.runs
+
+    def open_runs(self) -> list[int]:
+        """Lengths of the runs that a later equal run would close into a span."""
+        if self.line is Line.RUN:
+            return _with_run([], self.size) if self.fence == "`" else []
+        if not self.run:
+            return self.runs
+        return _with_run(self.runs, self.run)
+
+    def feed(self, text: str) -> None:
+        position, end = 0, len(text)
+        while position < end:
+            position = self._READ[self.line](self, text, position)
+
+    def _prefix(self, text: str, at: int) -> int:
+        character = text[at]
+        if character in "`~":
+            self.fence, self.size, self.line = character, 0, Line.RUN
+            return at
+        if character in "-*+" or character.isdecimal():
+            self.line, self.mark = Line.MARK, character
+        elif character not in BLANKS and character not in ">\n":
+            self.line = Line.TEXT
+        return at + 1
+
+    def _list_mark(self, text: str, at: int) -> int:
+        character = text[at]
+        number = self.mark.isdecimal()
+        if character in " \t" and not number:
+            self.line = Line.PREFIX
+        elif number and (character.isdecimal() or character in ".)"):
+            self.mark = character
+        else:
+            self.line = Line.TEXT
+            return at
+        return at + 1
+
+    def _run(self, text: str, at: int) -> int:
+        end = _run_end(text, at, self.fence)
+        self.size += end - at
+        if end < len(text):
+            self._end_run()
+        return end
+
+    def _end_run(self) -> None:
+        if self.size > 2:
+            self.line = Line.FENCED
+            return
+        self.runs = _with_run([], self.size) if self.fence == "`" else []
+        self.line = Line.TEXT
+
+    def _text(self, text: str, at: int) -> int:
+        if self.run and text[at] != "`":
+            self.runs, self.run = _with_run(self.runs, self.run), 0
+        match = _RUN_OR_BREAK.search(text, at)
+        if match is None:
+            return len(text)
+        if match[0] == "\n":
+            self.runs, self.line = [], Line.PREFIX
+        else:
+            self.run += match.end() - match.start()
+        return match.end()
+
+    def _fenced_prefix(self, text: str, at: int) -> int:
+        character = text[at]
+        if character == self.fence:
+            self.line = Line.FENCED_RUN
+            return at
+        if character not in BLANKS and character not in ">\n":
+            self.line = Line.FENCED
+        return at + 1
+
+    def _fenced_run(self, text: str, at: int) -> int:
+        end = _run_end(text, at, self.fence)
+        self.run += end - at
+        if end < len(text):
+            closing, self.run = self.run >= self.size, 0
+            self.line = Line.FENCED_TRAIL if closing else Line.FENCED
+        return end
+
+    def _fenced_trail(self, text: str, at: int) -> int:
+        if text[at] == "\n":
+            self.line = Line.PREFIX
+        elif text[at] not in BLANKS:
+            self.line = Line.FENCED
+        return at + 1
+
+    def _fenced(self, text: str, at: int) -> int:
+        found = text.find("\n", at)
+        if found < 0:
+            return len(text)
+        self.line = Line.FENCED_PREFIX
+        return found + 1
+
+    _READ: ClassVar = {
+        Line.PREFIX: _prefix,
+        Line.MARK: _list_mark,
+        Line.RUN: _run,
+        Line.TEXT: _text,
+        Line.FENCED_PREFIX: _fenced_prefix,
+        Line.FENCED_RUN: _fenced_run,
+        Line.FENCED_TRAIL: _fenced_trail,
+        Line.FENCED: _fenced,
+    }
+
+
+def _run_end(text: str, at: int, character: str) -> int:
+    end = at
+    while end < len(text) and text[end] == character:
+        end += 1
+    return end
+
+
+def _with_run(runs: list[int], length: int) -> list[int]:
+    """``runs`` after a run of ``length``: it closes the first equal one, or is open."""
+    if length > LONGEST_RUN:
+        return runs
+    if length in runs:
+        return runs[: runs.index(length)]
+    return [*runs, length]

@@ -1,0 +1,63 @@
+"""Profiles: what a model's or provider's name says about its way of writing.
+
+Names come as hosts write them: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Face),
+``qwen/qwen3-30b-a3b-thinking-2507:free`` (OpenRouter), ``qwen3:30b-a3b-thinking``
+(Ollama). Rows are tried in order, the first whose pattern is found wins; an unknown
+name gets the default, which is safe for any model. ``starts_open`` says that the chat
+template writes the opener itself, so that only a closer may arrive (dialects.md 2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from attrs import frozen
+
+
+@frozen
+class Profile:
+    """``dialects`` are names of ``sidecar.dialects.DIALECTS``."""
+
+    name: str
+    dialects: tuple[str, ...] = ()
+    starts_open: bool = False
+
+
+DEFAULT = Profile("default")
+
+# More special patterns come first.
+_ROWS: tuple[tuple[str, Profile], ...] = (
+    (r"qwen3(\.\d+)?-.*thinking|qwq", Profile("qwen3-thinking", ("hermes",), True)),
+    (r"qwen3(\.\d+)?-?coder", Profile("qwen3-coder", ("qwen3-xml",))),
+    (r"qwen3\.[5-9]", Profile("qwen3.5", ("qwen3-xml",), True)),
+    (r"qwen-?[23]", Profile("qwen3", ("hermes",))),
+    (r"deepseek-r1|r1-distill|deepseek-reasoner", Profile("deepseek-r1", (), True)),
+    (r"deepseek-?v?3\.[12]", Profile("deepseek-v3.1", ("deepseek-v31",))),
+    (r"minimax-m3", Profile("minimax-m3", ("minimax-m3",))),
+    (r"minimax-m2", Profile("minimax-m2", ("minimax-m2",), True)),
+    (r"seed-oss", Profile("seed-oss", ("seed-oss",), True)),
+    (r"magistral|ministral.*reasoning|devstral", Profile("magistral", ("mistral",))),
+    (r"kimi", Profile("kimi", ("kimi-k2",))),
+    (r"glm-?[45]", Profile("glm", ("glm",))),
+    (r"command-?(a|r7b|4)", Profile("cohere", ("cohere",), True)),
+    (r"apertus", Profile("apertus", ("apertus",))),
+    (r"nemotron", Profile("nemotron", ("nemotron-json",), True)),
+    (r"olmo-?3.*think", Profile("olmo3-think", ("olmo3",), True)),
+    (r"step-?3", Profile("step3", (), True)),
+    (r"ernie-4\.5.*thinking", Profile("ernie-thinking", (), True)),
+)
+
+_PATTERNS = tuple((re.compile(pattern), profile) for pattern, profile in _ROWS)
+PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
+
+
+@lru_cache(maxsize=256)
+def profile_of(model: str | None, provider: str | None) -> Profile:
+    """The profile of ``model``, or else of ``provider``; names in any spelling."""
+    for name in (model, provider):
+        text = (name or "").lower().replace("_", "-").replace(" ", "-")[:200]
+        for pattern, profile in _PATTERNS:
+            if pattern.search(text):
+                return profile
+    return DEFAULT

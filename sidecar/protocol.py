@@ -1,0 +1,178 @@
+"""The methods: their names, params, results, and how all of that is spelled in JSON.
+
+`METHODS` is the table: a new method is one row here, its params and result classes in
+``sidecar.methods`` and one function. What a class alone cannot say of its fields is in
+`CHECKS`; other spellings of a tool are in `_tool`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import fields, frozen
+
+from sidecar.converter import (
+    CHECKS,
+    Invalid,
+    Reader,
+    class_reader,
+    converter,
+    patch_reader,
+    structure,
+    unstructure,
+)
+from sidecar.framing import FRAMINGS
+from sidecar.methods import (
+    ABSENT,
+    CloseParams,
+    LimitsPatch,
+    NoParams,
+    NormalizeParams,
+    OpenParams,
+    PolicyPatch,
+    PushParams,
+    SnapshotParams,
+)
+from sidecar.options import Limits, Policy, ReasoningPolicy, Tool
+from sidecar.sessions import Sessions
+from sidecar.wires import WIRES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+WIRE_NAMES = ("auto", *WIRES)
+TOOL_KINDS = (
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch-mode",
+    "other",
+)
+
+
+@frozen
+class Method:
+    """``handler`` takes the open streams and ``params``, and gives an attrs instance.
+
+    ``notifies``: sent as a notification, the method is answered with this one.
+    """
+
+    name: str
+    params: type[Any]
+    handler: Callable[[Sessions, Any], Any]
+    notifies: str | None = None
+
+    def call(self, sessions: Sessions, params: Any) -> Any:
+        """Reads JSON ``params``, calls the handler, and gives the JSON result."""
+        read = structure({} if params is None else params, self.params, "params")
+        return unstructure(self.handler(sessions, read))
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("stream/open", OpenParams, Sessions.open),
+        Method("stream/push", PushParams, Sessions.push, "stream/events"),
+        Method("stream/close", CloseParams, Sessions.close),
+        Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
+        Method("stream/list", NoParams, Sessions.list),
+        Method("message/normalize", NormalizeParams, Sessions.normalize),
+        Method("sidecar/stats", NoParams, Sessions.stats),
+    )
+}
+
+
+def _not_empty(value: str) -> None:
+    if not value:
+        raise Invalid("must not be empty")
+
+
+def _one_of(names: Iterable[str]) -> Callable[[str], None]:
+    known = tuple(names)
+
+    def check(value: str) -> None:
+        if value not in known:
+            raise Invalid(f"must be one of {', '.join(known)}")
+
+    return check
+
+
+def _at_least(least: int) -> Callable[[int], None]:
+    def check(value: int) -> None:
+        if value < least:
+            raise Invalid(f"must be at least {least}")
+
+    return check
+
+
+def _tags(tags: tuple[str, ...]) -> None:
+    for number, tag in enumerate(tags):
+        if not tag or "`" in tag or any(map(str.isspace, tag)):
+            raise Invalid(
+                "must be a name or an opener without white space and backticks",
+                f"[{number}]",
+            )
+
+
+def _chunk_or_chunks(params: PushParams) -> None:
+    """``chunk: null`` is a chunk, but beside ``chunks`` it is an absent one."""
+    if params.chunks is None:
+        if params.chunk is ABSENT:
+            raise Invalid("is missing", ".chunk")
+    elif params.chunk is not ABSENT and params.chunk is not None:
+        raise Invalid("must not be given together with chunk", ".chunks")
+
+
+def _textual(params: OpenParams | NormalizeParams) -> None:
+    pair = {params.wire, params.framing}
+    if "text" in pair and not pair <= {"text", "auto"}:
+        raise Invalid('must be "text" where wire is, and only there', ".framing")
+
+
+CHECKS.update(
+    {
+        (OpenParams, "stream_id"): _not_empty,
+        (OpenParams, ""): _textual,
+        (NormalizeParams, ""): _textual,
+        (PushParams, ""): _chunk_or_chunks,
+        (Tool, "name"): _not_empty,
+        (Tool, "kind"): _one_of(TOOL_KINDS),
+        (ReasoningPolicy, "tags"): _tags,
+        (Limits, "idle_timeout_ms"): _at_least(0),
+    }
+)
+for _kind in (OpenParams, NormalizeParams):
+    CHECKS[_kind, "wire"] = _one_of(WIRE_NAMES)
+    CHECKS[_kind, "framing"] = _one_of(FRAMINGS)
+for _limit in fields(Limits):
+    CHECKS.setdefault((Limits, _limit.name), _at_least(1))
+
+
+def _tool_reader() -> Reader:
+    """Reads a tool as MCP, OpenAI or Anthropic spell it."""
+    read = class_reader(Tool)
+    return lambda value, kind: read(_tool(value), kind)
+
+
+def _tool(value: Any) -> Any:
+    """Our spelling of a declared tool; a provider's own tool is named by its type."""
+    if not isinstance(value, dict):
+        return value
+    inner = value.get("function") or value.get("custom")
+    spelled = {**value, **inner} if isinstance(inner, dict) else dict(value)
+    if spelled.get("name") is None and value.get("type") not in ("function", "custom"):
+        spelled["name"] = value.get("type")
+    for other in ("input_schema", "parameters"):
+        if spelled.get("inputSchema") is None:
+            spelled["inputSchema"] = spelled.get(other)
+    return spelled
+
+
+converter.register_structure_hook(Tool, _tool_reader())
+converter.register_structure_hook(PolicyPatch, patch_reader(Policy))
+converter.register_structure_hook(LimitsPatch, patch_reader(Limits))

@@ -1,0 +1,303 @@
+"""Which kind of error it is, and when to try again: tables of words and patterns.
+
+The words are codes, types and reasons of providers; the patterns are for messages.
+Sources: tools-citations-errors.md 4.2 and 4.3. Patterns are only run over a window of a
+message, and each is linear in it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+WINDOW = 4000
+"""Code points of a message that are looked at."""
+
+_SPECIFIC = {
+    "auth": "authentication authenticationfailed invalidauthentication unauthenticated"
+    " unauthorized notauthenticated invalidapikey apikeyinvalid incorrectapikey"
+    " expiredapikey apikeyexpired invalidtoken expiredtoken unrecognizedclient"
+    " invalidsignature missingauthenticationtoken",
+    "permission": "permission permissiondenied accessdenied forbidden notauthorized"
+    " modelaccess modelaccessdenied unsupportedcountryregionterritory",
+    "billing": "insufficientquota billing paymentrequired usagenotincluded"
+    " insufficientg1creditsbalance insufficientbalance insufficientcredits"
+    " billinghardlimitreached billingnotactive creditbalancetoolow arrearage",
+    "context-length": "contextlengthexceeded contextlength tokenlimitexceeded"
+    " modelcontextwindowexceeded contextwindowexceeded requesttoolarge"
+    " exceedcontextsize toomanytokens toomanyprompttokens inputtoolong prompttoolong"
+    " payloadtoolarge",
+    "content-filter": "contentfilter contentfiltered contentpolicyviolation"
+    " responsibleaipolicyviolation refusal biopolicy misalignmentpolicyviolation"
+    " guardrailintervened moderation prohibitedcontent datainspectionfailed",
+    "rate-limit": "ratelimit ratelimitexceeded ratelimitreached"
+    " resourceexhausted throttling toomanyrequests quotaexceeded quotaexhausted"
+    " requestlimitexceeded",
+    "overloaded": "overloaded provideroverloaded engineoverloaded unavailable"
+    " serviceunavailable modelcapacityexhausted insufficientsystemresource"
+    " modelnotready slowdown",
+    "not-found": "notfound modelnotfound deploymentnotfound resourcenotfound"
+    " invalidmodel unknownmodel",
+    "timeout": "timeout deadlineexceeded modeltimeout vectorstoretimeout gatewaytimeout"
+    " requesttimeout apitimeout timelimit reasontimelimit",
+    "network": "econnreset etimedout econnrefused epipe enotfound eaiagain"
+    " apiconnection connection network",
+    "cancelled": "cancelled canceled clientdisconnect usercancel requestcancelled"
+    " responsecancelled aborted",
+}
+_GENERIC = {
+    "invalid-request": "invalidrequest invalidargument failedprecondition validation"
+    " badrequest unprocessableentity outofrange invalidvalue invalidparameter"
+    " notsupported unsupported stringabovemaxlength template tool"
+    " missingtemplatevariable",
+    "server": "api server internal internalserver internalfailure modelstream"
+    " model providerunavailable badgateway generation"
+    " incompletegeneration incompletegenerationstream streamserialization healthcheck"
+    " malformedoutput upstream",
+}
+SPECIFIC = {word: kind for kind, words in _SPECIFIC.items() for word in words.split()}
+GENERIC = {word: kind for kind, words in _GENERIC.items() for word in words.split()}
+"""Normalised words (`normal_word`). A generic one says less than the message does."""
+
+STATUS = {
+    400: "invalid-request",
+    401: "auth",
+    402: "billing",
+    403: "permission",
+    404: "not-found",
+    408: "timeout",
+    413: "context-length",
+    424: "server",
+    429: "rate-limit",
+    499: "cancelled",
+    503: "overloaded",
+    504: "timeout",
+    522: "timeout",
+    524: "timeout",
+    529: "overloaded",
+}
+_REFINED = {
+    **dict.fromkeys((401, 402, 404, 408, 499, 504, 524, 529), ""),
+    400: "context-length content-filter auth billing not-found permission",
+    403: "context-length content-filter auth billing",
+    413: "context-length",
+    422: "context-length content-filter not-found",
+    429: "billing",
+}
+"""What a message may make of a status; one that is not here leaves it all open."""
+
+RETRYABLE = frozenset(("rate-limit", "overloaded", "server", "timeout", "network"))
+
+_CONTEXT = (
+    r"(?:messages?|prompt|input) (?:is|are) too long"
+    r"|exceeds? the context window|context window exceeds? limit|exceed context limit"
+    r"|(?:input|prompt) token count.{0,80}exceeds the max|maximum prompt length is"
+    r"|reduce the length of the (?:messages|input|prompt)|maximum context length"
+    r"|maximum number of tokens allowed|exceeds? the limit of [0-9]{3}"
+    r"|exceeds? the available context size|greater than the context length"
+    r"|exceeded model token limit|context[ _]length[ _](?:exceeded|is only)"
+    r"|input length.{0,80}exceeds?.{0,80}context length|request entity too large"
+    r"|longer than the model's context length|`inputs` tokens \+ `max_new_tokens` must"
+    r"|current length is.{0,80}while limit is|too many tokens[,:] (?:expected|size)"
+    r"|request payload size exceeds"
+)
+_PATTERNS: tuple[tuple[str, str], ...] = (
+    ("context-length", _CONTEXT),
+    (
+        "content-filter",
+        r"content (?:management )?policy|content[ _-]filter|responsible ai"
+        r"|safety (?:system|policy|policies|reasons)|(?:was|were|been) flagged"
+        r"|inappropriate content|usage polic(?:y|ies)",
+    ),
+    (
+        "auth",
+        r"(?:invalid|incorrect|missing|expired|wrong) (?:x-|an? )?(?:api|access|auth)"
+        r"|api key (?:not valid|is invalid|is missing|expired|has expired)"
+        r"|no api key|api[ _-]key.{0,40}(?:not valid|is invalid|required)"
+        r"|authenticat(?:e|ion)|unauthori[sz]ed|security token|signed? in again",
+    ),
+    (
+        "billing",
+        r"insufficient (?:account )?(?:balance|credit|fund|quota)|credit balance"
+        r"|exceeded your current quota|payment required|spend(?:ing)? limit"
+        r"|out of credits|more credits|usage limits?|billing",
+    ),
+    (
+        "rate-limit",
+        r"rate[ _-]?limit|too many requests|quota|resource (?:has been )?exhausted"
+        r"|(?:tokens|requests) per (?:min|day|hour|sec)|throttl|capacity exceeded",
+    ),
+    (
+        "overloaded",
+        r"overloaded|over capacity|no capacity|high demand|at capacity"
+        r"|(?:service|server|model|temporarily) (?:is )?(?:currently )?unavailable",
+    ),
+    ("timeout", r"timed[ -]?out|timeout|deadline exceeded"),
+    (
+        "not-found",
+        r"(?:model|deployment|engine).{0,80}(?:not found|not exist|removed|deprecated)"
+        r"|(?:unknown|invalid|no such) model|model (?:names? are|identifier is invalid)"
+        r"|is not found for api version",
+    ),
+    (
+        "network",
+        r"econnreset|etimedout|econnrefused|epipe|fetch failed|socket hang up"
+        r"|^terminated|connection (?:error|reset|refused|closed|aborted)|network error",
+    ),
+    ("cancelled", r"client disconnect|(?:was|been) (?:cancell?ed|aborted)"),
+    (
+        "permission",
+        r"permission denied|access (?:is )?denied|forbidden|not authorized"
+        r"|n[o']t have (?:access|permission)|region.{0,40}not supported",
+    ),
+)
+_WEAK: tuple[tuple[str, str], ...] = (
+    ("server", r"internal (?:server )?error|bad gateway|server error|unexpected error"),
+    (
+        "invalid-request",
+        r"required|malformed|invalid|not supported|unsupported|must be|not permitted"
+        r"|validation|thought.?signature|schema|unknown (?:parameter|field)",
+    ),
+)
+"""Patterns that count where nothing else says anything."""
+
+_STRONG_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
+_WEAK_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _WEAK)
+_BARE_429 = re.compile(r"\b429\b")
+_WORD_ENDS = re.compile(r"(?:error|exception)+\Z")
+_CLASS_NAME = re.compile(r"\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b")
+_CLASS_WINDOW = 300
+"""A message may begin with the names of wrapped exceptions, as LiteLLM's do."""
+
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+
+def normal_word(word: str) -> str:
+    """``RateLimitReached`` -> ``ratelimitreached``, ``timeout_error`` -> ``timeout``.
+
+    The part after ``#`` or ``/`` counts of a qualified name (AWS's ``__type``).
+    """
+    short = re.split(r"[#/]", word[:200])[-1].lower()
+    return _WORD_ENDS.sub("", _NOT_WORD.sub("", short))
+
+
+def kind_of_error(words: Iterable[str], text: str, status: int | None) -> str:
+    """The kind, by the most telling sign: a specific code or type, the message where
+    the status leaves it open, a general code or type, the status.
+
+    ``words`` are the provider's, innermost first; ``text`` is the message.
+    """
+    normal = [normal_word(word) for word in words]
+    for word in normal:
+        if word in SPECIFIC or word.endswith("spendlimitreached"):
+            return SPECIFIC.get(word, "billing")
+    named = [normal_word(name) for name in _CLASS_NAME.findall(text[:_CLASS_WINDOW])]
+    text = text[:WINDOW].lower()
+    return (
+        _by_text(normal, text, status)
+        or _in_table(SPECIFIC, named)
+        or _in_table(GENERIC, [*normal, *named])
+        or _by_status(status)
+        or _search(_WEAK_RULES, text)
+        or "unknown"
+    )
+
+
+def _in_table(table: dict[str, str], words: list[str]) -> str:
+    return next((table[word] for word in words if word in table), "")
+
+
+def _by_text(words: list[str], text: str, status: int | None) -> str:
+    kind = _search(_STRONG_RULES, text)
+    # LiteLLM's lessons: a field that is too long is no full context, and a number in a
+    # message counts only where the status is unknown, because prompts are echoed.
+    if kind == "context-length" and "stringabovemaxlength" in words:
+        return ""
+    if not kind and status is None and _BARE_429.search(text):
+        return "rate-limit"
+    return kind if kind in _REFINED.get(status or 0, kind).split() else ""
+
+
+def _search(rules: Iterable[tuple[str, re.Pattern[str]]], text: str) -> str:
+    return next((kind for kind, pattern in rules if pattern.search(text)), "")
+
+
+def _by_status(status: int | None) -> str:
+    if status is None or status < 400:
+        return ""
+    return STATUS.get(status, "invalid-request" if status < 500 else "server")
+
+
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_UNIT = r"(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
+_SOON = re.compile(
+    rf"(?:retry|try again)(?: your request)? (?:in|after) (?:about )?"
+    rf"((?:{_NUMBER} ?{_UNIT} ?){{1,4}})"
+)
+_PIECE = re.compile(rf"({_NUMBER}) ?({_UNIT})")
+_UNITS = (("ms", 1), ("milli", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000))
+_LONGEST_WAIT = 10**12
+"""Milliseconds; more is no time to wait, but a mistake."""
+
+_DATE = re.compile(
+    r"[A-Za-z]{3}, ([0-9]{2}) ([A-Za-z]{3}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"
+)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+
+
+def wait_of_headers(headers: Mapping[str, str]) -> int | None:
+    """Milliseconds to wait by lower-case ``headers``, in the order of the SDKs.
+
+    An HTTP date counts from the ``date`` header: there is no clock here.
+    """
+    wait = milliseconds(headers.get("retry-after-ms"), 1)
+    if wait is not None:
+        return wait
+    after = headers.get("retry-after", "")
+    wait = milliseconds(after, 1000)
+    then, now = _date(after), _date(headers.get("date", ""))
+    if wait is None and then is not None and now is not None:
+        wait = max(0, int((then - now).total_seconds() * 1000))
+    return wait
+
+
+def wait_of_text(text: str) -> int | None:
+    """Milliseconds that a message asks to wait: ``Please retry in 1m54.88s``."""
+    found = _SOON.search(text[:WINDOW].lower())
+    if found is None:
+        return None
+    waits = (
+        float(number) * next(size for start, size in _UNITS if unit.startswith(start))
+        for number, unit in _PIECE.findall(found[1])
+    )
+    return ceil(sum(waits))
+
+
+def milliseconds(value: Any, unit: int) -> int | None:
+    """A number, its text, or Google's ``34.4s`` or ``{seconds}``, of ``unit`` ms."""
+    if isinstance(value, dict):
+        value = value.get("seconds")
+    if isinstance(value, str):
+        value = value.strip().removesuffix("s")
+        value = float(value) if re.fullmatch(_NUMBER, value) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return ceil(value * unit) if 0 <= value * unit <= _LONGEST_WAIT else None
+
+
+def _date(text: str) -> datetime | None:
+    """An IMF-fixdate (RFC 9110 5.6.7)."""
+    match = _DATE.match(text)
+    if match is None or match[2].lower() not in _MONTHS.split():
+        return None
+    day, year, hour, minute, second = (int(match[n]) for n in (1, 3, 4, 5, 6))
+    try:
+        month = _MONTHS.split().index(match[2].lower()) + 1
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,271 @@
+"""The pipeline of one stream: framing -> wire -> channels and calls -> events.
+
+`Stream.push(chunk)` gives the events of one chunk and `Stream.close()` the rest, with
+the held text first and one ``finish`` per choice last (contract section 3). Neither
+raises for anything a provider sends: whatever cannot be used becomes a ``diagnostic``.
+Any exception that leaves them is a bug. A whole response is pushed once and closed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sidecar.choice import Choice, Surroundings
+from sidecar.dialects import delimiters
+from sidecar.ending import Ending
+from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
+from sidecar.intake import MALFORMED, Intake
+from sidecar.message import Stats
+from sidecar.options import DEFAULT_TAGS
+from sidecar.outlet import Outlet
+from sidecar.profiles import profile_of
+from sidecar.provider_errors import normalize_error
+from sidecar.wires.parts import (
+    BlockEndPart,
+    CallEndPart,
+    CallPart,
+    CitationPart,
+    DiagnosticPart,
+    DonePart,
+    ErrorPart,
+    FinishPart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    ResultPart,
+    TextPart,
+    UsagePart,
+)
+
+if TYPE_CHECKING:
+    from sidecar.message import Message
+    from sidecar.options import StreamOptions
+    from sidecar.wires.parts import Part
+
+_USAGE_FIELDS = (
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+
+
+class Stream:
+    """One stream of one model. ``options`` is what stream/open said."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        self.options = options
+        self.profile = profile_of(options.model, options.provider)
+        policy, tags = options.policy, options.policy.reasoning.tags
+        named = {tool.name: tool for tool in options.tools or ()}
+        self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
+        self._intake = Intake(options)
+        self._shared = Surroundings(
+            options,
+            self.profile,
+            delimiters(tags, ())
+            if tags is not None
+            else delimiters(DEFAULT_TAGS, self.profile.dialects),
+            self._outlet,
+            None if options.tools is None else named,
+        )
+        self._choices: dict[int, Choice] = {}
+        self._ending = Ending()
+        self._counts = {"pushes": 0, "chars": 0, "malformed": 0}
+        self._lists = 0  # documents that gave parts: mirrors are told by their document
+        self._usage: dict[str, int] = {}
+
+    @property
+    def wire(self) -> str:
+        """The wire's name, ``auto`` until it is decided."""
+        return self._intake.wire
+
+    @property
+    def framing(self) -> str:
+        """The framing's name, ``auto`` until it is decided."""
+        return self._intake.framing
+
+    @property
+    def last_seq(self) -> int:
+        """``seq`` of the last event, 0 before the first."""
+        return self._outlet.seq
+
+    def push(self, chunk: object) -> list[Event]:
+        """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
+        value (one decoded document)."""
+        self._counts["pushes"] += 1
+        if isinstance(chunk, str):
+            self._counts["chars"] += len(chunk)
+        for parts in self._intake.push(chunk):
+            self._take(parts)
+        return self._outlet.take()
+
+    def close(
+        self, reason: str = "eof", error: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """EOF: nothing that was held back is lost. ``error`` is what the host knows of
+        a failed transport (``status``, ``headers``, ``body``)."""
+        for parts in self._intake.close():
+            self._take(parts)
+        self._ending.reason = reason
+        self._ending.done = self._ending.done or self._intake.done
+        self._ending.implicit = self.wire == "text"
+        choices = self._choices or {0: self._choice(0)}
+        self._outlet.closing()
+        for choice in choices.values():
+            choice.flush()
+        self._take(self._intake.end())
+        for choice in choices.values():
+            choice.end(self.wire)
+        self._report_end(error or {})
+        self._outlet.release()
+        for _, choice in sorted(choices.items()):
+            choice.finish(self._ending, self.wire)
+        return self._outlet.take()
+
+    def _report_end(self, host: dict[str, Any]) -> None:
+        """Errors and diagnostics that only the end can know of."""
+        if self._ending.reason == "error":
+            body, status = host.get("body"), host.get("status")
+            provider = self.options.provider
+            self._error(normalize_error(body, status, host.get("headers"), provider))
+        elif self._ending.reason == "eof" and not self._intake.used:
+            self._take(self._intake.silence())
+        finished = any(choice.last for choice in self._choices.values())
+        if self._intake.used and not finished and not self._ending.over:
+            message = "the stream ended without a finish reason or an end mark"
+            self._diagnostic(DiagnosticPart("missing-terminator", message))
+
+    def message(self) -> Message:
+        """The message of all events so far."""
+        return self._outlet.builder.build()
+
+    def stats(self) -> Stats:
+        """Counters so far; see ``Stats``."""
+        counters = [choice.channel.counters for choice in self._choices.values()]
+        return Stats(
+            pushes=self._counts["pushes"],
+            chunks=self._intake.documents,
+            chars=self._counts["chars"],
+            events=self._outlet.seq,
+            delimiters_stripped=sum(each.delimiters_stripped for each in counters),
+            reasoning_extracted=sum(each.reasoning_extracted for each in counters),
+            malformed_chunks=self._counts["malformed"],
+            held_peak=max((each.held_peak for each in counters), default=0),
+        )
+
+    # Parts
+
+    def _take(self, parts: list[Part]) -> None:
+        """The parts of one document."""
+        self._lists += 1
+        for part in parts:
+            self._READ[type(part)](self, part)
+
+    def _choice(self, number: int) -> Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = Choice(number, self._shared)
+        return choice
+
+    def _text(self, part: TextPart) -> None:
+        self._choice(part.choice).text(part.text)
+
+    def _reasoning(self, part: ReasoningPart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.reasoning(part.field, part.text, part.block, self._lists)
+
+    def _reasoning_state(self, part: ReasoningStatePart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.blocks.state(part.signature, part.opaque)
+
+    def _block_end(self, part: BlockEndPart) -> None:
+        self._choice(part.choice).channel.border(call=False)
+
+    def _call(self, part: CallPart) -> None:
+        self._choice(part.choice).call(part, self.wire)
+
+    def _call_end(self, part: CallEndPart) -> None:
+        self._choice(part.choice).end_call(part, self.wire)
+
+    def _result(self, part: ResultPart) -> None:
+        self._choice(part.choice).result(part)
+
+    def _citation(self, part: CitationPart) -> None:
+        self._choice(part.choice).cite(part)
+
+    def _finish(self, part: FinishPart) -> None:
+        self._choice(part.choice).finished(part, self.wire)
+        if part.reason != "unknown":
+            self._ending.went_on()
+
+    def _done(self, _part: DonePart) -> None:
+        """A wire's own end mark; spliced streams go on after it."""
+        self._ending.done = True
+
+    def _metadata(self, part: MetadataPart) -> None:
+        self._outlet.send(
+            Metadata,
+            0,
+            id=part.id,
+            model=part.model,
+            provider=part.provider,
+            created=part.created,
+            wire=part.wire,
+            framing=part.framing,
+        )
+
+    def _count(self, part: UsagePart) -> None:
+        """Totals: replaced, never added; a field that is missing keeps its value."""
+        known = dict(self._usage)
+        for name in _USAGE_FIELDS:
+            value = getattr(part, name)
+            if value is not None:
+                known[name] = value
+        if known != self._usage:
+            self._usage = known
+            self._outlet.send(Usage, 0, part.raw, **known)
+
+    def _error(self, part: ErrorPart) -> None:
+        self._ending.failed(part)
+        spoken = self._outlet.spoken
+        self._outlet.send(
+            ProviderError,
+            part.choice,
+            part.kind,
+            part.message,
+            part.retryable,
+            "mid-stream" if spoken else "before-stream",
+            spoken,
+            part.raw,
+            part.code,
+            part.provider_type,
+            part.http_status,
+            part.retry_after_ms,
+        )
+
+    def _diagnostic(self, part: DiagnosticPart) -> None:
+        if part.code in MALFORMED:
+            self._counts["malformed"] += 1
+        self._outlet.send(
+            Diagnostic, part.choice, part.code, part.severity, part.message, part.raw
+        )
+
+    _READ: ClassVar[dict[type, Any]] = {
+        TextPart: _text,
+        ReasoningPart: _reasoning,
+        ReasoningStatePart: _reasoning_state,
+        BlockEndPart: _block_end,
+        CallPart: _call,
+        CallEndPart: _call_end,
+        ResultPart: _result,
+        CitationPart: _citation,
+        FinishPart: _finish,
+        DonePart: _done,
+        MetadataPart: _metadata,
+        UsagePart: _count,
+        ErrorPart: _error,
+        DiagnosticPart: _diagnostic,
+    }

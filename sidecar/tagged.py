@@ -1,0 +1,207 @@
+"""Tagged reasoning beside native reasoning: what is sent, held, dropped, judged.
+
+While no native character has come, tagged reasoning goes out at once; what was sent is
+retracted when the native text turns out to say the same. From the first native
+character on tagged blocks are held and dropped into a diagnostic when they close
+(contract 7.4). A block that never closes is judged at the end (contract 7.3).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from sidecar.events import Reclassify, Retract
+from sidecar.pieces import Kind, Piece, merged
+from sidecar.reasoning import Collapsed, SameText
+from sidecar.splitter import Splitter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.blocks import Blocks
+    from sidecar.options import ReasoningPolicy
+    from sidecar.outlet import Outlet
+
+HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
+
+
+@define
+class _Block:
+    """A tagged block that is open, or the part of it after its last nested closer.
+
+    ``sent`` are the blocks it went out in and ``head`` its first characters; ``held``
+    waits until ``passing``.
+    """
+
+    to_text: bool
+    sent: list[int] = field(factory=list)
+    head: str = ""
+    shown: bool = False
+    passing: bool = False
+    held: list[Piece] = field(factory=list)
+
+
+class TaggedReasoning:
+    """One choice's tagged reasoning. ``held``: code points that wait."""
+
+    def __init__(
+        self,
+        choice: int,
+        policy: ReasoningPolicy,
+        max_held: int,
+        answer: Splitter,
+        blocks: Blocks,
+        outlet: Outlet,
+    ) -> None:
+        self.choice = choice
+        self.policy = policy
+        self.max_held = max_held
+        self.answer = answer
+        self.blocks = blocks
+        self.outlet = outlet
+        self.held = 0
+        self._block: _Block | None = None
+        self._same: SameText | None = None
+        self._copies: list[int] = []  # blocks that may repeat native text
+        self._native: str | None = None  # the first native text, collapsed
+        self._copied = 0  # how far tagged blocks have repeated it (policy merge)
+        self._collapsed = Collapsed()
+
+    def enter(self, *, middle: bool) -> None:
+        """An opener; ``middle``: it stood in mid-sentence."""
+        if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
+            self.blocks.end()
+        self._block = _Block(to_text=middle)
+
+    def push(self, piece: Piece) -> None:
+        block = self._open
+        if self._native is None or block.passing:
+            self._send(block, piece)
+            return
+        block.held.append(piece)
+        self.held += len(piece[1])
+        if self.held > self.max_held:
+            block.passing = True
+            self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+            self._release(block)
+
+    def exit(self, *, nested: bool) -> None:
+        """A closer; after a ``nested`` one reasoning goes on in a new block."""
+        if self.policy.precedence == "merge":
+            self._settle(self._is_copy)
+        else:
+            self._settle(lambda _text: True)
+        self._block = None
+        if nested:
+            self.blocks.end()
+            self._block = _Block(to_text=True)
+
+    def native(self, text: str) -> None:
+        """Native reasoning was sent."""
+        if self._native is None:
+            self._native = ""
+        if len(self._native) < self.max_held:
+            self._native += self._collapsed.push(text)
+        same = self._same
+        if same is not None and same.same is None and same.native(text):
+            blocks = tuple(self._copies)
+            self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
+
+    def flush(self) -> None:
+        """Decides what is held as at the end."""
+        if self._block is not None:
+            self._settle(self._is_begun_copy)
+
+    def judge(self) -> bool:
+        """At close: an open block is reasoning or text. True: it became visible."""
+        block = self._block
+        if block is None:
+            return False
+        message = "reasoning was never closed"
+        self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
+        rule = self.policy.unclosed
+        to_text = block.to_text if rule == "auto" else rule == "text"
+        gone = self._copies if self._same is not None and self._same.same else []
+        numbers = tuple(number for number in block.sent if number not in gone)
+        if not to_text or not numbers or self._shows_delimiter(block, numbers):
+            return False
+        self.outlet.send(Reclassify, self.choice, numbers, "text")
+        return block.shown
+
+    @property
+    def _open(self) -> _Block:
+        assert self._block is not None  # the splitter says "enter" first
+        return self._block
+
+    def _send(self, block: _Block, piece: Piece) -> None:
+        text = piece[1]
+        number = self.blocks.reasoning(text, "tag", self.outlet.span(piece))
+        if number not in block.sent[-1:]:
+            block.sent.append(number)
+        if len(block.head) < self.answer.delimiters.longest:
+            block.head += text[: self.answer.delimiters.longest]
+        block.shown = block.shown or not text.isspace()
+        if self._native is None:
+            self._same = self._same or SameText()
+            self._same.tagged(text)
+            if number not in self._copies[-1:]:
+                self._copies.append(number)
+
+    def _settle(self, is_copy: Callable[[str], bool]) -> None:
+        """Drops what is held when it is a copy of native text, else sends it."""
+        block = self._open
+        text = "".join(piece[1] for piece in block.held)
+        if not text or not is_copy(text):
+            self._release(block)
+            return
+        message = "tagged reasoning repeats the native one"
+        for piece in self._unhold(block):
+            self.outlet.diagnose(
+                self.choice, "duplicate-reasoning", "info", message, piece
+            )
+
+    def _release(self, block: _Block) -> None:
+        for piece in self._unhold(block):
+            self._send(block, piece)
+
+    def _unhold(self, block: _Block) -> list[Piece]:
+        held, block.held, self.held = block.held, [], 0
+        return list(merged(held))
+
+    def _is_begun_copy(self, text: str) -> bool:
+        """Open at the end: a prefix of native text, or of what is left of it?"""
+        words = Collapsed().push(text)
+        sent = self._same.size if self._same is not None else 0
+        head = self._native or ""
+        return head.startswith(words) or head[sent:].lstrip().startswith(words)
+
+    def _is_copy(self, text: str) -> bool:
+        """The native text from its start, or from where the last copy ended."""
+        words, head = Collapsed().push(text), self._native or ""
+        for start in (self._copied, 0):
+            at = start + head.startswith(" ", start)
+            if head.startswith(words, at):
+                self._copied = at + len(words)
+                return True
+        return False
+
+    def _shows_delimiter(self, block: _Block, numbers: tuple[int, ...]) -> bool:
+        """Would these blocks, as visible text, show a delimiter?"""
+        builder = self.outlet.builder
+        if not builder.parts:
+            return self.answer.quoted or would_remove(self.answer, block.head)
+        texts = (builder.any_text(self.choice, number) for number in numbers)
+        return would_remove(self.answer, "".join(text or "" for text in texts))
+
+
+def would_remove(answer: Splitter, text: str) -> bool:
+    """Would ``text``, shown behind everything in ``answer``, lose a delimiter?"""
+    probe = Splitter(answer.delimiters, scope=answer.scope, max_held=answer.max_held)
+    probe.visible.code = answer.visible.code.copy()
+    probe.visible.tail = answer.visible.tail
+    probe.visible.start, probe.border = False, True
+    pieces = [*probe.push(text), *probe.flush()]
+    removals = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT)
+    return any(kind in removals for kind, *_ in pieces)

@@ -1,0 +1,51 @@
+"""Small tools on text that every channel needs.
+
+`join_surrogates` heals characters that a host cut in two halves: JavaScript strings
+are UTF-16, and a chunk may end in the middle of a character (hosts.md 2.2).
+"""
+
+from __future__ import annotations
+
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+
+
+class SurrogateJoiner:
+    """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``.
+
+    A high half at the end of a push waits for the next one. Halves without a partner
+    become U+FFFD; ``repaired`` counts them.
+    """
+
+    __slots__ = ("held", "repaired")
+
+    def __init__(self) -> None:
+        self.held = ""
+        self.repaired = 0
+
+    def push(self, text: str) -> str:
+        if text.isascii() and not self.held:
+            return text
+        text, self.held = self.held + text, ""
+        if not _SURROGATE.search(text):
+            return text
+        if "\ud800" <= text[-1] <= "\udbff":
+            text, self.held = text[:-1], text[-1]
+        return self._heal(text)
+
+    def close(self) -> str:
+        text, self.held = self.held, ""
+        return self._heal(text)
+
+    def _heal(self, text: str) -> str:
+        joined = _PAIR.sub(_join, text)
+        healed, count = _SURROGATE.subn("\ufffd", joined)
+        self.repaired += count
+        return healed
+
+
+def _join(match: re.Match[str]) -> str:
+    high, low = map(ord, match.groups())
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))

@@ -1,0 +1,6 @@
+"""Tool calls: from fragments to classified calls.
+
+``arguments`` reads argument text, ``assemble`` joins fragments into calls, ``kinds``
+knows what a tool does, ``checks`` compares arguments with what was declared, and
+``classify`` says who runs a call and whether the host may run it.
+"""

@@ -1,0 +1,302 @@
+"""From fragments of structured calls to calls.
+
+One `CallAssembler` per choice takes the `CallPart`s of a wire. A part with a ``key``
+belongs to the call with that key. Without a key neither index nor id is an identity:
+both repeat, are left out or arrive late (apache/maka#1995). A fragment then goes to the
+call that its id, else its index, else the order of arrival points to, and opens a new
+one where it cannot go on with that call:
+
+- another non-empty id together with a name (Ollama: every call has index 0),
+- a name when the held arguments already are complete (no ids at all; or one id for
+  every call, huggingface/text-generation-inference),
+- another name before any arguments came.
+
+A name is set once and never appended; a call is never finished because its arguments
+happen to parse (vercel/ai#13137). What was resent is recognised and reported. Calls end
+when the wire says so (`end`, a whole part) or with `finish`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field
+
+from sidecar.jsontext import dumps
+from sidecar.tools.arguments import ArgumentText, nothing
+from sidecar.tools.call import OpenCall
+from sidecar.wires.parts import CallEndPart, CallPart, DiagnosticPart
+
+__all__ = ["CallAssembler", "OpenCall"]
+
+
+@define(eq=False)
+class _Entry:
+    """A call while it is open.
+
+    ``resent``: its id is that of a call that ended, so nothing is handed out before it
+    is clear that it differs. ``heir``: id and name that came when the arguments were
+    complete; they belong to the next call, if there is one.
+    """
+
+    call: OpenCall
+    number: int
+    text: ArgumentText
+    resent: bool
+    heir: tuple[str, str] = ("", "")
+    shown: bool = False
+    places: list[tuple[dict[Any, _Entry], Any]] = field(factory=list)
+
+    def stand_at(self, places: dict[Any, _Entry], place: Any) -> None:
+        if places.get(place) is not self:
+            places[place] = self
+            self.places.append((places, place))
+
+    def leave(self) -> None:
+        for places, place in self.places:
+            if places.get(place) is self:
+                del places[place]
+
+
+class CallAssembler:
+    """Joins the call fragments of one choice; see the module for the rules.
+
+    A call keeps at most ``max_call_chars`` code points of arguments. ``reports``
+    collects diagnostics with what was taken out in ``raw`` (`take_reports`).
+    """
+
+    def __init__(self, choice: int = 0, max_call_chars: int = 1_048_576) -> None:
+        self.reports: list[DiagnosticPart] = []
+        self._choice = choice
+        self._limit = max_call_chars
+        self._count = 0
+        self._open: dict[int, _Entry] = {}
+        self._by_key: dict[int | str, _Entry] = {}
+        self._by_id: dict[str, _Entry] = {}
+        self._by_index: dict[int, _Entry] = {}
+        self._latest: _Entry | None = None
+        self._ended_keys: dict[int | str, OpenCall] = {}
+        self._ended_ids: set[str] = set()
+        self._ended: set[tuple[str, str, str]] = set()
+
+    def push(self, part: CallPart) -> list[tuple[OpenCall, str]]:
+        """The call and the argument text that may now be sent as a delta.
+
+        Empty while nothing may be sent: before the name is known, and while the call
+        may be a repetition. The text is "" when only the call became known. The call
+        of a whole part comes ``ended``, with all of its text.
+        """
+        text = _text(part)
+        if part.key is None:
+            entry = self._loose(part, text)
+        else:
+            entry = self._keyed(part.key, part, text)
+        if entry is None:
+            return []
+        entry.call.learn(part)
+        delta = self._take(entry, part.whole, text)
+        # A whole call with an id and no arguments waits: it may come once more with
+        # them (smallcloudai/refact).
+        if not part.whole or (part.key is None and part.id and not text):
+            return self._hand_out(entry, delta)
+        call, before = entry.call, delta if entry.shown else ""
+        if not self._close(entry):
+            return []
+        delta, call.rest = before + call.rest, ""
+        return [(call, delta)]
+
+    def end(self, part: CallEndPart) -> list[OpenCall]:
+        """The calls that the wire ends with ``part``: usually one."""
+        entry = self._latest
+        if part.key is not None:
+            entry = self._by_key.get(part.key)
+        elif part.index is not None:
+            entry = self._by_index.get(part.index)
+        return [entry.call] if entry is not None and self._close(entry) else []
+
+    def finish(self) -> list[OpenCall]:
+        """All calls still open, in order of opening: a finish chunk, or close."""
+        entries = list(self._open.values())
+        for entry in entries:
+            entry.call.bare = entry.text.empty
+        return [entry.call for entry in entries if self._close(entry)]
+
+    def take_reports(self) -> list[DiagnosticPart]:
+        """The diagnostics since the last time."""
+        reports, self.reports = self.reports, []
+        return reports
+
+    def _keyed(self, key: int | str, part: CallPart, text: str) -> _Entry | None:
+        """The call of a part with an identity that the wire guarantees."""
+        entry = self._by_key.get(key)
+        if entry is not None:
+            entry.call.id = entry.call.id or part.id or ""
+            return entry
+        done = self._ended_keys.get(key)
+        if done is not None and part.id in (None, "", done.id):
+            if part.name in (None, "", done.name) and text in ("", done.arguments):
+                return None  # resent, as Groq does with executed_tools
+            if not part.name:
+                self._report("malformed-chunk", "Arguments after the call's end", text)
+                return None
+        return self._start(part, key=key)
+
+    def _loose(self, part: CallPart, text: str) -> _Entry | None:
+        """The call of a part without one: wires.md 1.2."""
+        held = self._held(part)
+        if held is None:
+            return self._start(part) if part.id or part.name or text else None
+        known = bool(part.id) and self._by_id.get(part.id or "") is held
+        if _repeats(held, part, text, known):
+            raw = {"id": part.id, "name": part.name, "arguments": text}
+            self._report("duplicate-tool-call", "A tool call came twice", raw)
+            return None
+        if not _goes_on(held, part, text, known):
+            return self._start(part, held.heir)
+        other = bool(part.id) and not known
+        head = bool(held.call.name) and (bool(part.name) or other)
+        if head and not text.strip() and held.text.complete:
+            held.heir = (part.id or held.heir[0], part.name or held.heir[1])
+        else:
+            self._place(held, part)
+        return held
+
+    def _held(self, part: CallPart) -> _Entry | None:
+        """The open call that id, else index, else the order points to."""
+        by_index = None if part.index is None else self._by_index.get(part.index)
+        if by_index is not None and part.id and by_index.call.id == part.id:
+            return by_index  # the id may be that of several calls
+        if part.id and part.id in self._by_id:
+            return self._by_id[part.id]
+        if part.whole:
+            return None
+        return self._latest if part.index is None else by_index
+
+    def _start(
+        self,
+        part: CallPart,
+        heir: tuple[str, str] = ("", ""),
+        key: int | str | None = None,
+    ) -> _Entry:
+        self._count += 1
+        call = OpenCall(
+            id=part.id or heir[0],
+            name=part.name or heir[1],
+            choice=self._choice,
+            key=key,
+            format=part.format,
+            origin=part.origin,
+        )
+        text = ArgumentText(self._limit, json=part.format == "json")
+        entry = _Entry(call, self._count, text, call.id in self._ended_ids)
+        self._open[entry.number] = entry
+        if key is not None:
+            entry.stand_at(self._by_key, key)
+            return entry
+        if call.id:
+            entry.stand_at(self._by_id, call.id)
+        self._place(entry, part)
+        return entry
+
+    def _place(self, entry: _Entry, part: CallPart) -> None:
+        """Later fragments with this part's id or index belong to ``entry``."""
+        if part.id:
+            entry.call.id = entry.call.id or part.id
+            entry.stand_at(self._by_id, part.id)
+        if part.index is not None:
+            entry.stand_at(self._by_index, part.index)
+        self._latest = entry
+
+    def _take(self, entry: _Entry, whole: bool, text: str) -> str:
+        if not text:
+            return ""
+        if not whole:
+            delta = entry.text.push(text)
+        elif entry.text.empty or not nothing(text):
+            delta = entry.text.replace(text)
+        else:
+            delta = ""  # a summary that lost the arguments (mudler/LocalAI#11635)
+        self._check_limit(entry)
+        return delta
+
+    def _hand_out(self, entry: _Entry, delta: str) -> list[tuple[OpenCall, str]]:
+        call = entry.call
+        if entry.shown:
+            return [(call, delta)] if delta else []
+        if entry.resent or not call.name or not (call.id or entry.text.length):
+            return []
+        self._show(entry)
+        return [(call, entry.text.text)]
+
+    def _show(self, entry: _Entry) -> None:
+        entry.shown = True
+        if not entry.call.id:
+            entry.call.id = f"call_c{self._choice}_{entry.number}"
+            entry.call.id_synthetic = True
+
+    def _close(self, entry: _Entry) -> bool:
+        """Ends the call; False when it only repeats one that ended."""
+        call, tail = entry.call, entry.text.close()
+        self._check_limit(entry)
+        call.arguments = entry.text.text
+        entry.leave()
+        del self._open[entry.number]
+        if self._latest is entry:
+            self._latest = None
+        identity = (call.id, call.name, call.arguments)
+        if entry.resent and identity in self._ended:
+            raw = {"id": call.id, "name": call.name, "arguments": call.arguments}
+            self._report("duplicate-tool-call", "A tool call came twice", raw)
+            return False
+        call.rest = tail if entry.shown else call.arguments
+        call.ended = True
+        self._show(entry)
+        if not call.id_synthetic:
+            self._ended_ids.add(call.id)
+            self._ended.add(identity)
+        if call.key is not None:
+            self._ended_keys[call.key] = call
+        return True
+
+    def _check_limit(self, entry: _Entry) -> None:
+        if entry.text.cut:
+            entry.call.cut = True
+            message = "The arguments of a tool call are longer than maxCallChars"
+            self._report("hold-limit", message, entry.text.cut)
+            entry.text.cut = ""
+
+    def _report(self, code: str, message: str, raw: Any) -> None:
+        self.reports.append(DiagnosticPart(code, message, raw=raw, choice=self._choice))
+
+
+def _text(part: CallPart) -> str:
+    """The fragment as text: an object is serialised, a string already is arguments."""
+    if part.arguments or part.value is None:
+        return part.arguments or ""
+    return part.value if isinstance(part.value, str) else dumps(part.value)
+
+
+def _repeats(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
+    """The whole arguments of the call that is held came once more.
+
+    With its id and name (mudler/LocalAI#9722), or bare (lidge-jun/opencodex#361);
+    a name without an id rather makes a second, equal call.
+    """
+    if part.id and not known:
+        return False
+    if part.name and not (known and part.name == held.call.name):
+        return False
+    return held.text.repeats(text)
+
+
+def _goes_on(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
+    """Whether the fragment belongs to the call that stands at its place."""
+    call, other = held.call, bool(part.id) and not known
+    if other and call.id and part.name:
+        return False
+    if not (part.name or other or any(held.heir)):
+        return True
+    complete = held.text.complete or (held.text.placeholder and not known)
+    if part.name and call.name and part.name != call.name:
+        return not (complete or held.text.empty)
+    return not (complete and text.strip())

@@ -1,0 +1,64 @@
+"""What is known of one tool call, before it is classified.
+
+`CallAssembler` fills it from a wire's fragments, the dialects from text, and
+tool/classify from a provider's item.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import define
+
+if TYPE_CHECKING:
+    from sidecar.wires.parts import CallPart
+
+
+@define(eq=False)
+class OpenCall:
+    """Everything known of one call.
+
+    ``id`` is the provider's, verbatim, or made up (``id_synthetic``) as soon as the
+    call is handed out, and never changes then. ``arguments`` is set when the call ends,
+    and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
+    beyond the limit are missing. ``bare``: none came, and only the finish ended the
+    call. ``key`` is the wire's, which a result without an id shares. ``block`` belongs
+    to the stream.
+    """
+
+    name: str = ""
+    id: str = ""
+    id_synthetic: bool = False
+    choice: int = 0
+    key: int | str | None = None
+    arguments: str = ""
+    type: str | None = None
+    format: Literal["json", "text"] = "json"
+    executor: Literal["client", "server"] | None = None
+    awaits: Literal["client-approval"] | None = None
+    origin: Literal["structured", "text", "finish-message"] = "structured"
+    channel: Literal["text", "reasoning"] = "text"
+    dialect: str | None = None
+    caller: Any = None
+    opaque: Any = None
+    raw: Any = None
+    block: int | None = None
+    rest: str = ""
+    cut: bool = False
+    bare: bool = False
+    ended: bool = False
+
+    def learn(self, part: CallPart) -> None:
+        """Takes what a fragment says beside id and arguments: latest state wins."""
+        self.name = self.name or part.name or ""
+        self.type = self.type or part.type
+        self.executor = part.executor or self.executor
+        self.awaits = part.awaits or self.awaits
+        self.caller = self.caller if part.caller is None else part.caller
+        self.raw = self.raw if part.raw is None else part.raw
+        if isinstance(self.opaque, dict) and isinstance(part.opaque, dict):
+            self.opaque.update(part.opaque)
+        elif part.opaque is not None:
+            # A copy: later fragments add to it, and the part is not ours.
+            opaque = part.opaque
+            self.opaque = dict(opaque) if isinstance(opaque, dict) else opaque

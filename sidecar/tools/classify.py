@@ -1,0 +1,188 @@
+"""Who runs a call, in what state it is, and whether the host may run it.
+
+Pure functions from what is known of a call (`OpenCall`) and of its surroundings
+(`CallContext`) to the event `ToolCall`. The order of proof for the executor is the
+contract's (protocol.md, "Tool calls"): structural type, a result with the same id, id
+prefix, the provider's own field, the declared tool, else the client.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import evolve, frozen
+
+from sidecar.events import ToolCall
+from sidecar.jsontext import dumps
+from sidecar.tools.arguments import State, judge
+from sidecar.tools.call import OpenCall
+from sidecar.tools.kinds import kind_of
+from sidecar.tools.runners import (
+    APPROVAL_PREFIXES,
+    APPROVAL_TYPES,
+    runner_by_id,
+    runner_by_type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from sidecar.options import Tool
+
+Executor: TypeAlias = Literal["client", "server", "unknown"]
+Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result", "none"]
+
+
+@frozen
+class CallContext:
+    """What a call is judged against; ``tools`` of None: the host did not say.
+
+    ``results`` are the ids that results in the same output carry, ``finish`` the
+    unified reason once it is known. Both may grow: see `settle`.
+    """
+
+    tools: Mapping[str, Tool] | None = None
+    wire: str | None = None
+    results: Collection[str] = ()
+    finish: str | None = None
+
+
+_SPOILED = ("malformed", "error", "cancelled")
+"""Finish reasons after which nothing is executable."""
+
+
+def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
+    """The event of a call that ended; executor and executable are provisional."""
+    tool = (context.tools or {}).get(call.name)
+    state, value = _state(call, context)
+    kind = kind_of(call.name, tool, call.type)
+    event = ToolCall(
+        seq=seq,
+        choice=call.choice,
+        block=call.block,
+        tool_call_id=call.id,
+        id_synthetic=call.id_synthetic,
+        name=call.name,
+        arguments=call.arguments,
+        arguments_format=call.format,
+        input=value,
+        state=state,
+        executor="unknown",
+        origin=call.origin,
+        channel=call.channel,
+        declared=None if context.tools is None else tool is not None,
+        kind=kind.kind,
+        kind_source=kind.source,
+        mutating=kind.mutating,
+        awaits="none",
+        executable=False,
+        dialect=call.dialect,
+        caller=call.caller,
+        opaque=call.opaque,
+        raw=call.raw,
+    )
+    return settle(event, call, context)
+
+
+def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
+    """``event`` with executor, awaits and executable as the context says by now."""
+    executor = executor_of(call, context)
+    return evolve(
+        event,
+        executor=executor,
+        awaits=_awaits(call, executor, context),
+        executable=(
+            event.state == "complete"
+            and executor == "client"
+            and event.origin == "structured"
+            and event.declared is not False
+            and context.finish not in _SPOILED
+        ),
+    )
+
+
+def executor_of(call: OpenCall, context: CallContext) -> Executor:
+    """Who runs the call: the contract's order of proof."""
+    by_type = runner_by_type(call.type or "", call.raw)
+    if by_type is not None:
+        return by_type
+    if call.id and not call.id_synthetic and call.id in context.results:
+        return "server"
+    by_id = runner_by_id(call.id, context.wire)
+    if by_id is not None:
+        return by_id
+    if call.executor is not None:
+        return call.executor
+    if context.tools is None:
+        return "client"
+    tool = context.tools.get(call.name)
+    return "unknown" if tool is None else tool.executor or "client"
+
+
+def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
+    """Whom the conversation waits for; a call of no structure binds nobody."""
+    if call.origin != "structured":
+        return "none"
+    if executor != "server":
+        return "client-result"
+    asks = call.type in APPROVAL_TYPES or call.id.startswith(APPROVAL_PREFIXES)
+    if call.awaits is not None or asks:
+        return "client-approval"
+    return "none" if call.id in context.results else "server-result"
+
+
+def _state(call: OpenCall, context: CallContext) -> tuple[State, Any]:
+    """Completeness and parsed input; only JSON arguments have an input."""
+    if call.cut or (call.bare and context.finish == "length"):
+        # The hint of a finish for length: the model was cut off before the arguments.
+        return "truncated", None
+    if not call.name:
+        return "invalid", None
+    return ("complete", None) if call.format == "text" else judge(call.arguments)
+
+
+_ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
+_NAME_FIELDS = ("name", "toolName", "tool_name")
+_ARGUMENT_FIELDS = ("arguments", "input", "args")
+_TEXT_TYPES = ("custom", "custom_tool_call")
+
+
+def from_item(item: Mapping[str, Any], number: int, choice: int = 0) -> OpenCall:
+    """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
+
+    Chat's nested ``function`` or ``custom`` object is read where there is one. An
+    item's ``call_id`` is what a result must carry, so it goes before its ``id``.
+    """
+    kind = _text(item, ("type",)) or None
+    inner = next((item[n] for n in ("function", "custom") if n in item), None)
+    body = inner if isinstance(inner, dict) else item
+    id = _text(item, ("call_id", *_ID_FIELDS))
+    runs = item.get("executor", item.get("execution"))
+    value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
+    is_text = kind in _TEXT_TYPES and isinstance(value, str)
+    return OpenCall(
+        name=_text(body, _NAME_FIELDS),
+        id=id or f"call_c{choice}_{number}",
+        id_synthetic=not id,
+        choice=choice,
+        arguments=_arguments(value, is_text),
+        type=kind,
+        format="text" if is_text else "json",
+        executor=runs if runs in ("client", "server") else None,
+        caller=item.get("caller"),
+        raw=item,
+        ended=True,
+    )
+
+
+def _arguments(value: Any, is_text: bool) -> str:
+    text = value if isinstance(value, str) else "" if value is None else dumps(value)
+    return text if is_text or text.strip() else "{}"
+
+
+def _text(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """The first of the fields that is a non-empty string."""
+    for name in names:
+        if isinstance(item.get(name), str) and item[name]:
+            return str(item[name])
+    return ""

@@ -1,0 +1,209 @@
+"""The visible text on its way out: which white space goes when something was removed.
+
+Contract 7.3, "White space": a visible line left blank by a removal goes with its break.
+Before the first visible character blank lines, and blanks on the removal's own line, go
+when something was removed there. Nothing else is trimmed, ever. So blanks at the start
+of a line, and at the answer's start all of them, wait for the character that decides.
+
+`VisibleText` also knows what stands before a position (for rebuilt delimiters, and for
+openers in mid-sentence) and sees the first visible character behind an orphan closer
+(contract 7.5).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from sidecar.markdown import BLANKS, CodeState
+from sidecar.pieces import Kind, Pieces
+
+SPACE = "\n" + BLANKS
+
+_TAIL = 512
+"""How many characters are kept at most of what was shown, before it is cut back."""
+
+
+class Orphan(Enum):
+    """What has become of a closer without an opener."""
+
+    #: none is waiting
+    NONE = 1
+    #: its line is blank so far
+    LINE = 2
+    #: it stands alone: visible text behind it makes what came before reasoning
+    ARMED = 3
+
+
+class VisibleText:
+    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits."""
+
+    __slots__ = (
+        "blanks",
+        "code",
+        "code_at_call",
+        "held",
+        "last",
+        "limit",
+        "line_removed",
+        "line_shown",
+        "lines",
+        "orphan",
+        "start",
+        "start_removed",
+        "tail",
+        "tail_at_call",
+        "tail_size",
+    )
+
+    def __init__(self, limit: int, tail_size: int) -> None:
+        self.code = CodeState()
+        self.code_at_call = CodeState()  # the same at the last structured call
+        self.limit = max(limit, 1)  # one character must be able to wait
+        self.tail_size = tail_size
+        self.tail = ""  # the last characters shown
+        self.tail_at_call = ""  # the same at the last structured call
+        self.last = ""  # last character of this line that is not blank
+        self.start = True  # nothing but blanks has been shown since the start
+        self.start_removed = False  # and something was removed there
+        self.line_shown = False  # this line has a visible character
+        self.line_removed = False  # something was removed from this line
+        self.lines: Pieces = []  # blank lines that wait
+        self.blanks: Pieces = []  # blanks of this line that wait
+        self.held = 0  # how many characters wait
+        self.orphan = Orphan.NONE
+
+    def removed(self) -> None:
+        """Something was taken out at this place."""
+        self.line_removed = True
+        if self.start:
+            self.start_removed = True
+
+    def write(self, text: str, start: int, out: Pieces) -> None:
+        """Shows ``text``, which begins at ``start`` of the raw channel."""
+        whole = text
+        while text and (not self.line_shown or self.orphan is Orphan.ARMED):
+            text, start = self._write_blank(text, start, out)
+        if text:
+            self._write_shown(text, start, out)
+        self.code.feed(whole)
+
+    def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Handles one line, or the rest of it, while nothing on it is visible."""
+        cut = text.find("\n") + 1
+        line = text[:cut] if cut else text
+        if line.strip(SPACE):
+            self._begin_line(out)
+            return text, start
+        taken = min(len(line), self.limit - self.held)
+        self.blanks.append((Kind.BLANK, line[:taken], start, start + taken))
+        self.held += taken
+        if cut and taken == len(line):
+            self._blank_line(out)
+        if self.held >= self.limit:
+            out.append((Kind.FULL, "", 0, 0))
+            self.flush(out)
+        return text[taken:], start + taken
+
+    def _blank_line(self, out: Pieces) -> None:
+        """A line ended without a visible character behind what waits."""
+        if self.orphan is Orphan.LINE:
+            self.orphan = Orphan.ARMED
+        if self.line_removed and not self.line_shown and not self.start:
+            self._drop(self.blanks, out)
+        elif self.start or self.orphan is Orphan.ARMED:
+            self.lines += self.blanks
+            self.blanks.clear()
+        else:
+            self._show(self.blanks, out)
+        self.line_removed = self.line_shown = False
+
+    def _begin_line(self, out: Pieces) -> None:
+        """The first visible character of a line is about to come."""
+        if self.orphan is Orphan.ARMED:
+            self._reopen(out)
+        self.orphan = Orphan.NONE
+        if self.start and self.start_removed:
+            self._drop(self.lines, out)
+            if self.line_removed:
+                self._drop(self.blanks, out)
+        self._show(self.lines, out)
+        self._show(self.blanks, out)
+        self.start = self.start_removed = False
+        self.line_shown = True
+        self.last = ""
+
+    def _reopen(self, out: Pieces) -> None:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        out.append((Kind.REOPEN, "", 0, 0))
+        self.tail = self.tail_at_call
+        self.start = self.start_removed = True
+        self.code = self.code_at_call.copy()
+
+    def _write_shown(self, text: str, start: int, out: Pieces) -> None:
+        """Shows text from the middle of a line on; its last line may have to wait."""
+        cut = text.rfind("\n") + 1
+        waits = cut and not text[cut:].strip(BLANKS)
+        self._emit(text[:cut] if waits else text, start, out)
+        if cut:
+            self.line_removed, self.line_shown = False, not waits
+        while waits and cut < len(text):
+            rest, _ = self._write_blank(text[cut:], start + cut, out)
+            cut = len(text) - len(rest)
+
+    def _emit(self, text: str, start: int, out: Pieces) -> None:
+        out.append((Kind.TEXT, text, start, start + len(text)))
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Remembers the end of what was shown."""
+        tail = self.tail + text
+        self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
+        if text[-1] not in BLANKS:
+            self.last = text[-1]
+        else:
+            self.last = text.rstrip(BLANKS)[-1:] or self.last
+        if self.last == "\n":
+            self.last = ""
+
+    def _show(self, pieces: Pieces, out: Pieces) -> None:
+        for _, text, start, _ in pieces:
+            self._emit(text, start, out)
+        self._done(pieces)
+
+    def _drop(self, pieces: Pieces, out: Pieces) -> None:
+        out += pieces
+        self._done(pieces)
+
+    def _done(self, pieces: Pieces) -> None:
+        self.held -= sum(len(piece[1]) for piece in pieces)
+        pieces.clear()
+
+    def flush(self, out: Pieces) -> None:
+        """Decides what waits as at the end; an orphan closer was a stray."""
+        self.orphan = Orphan.NONE
+        if self.start and self.start_removed:
+            self._drop(self.lines, out)
+            self._drop(self.blanks, out)
+        elif self.line_removed and not self.line_shown:
+            self._show(self.lines, out)
+            self._drop(self.blanks, out)
+        else:
+            self._show(self.lines, out)
+            self._show(self.blanks, out)
+
+    @property
+    def before(self) -> str:
+        """What will stand directly before the next visible character."""
+        armed = self.orphan is Orphan.ARMED
+        gone = armed or (self.start and self.start_removed)
+        kept = (self.lines and not gone) or (
+            self.blanks and not (gone and self.line_removed)
+        )
+        if kept:
+            return "\n"
+        return self.tail_at_call if armed else self.tail
+
+    def call(self) -> None:
+        """A structured call stands here."""
+        self.code_at_call = self.code.copy()
+        self.tail_at_call = self.tail

@@ -1,0 +1,26 @@
+"""The table of wires: name -> how to make one, how ``auto`` knows it.
+
+Order is meaning: ``auto`` takes the first row whose ``fits`` is true for a document
+that fits one row only. A new wire is one file, one row here and one recording under
+``tests/wires``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.wires import openai_chat, text
+
+if TYPE_CHECKING:
+    from sidecar.wires.parts import Document, WireRow
+
+WIRES: dict[str, WireRow] = {row.name: row for row in (openai_chat.ROW, text.ROW)}
+
+FALLBACK = "openai-chat"
+"""What reads a stream whose documents fit no wire, so that each is reported."""
+
+
+def detect(document: Document) -> str | None:
+    """The only wire that ``document`` fits, or None."""
+    names = [row.name for row in WIRES.values() if row.fits(document)]
+    return names[0] if len(names) == 1 else None

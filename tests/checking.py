@@ -1,0 +1,284 @@
+"""`check`: the only test code that knows how the core is called.
+
+It feeds one input in every way it may be cut and asserts that each gives the same joined
+events and the same message, and what holds for any stream (contract section 3 and the
+invariants of README.md): numbers without gaps, a replay that is equal, every character
+accounted for, no delimiter shown, blocks that end, held text bounded, ``finish`` last.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, override
+from cutting import LONG, cuttings
+from notation import lines, plain
+from oracle import delimiters_of, healed, outside_code, tiles
+
+from sidecar.options import StreamOptions
+from sidecar.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sidecar.events import Event
+    from sidecar.message import Message, Stats
+
+Chunks = list[Any]
+Params = dict[str, Any]
+
+_SMALL = 400
+"""Inputs up to this size have every feeding replayed and traced, longer ones some."""
+
+_LONGEST = 20
+"""No delimiter is longer, so much may be held beside ``maxHeldChars``."""
+
+
+@attrs.frozen
+class Fed:
+    """What came of one way of feeding."""
+
+    events: list[Event]
+    message: Message
+    stats: Stats
+
+    @property
+    def lines(self) -> list[str]:
+        return lines(self.events, self.message)
+
+
+def feed(
+    params: Params,
+    chunks: Chunks,
+    *,
+    close: Params | None = None,
+    trace: bool = False,
+    snapshots: bool = False,
+) -> Fed:
+    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it."""
+    options = options_of(params)
+    if trace:
+        options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
+    stream = Stream(options)
+    events: list[Event] = []
+    for chunk in chunks:
+        events += stream.push(chunk)
+        if snapshots:
+            stream.message()
+    events += stream.close(**(close or {}))
+    return Fed(events, stream.message(), stream.stats())
+
+
+def check(
+    params: Params,
+    chunks: Chunks,
+    expected: list[str] | None = None,
+    *,
+    close: Params | None = None,
+) -> list[str]:
+    """Asserts everything above; gives the lines of the first feeding, which must be
+    ``expected`` where that is given."""
+    first = feed(params, chunks, close=close)
+    if expected is not None:
+        assert first.lines == expected
+    small = sum(len(str(chunk)) for chunk in chunks) <= _SMALL
+    for number, (given, cut) in enumerate(feedings(params, chunks)):
+        fed = feed(given, cut, close=close)
+        assert fed.lines == first.lines, cut
+        assert plain(fed.message) == plain(first.message), cut
+        assert_sound(fed, given)
+        if small or number < 20:
+            again = feed(given, cut, close=close, snapshots=True)
+            assert again.events == fed.events, cut
+            traced = feed(given, cut, close=close, trace=True)
+            assert plain(traced.message) == plain(first.message), cut
+            assert_conserved(traced, given, cut)
+    return first.lines
+
+
+def feedings(params: Params, chunks: Chunks) -> Iterator[tuple[Params, Chunks]]:
+    """All the ways to feed one input: with which parameters, and cut how."""
+    yield params, chunks
+    if all(isinstance(chunk, str) for chunk in chunks):
+        if params.get("framing") != "json":
+            text = "".join(chunks)
+            yield from ((params, cut) for cut in cuttings(text))
+    elif "framing" not in params and params.get("wire", "auto") != "auto":
+        body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+        seeded = 200 if LONG else 30
+        for cut in cuttings(body, every=0, seeded=seeded):
+            yield {**params, "framing": "sse"}, cut
+
+
+# --- What holds for any stream ---------------------------------------------------------
+
+
+def assert_sound(fed: Fed, params: Params) -> None:
+    """What does not need to know the input."""
+    events = fed.events
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    choices = dict.fromkeys([0, *(event.choice for event in events)])
+    messages = fed.message.choices or (fed.message,)
+    finishes = [event for event in events if event.type == "finish"]
+    assert events[len(events) - len(finishes) :] == finishes, "finish is not last"
+    assert sorted(event.choice for event in finishes) == sorted(choices)
+    for choice, message in zip(sorted(choices), messages, strict=True):
+        mine = [event for event in events if event.choice == choice]
+        _assert_blocks(mine)
+        _assert_calls(mine)
+        _assert_joined(mine, message)
+        _assert_clean(message, params)
+    limit = options_of(params).limits.max_held_chars
+    assert fed.stats.held_peak <= limit + _LONGEST
+    assert fed.stats.events == len(events)
+
+
+def _assert_blocks(events: list[Event]) -> None:
+    """Blocks of one choice never interleave; each ends after its last delta."""
+    channels = {"text-delta": "text", "reasoning-delta": "reasoning"}
+    current, ended = None, set()
+    for event in events:
+        if event.type in channels:
+            key = (event.block, channels[event.type])
+            assert event.block not in ended, "a delta after its block-end"
+            assert current in (None, key), "a block began before the last one ended"
+            assert event.text, "an empty delta"
+            current = key
+        elif event.type == "block-end":
+            ended.add(event.block)
+            if current and current[0] == event.block:
+                assert current[1] == event.channel
+                current = None
+    assert current is None, "a block without its end"
+
+
+def _assert_calls(events: list[Event]) -> None:
+    """A call is sent once, its deltas before it, and the deltas are its arguments."""
+    deltas: dict[int, list[Event]] = {}
+    ended = set()
+    for event in events:
+        if event.type == "tool-call-delta":
+            assert event.block not in ended, "a delta after its call"
+            deltas.setdefault(event.block, []).append(event)
+        elif event.type == "tool-call":
+            assert event.block not in ended, "a call came twice"
+            ended.add(event.block)
+            mine = deltas.pop(event.block, [])
+            assert {delta.tool_call_id for delta in mine} <= {event.tool_call_id}
+            joined = "".join(delta.arguments_delta for delta in mine)
+            assert joined in ("", event.arguments)
+            assert bool(joined) or not mine or not event.arguments.strip("{}")
+    assert not deltas, "deltas without a call"
+
+
+def _assert_joined(events: list[Event], message: Message) -> None:
+    """The live deltas are the message, and the finish tells an empty answer."""
+    texts: dict[int, list[str]] = {}
+    for event in events:
+        if event.type in ("text-delta", "reasoning-delta"):
+            channel = event.type.removesuffix("-delta")
+            texts.setdefault(event.block, [channel, ""])[1] += event.text
+        elif event.type == "reclassify":
+            assert event.blocks
+            for block in event.blocks:
+                assert texts[block][0] != event.to
+                texts[block][0] = event.to
+        elif event.type == "retract":
+            for block in event.blocks:
+                texts.pop(block, None)
+    if message.text is None:
+        return
+    for channel in ("text", "reasoning"):
+        live = [text for _, (kind, text) in sorted(texts.items()) if kind == channel]
+        assert "".join(live) == getattr(message, channel)
+    empty = not message.text.strip() and not message.tool_calls
+    assert events[-1].empty_answer is empty
+
+
+def _assert_clean(message: Message, params: Params) -> None:
+    """No supported delimiter in visible text outside code."""
+    policy = params.get("policy", {}).get("reasoning", {})
+    delimiters = delimiters_of(policy.get("tags"))
+    scope = policy.get("scope", "outside-code")
+    text = message.text or ""
+    if scope == "everywhere":
+        shown = [(text.find(each), each) for each in delimiters if each in text]
+    else:
+        shown = outside_code(text, delimiters)
+    if scope == "boundary":
+        shown = [each for each in shown if "/" in each[1]]
+    assert not shown, text
+
+
+def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
+    """Every character of every channel is in exactly one event (policy ``trace``)."""
+    for choice in {event.choice for event in fed.events}:
+        mine = [event for event in fed.events if event.choice == choice]
+        raw = raw_answer(params, chunks, choice)
+        if raw is None:
+            continue
+        answer = [_piece(event) for event in mine if not _is_native(event)]
+        native = [_piece(event) for event in mine if _is_native(event)]
+        rest = tiles(raw, [piece for piece in answer if piece])
+        position = 0
+        for start, end, text in sorted([*rest, *filter(None, native)]):
+            assert start == position, "a gap in native reasoning"
+            assert len(text) == end - start
+            position = end
+
+
+def _is_native(event: Any) -> bool:
+    return event.type == "reasoning-delta" and event.source == "native"
+
+
+def _piece(event: Any) -> tuple[int, int, str] | None:
+    span = getattr(event, "span", None)
+    if span is None:
+        return None
+    text = event.text if event.type.endswith("-delta") else event.raw
+    assert isinstance(text, str)
+    return (*span, text)
+
+
+def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
+    """What the provider wrote into a choice's answer; None where that is not plain."""
+    if params.get("wire") == "text" and params.get("encoding", "utf-8") == "utf-8":
+        return healed("".join(chunks))
+    texts: list[str] = []
+    for chunk in chunks:
+        if not isinstance(chunk, dict) or "error" in chunk:
+            return None
+        for item in chunk.get("choices") or []:
+            content = (item.get("delta") or item.get("message") or {}).get("content")
+            if not isinstance(content, str | None):
+                return None
+            if item.get("index", 0) == choice:
+                texts.append(content or "")
+    return healed("".join(texts))
+
+
+# --- stream/open's parameters ----------------------------------------------------------
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+_converter = Converter(forbid_extra_keys=True)
+
+
+@_converter.register_structure_hook_factory(attrs.has)
+def _structure(kind: type) -> Any:
+    renamed = {
+        field.name: override(rename=_camel(field.name)) for field in attrs.fields(kind)
+    }
+    return make_dict_structure_fn(kind, _converter, **renamed)
+
+
+def options_of(params: Params) -> StreamOptions:
+    """stream/open's parameters as the core takes them."""
+    return _converter.structure(params, StreamOptions)

@@ -1,0 +1,52 @@
+"""The virtual environment that the README's two commands set up for themselves.
+
+Standard library only, so that it runs on a machine that has Python 3.11 and git and
+nothing else. `ensure()` makes or refreshes ``.venv`` (SIDECAR_VENV names another place)
+and gives its interpreter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def ensure(*groups: str, extras: str = "fast") -> Path:
+    """The interpreter of an environment that has the project and ``groups``."""
+    if sys.version_info < (3, 11):
+        sys.exit("stream-sidecar needs Python 3.11 or newer")
+    home = Path(os.environ.get("SIDECAR_VENV", ROOT / ".venv"))
+    binaries = home / ("Scripts" if os.name == "nt" else "bin")
+    python = binaries / ("python.exe" if os.name == "nt" else "python")
+    stamp = home / "sidecar-stamp"
+    wanted = _fingerprint(extras, groups)
+    if not python.exists():
+        print(f"making {home.name} ...", file=sys.stderr)
+        venv.create(home, with_pip=True)
+    if not stamp.exists() or wanted not in stamp.read_text().splitlines():
+        print("installing what is needed ...", file=sys.stderr)
+        _install(python, extras, groups)
+        with stamp.open("a") as lines:
+            lines.write(wanted + "\n")
+    return python
+
+
+def _fingerprint(extras: str, groups: tuple[str, ...]) -> str:
+    project = (ROOT / "pyproject.toml").read_bytes()
+    words = " ".join((extras, *groups)).encode()
+    return hashlib.sha256(project + words).hexdigest()
+
+
+def _install(python: Path, extras: str, groups: tuple[str, ...]) -> None:
+    pip = [str(python), "-m", "pip", "install", "--quiet"]
+    if groups:  # dependency groups are read since pip 25.1
+        subprocess.run([*pip, "pip>=25.1"], cwd=ROOT, check=True)
+    target = f".[{extras}]" if extras else "."
+    chosen = [word for group in groups for word in ("--group", group)]
+    subprocess.run([*pip, "--editable", target, *chosen], cwd=ROOT, check=True)

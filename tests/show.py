@@ -1,0 +1,84 @@
+"""Sends a stream through the real process and prints what comes back: the main job.
+
+``python3 tests/show.py [FILE]`` makes its own environment, starts the sidecar, speaks
+JSON-RPC with it over stdio as an editor agent would, and pushes the file in slices of
+64 bytes. Without FILE it takes a stream that leaks its reasoning and its delimiters.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from environment import ROOT, ensure
+
+SAMPLE = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
+SLICE = 64
+
+
+class Sidecar:
+    """A host in thirty lines: one process, one request at a time."""
+
+    def __init__(self, python: Path) -> None:
+        self.process = subprocess.Popen(
+            [str(python), "-m", "sidecar", "--stdio"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+        )
+        self.requests = 0
+
+    def request(self, method: str, params: Any = None) -> Any:
+        self.requests += 1
+        self._write({"id": self.requests, "method": method, "params": params})
+        answer = self._read(self.process.stdout)
+        if "error" in answer:
+            sys.exit(f"{method}: {answer['error']['message']}")
+        return answer["result"]
+
+    def notify(self, method: str) -> None:
+        self._write({"method": method})
+
+    def _write(self, message: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        self.process.stdin.flush()
+
+    def _read(self, stream: IO[bytes] | None) -> Any:
+        assert stream is not None
+        size = int(stream.readline().split(b":")[1])
+        stream.readline()
+        return json.loads(stream.read(size))
+
+
+def main(path: Path) -> None:
+    data = path.read_bytes()
+    sidecar = Sidecar(ensure())
+    server = sidecar.request("initialize", {})["serverInfo"]
+    print(f"{server['name']} {server['version']} reads {path.name}\n")
+    stream = sidecar.request("stream/open", {"encoding": "base64"})["streamId"]
+    for start in range(0, len(data), SLICE):
+        chunk = base64.b64encode(data[start : start + SLICE]).decode()
+        pushed = sidecar.request("stream/push", {"streamId": stream, "chunk": chunk})
+        show(pushed["events"])
+    closed = sidecar.request("stream/close", {"streamId": stream})
+    show(closed["events"])
+    print(f"\nanswer:    {closed['message']['text']!r}")
+    print(f"reasoning: {closed['message']['reasoning']!r}")
+    sidecar.request("shutdown")
+    sidecar.notify("exit")
+    sys.exit(sidecar.process.wait())
+
+
+def show(events: list[dict[str, Any]]) -> None:
+    for event in events:
+        print(json.dumps(event, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLE)
