@@ -86,6 +86,11 @@ class Blocks:
         if self.open is not None and self.open.source == "native":
             self.end()
 
+    def begin_native(self) -> None:
+        """What comes next belongs to another block of native reasoning."""
+        self.end_native()
+        self._native = None
+
     def state(self, signature: str | None, opaque: Any) -> None:
         """Provider state of the native reasoning that came last, or of none."""
         block = self._native

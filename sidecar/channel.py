@@ -8,7 +8,7 @@ blocks wait, because they may say the same (contract 7.4).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import define
 
@@ -101,6 +101,15 @@ class Channel:
             self.answer.native_begins()
         self._take_native(self._native.push(text))
         self._note_held()
+
+    def state(
+        self, signature: str | None, opaque: Any, block: int | str | None
+    ) -> None:
+        """Provider state of the native ``block``, which may have no text at all."""
+        if block is not None and block != self._native_key:
+            self._native_key = block
+            self.blocks.begin_native()
+        self.blocks.state(signature, opaque)
 
     def border(self, *, call: bool) -> None:
         """A structured call or a wire's block end: what is held is decided now."""

@@ -65,6 +65,7 @@ class Choice:
         self._sent: dict[int, OpenCall] = {}  # by block
         self._results: dict[str, int] = {}  # key of a result -> its block
         self._result_ids: set[str] = set()
+        self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
         self._citations: CitationResolver | None = None
 
     # What comes in
@@ -76,11 +77,12 @@ class Choice:
 
     def call(self, part: CallPart, wire: str) -> None:
         for call, delta in self._calls.push(part):
+            begun = call.block is not None
             self._stand(call)
+            if not call.ended or (begun and delta):
+                self._send_delta(call, delta)
             if call.ended:
                 self._send_call(call, wire)
-            else:
-                self._send_delta(call, delta)
         self._report(self._calls.take_reports())
 
     def end_call(self, part: CallEndPart, wire: str) -> None:
@@ -94,8 +96,7 @@ class Choice:
             block = self.outlet.block()
         if part.key is not None:
             self._results[part.key] = block
-        if part.id:
-            self._result_ids.add(part.id)
+        self._result_ids.update(filter(None, (part.id, part.key)))
         self.outlet.send(
             ToolResult,
             self.number,
@@ -104,10 +105,15 @@ class Choice:
             "server",
             True,
             part.raw,
-            part.id,
+            part.id or self._ids.get(part.key or ""),
             part.name,
             part.is_error,
         )
+
+    def end_block(self) -> None:
+        """The wire ends its text or reasoning block."""
+        self.channel.border(call=False)
+        (self._citations or self.channel.map).end_block()
 
     def cite(self, part: CitationPart) -> None:
         if self._citations is None:
@@ -164,6 +170,8 @@ class Choice:
         if call.block is None:
             self.channel.border(call=True)
             call.block = self.outlet.block()
+        if isinstance(call.key, str):
+            self._ids[call.key] = call.id
 
     def _send_delta(self, call: OpenCall, delta: str) -> None:
         self.outlet.send(

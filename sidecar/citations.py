@@ -54,14 +54,14 @@ _number_of = attrgetter("number")
 class CitationResolver:
     """Citations of one choice: given when their span is certain, equal ones once.
 
-    ``end_block`` must be told when the wire ends its own text block: that is where the
-    anchors ``block`` and ``following`` end for certain. A citation that has been given
-    stays as it is, even if its block is taken back later.
+    ``end_block`` must be told when the wire ends its own text block, or the map where
+    there is no resolver yet: that is where the anchors ``block`` and ``following`` end
+    for certain. A citation that has been given stays as it is, even if its block is
+    taken back later.
     """
 
     __slots__ = (
         "_blocks",
-        "_border",
         "_count",
         "_following",
         "_free",
@@ -75,7 +75,6 @@ class CitationResolver:
     def __init__(self, text_map: TextMap) -> None:
         self._map = text_map
         self._count = 0
-        self._border = 0  # raw code point at which the wire's block began
         self._blocks: list[_Pending] = []
         self._following: list[_Pending] = []
         self._markers: dict[str, _Pending] = {}
@@ -94,7 +93,7 @@ class CitationResolver:
         """The wire's own text block is over."""
         self._end(self._following, exact=True)
         self._end(self._blocks, exact=True)
-        self._border = self._map.length
+        self._map.end_block()
 
     def ready(self) -> list[Fields]:
         """The citations whose span is certain now."""
@@ -149,7 +148,7 @@ class CitationResolver:
         self._following.append(pending)
 
     def _in_block(self, pending: _Pending) -> None:
-        pending.start = self._border
+        pending.start = self._map.border
         self._blocks.append(pending)
 
     def _at_marker(self, pending: _Pending) -> None:

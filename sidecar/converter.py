@@ -277,12 +277,12 @@ _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Reader]], ...] = (
     (lambda kind: get_origin(kind) is dict, lambda _: _exact_reader(dict, "an object")),
     (lambda kind: get_origin(kind) is Literal, _literal_reader),
     (lambda kind: get_origin(kind) in (Union, UnionType), _union_reader),
-    (lambda kind: kind is str, lambda _: _exact_reader(str, "a string")),
-    (lambda kind: kind is int, lambda _: _exact_reader(int, "an integer")),
-    (lambda kind: kind is bool, lambda _: _exact_reader(bool, "true or false")),
 )
 
 converter = Converter()
 for _fits, _make in _READERS:
     converter.register_structure_hook_factory(_fits, _make)
+converter.register_structure_hook(str, _exact_reader(str, "a string"))
+converter.register_structure_hook(int, _exact_reader(int, "an integer"))
+converter.register_structure_hook(bool, _exact_reader(bool, "true or false"))
 converter.register_unstructure_hook_factory(has, class_writer)

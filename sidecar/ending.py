@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sidecar.wires.parts import ErrorPart, FinishPart
 
 _ERROR_REASONS = {
+    "refusal": "refusal",
     "content-filter": "content-filter",
     "context-length": "context-length",
     "cancelled": "cancelled",
@@ -55,7 +56,9 @@ class Ending:
         if self.reason in _CLOSED_BY_HOST:
             return _CLOSED_BY_HOST[self.reason]
         if self.error is not None:
-            return _ERROR_REASONS.get(self.error.kind, "error")
+            said = (self.error.provider_type or "", self.error.kind)
+            reasons = (_ERROR_REASONS.get(word) for word in said)
+            return next(filter(None, reasons), "error")
         reason = self._said(last)
         if reason in ("stop", "tool-calls"):
             return "tool-calls" if waits_for_client(calls) else "stop"

@@ -2,7 +2,7 @@
 
 Whatever a provider sends becomes an event (``sidecar.events``), never an exception. A
 child of `UsageError` means that the *host* asked for something that cannot be done;
-each class carries its JSON-RPC error code and its ``data.kind`` (protocol.md, "Errors").
+each class has its JSON-RPC error code and its ``data.kind`` (protocol.md, "Errors").
 Any other exception that leaves the core is a bug.
 """
 

@@ -100,7 +100,7 @@ class Retract:
 
 @frozen
 class ToolCallDelta:
-    """A fragment of a structured call's arguments; held back until the name is known."""
+    """A fragment of a structured call's arguments; none before the name is known."""
 
     type: ClassVar[str] = "tool-call-delta"
     seq: int
@@ -149,7 +149,7 @@ class ToolCall:
 
 @frozen
 class ToolResult:
-    """A result in the model's own output: of a server's tool, or an echo in the text."""
+    """A result in the model's output: of a server's tool, or an echo in the text."""
 
     type: ClassVar[str] = "tool-result"
     seq: int
@@ -167,7 +167,7 @@ class ToolResult:
 
 @frozen
 class Citation:
-    """A source of the answer; ``start`` and ``end`` lie in the joined text of ``blocks``.
+    """A source; ``start`` and ``end`` lie in the joined text of ``blocks``.
 
     ``exact`` is False when the end had to be guessed.
     """

@@ -58,7 +58,9 @@ class Intake:
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
         self._undecided: list[Document] = []
-        self._body = ""
+        self._body = ""  # what diagnostics carried, bounded
+        self._strays: list[str] = []  # what nothing has carried yet
+        self._room = options.limits.max_document_chars
         if options.wire != "auto":
             self._reader = WIRES[options.wire].make(options.provider)
 
@@ -76,7 +78,7 @@ class Intake:
     @property
     def _settled(self) -> bool:
         """True when a decoded document needs nothing but its wire."""
-        return not (self._announces or self.done or self.framing == "text")
+        return not (self._announces or self.done)
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""
@@ -88,10 +90,17 @@ class Intake:
         """The wire's last parts, which belong behind all held text."""
         return [] if self._reader is None else self._reader.close()
 
+    def strays(self) -> list[Part]:
+        """Text between documents, which no reader could use."""
+        message = "text that is no document of the wire"
+        text = "".join(self._strays)
+        return [DiagnosticPart("malformed-chunk", message, raw=text)] if text else []
+
     def silence(self) -> list[Part]:
         """Nothing usable came: what came may tell why, in its own words."""
-        if self._body:
-            return [normalize_error(self._body, provider=self.options.provider)]
+        body = "".join(self._strays)[:_MAX_BODY] or self._body
+        if body:
+            return [normalize_error(body, provider=self.options.provider)]
         message = "the stream ended before anything came"
         parts: list[Part] = [DiagnosticPart("empty-stream", message)]
         if self.wire != "text":
@@ -141,8 +150,8 @@ class Intake:
     def _read(self, document: Document) -> list[Part]:
         assert self._reader is not None
         announced = self._announce() if self._announces else []
-        if self.framing == "text" and self.wire != "text":
-            self._keep(document.value)
+        if isinstance(document.value, str) and self.wire != "text":
+            self._stray(document.value)
             return announced
         return announced + self._seen(self._reader.push(document))
 
@@ -161,6 +170,11 @@ class Intake:
             elif part.code in MALFORMED:
                 self._keep(part.raw)
         return parts
+
+    def _stray(self, text: str) -> None:
+        if len(text) <= self._room:
+            self._room -= len(text)
+            self._strays.append(text)
 
     def _keep(self, text: Any) -> None:
         room = _MAX_BODY - len(self._body)

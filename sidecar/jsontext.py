@@ -84,18 +84,14 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
         if not depth:
             return dumps(value)
         items = [portable(item, depth - 1) for item in value.values()]
-        return value if _same(items, value) else dict(zip(value, items, strict=True))
+        same = all(map(is_, items, value.values()))
+        return value if same else dict(zip(value, items, strict=True))
     if isinstance(value, list | tuple):
         if not depth:
             return dumps(value)
         items = [portable(item, depth - 1) for item in value]
         return value if all(map(is_, items, value)) else items
     return _portable_number(value)
-
-
-def _same(items: list[Any], value: dict[Any, Any]) -> bool:
-    named = all(type(key) is str for key in value)
-    return named and all(map(is_, items, value.values()))
 
 
 def _portable_number(value: Any) -> Any:

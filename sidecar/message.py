@@ -57,7 +57,7 @@ Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
 
 @frozen
 class Message:
-    """One choice's message; with several choices the first also carries ``choices``.
+    """The message of ``choice``; with several choices the first also has ``choices``.
 
     ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
     """
@@ -73,6 +73,7 @@ class Message:
     usage: Usage | None
     finish: Finish | None
     metadata: Metadata | None
+    choice: int = 0
     choices: tuple[Message, ...] | None = None
 
 
@@ -171,7 +172,7 @@ class MessageBuilder:
 
     def build(self) -> Message:
         messages = {
-            number: self._build(choice)
+            number: self._build(number, choice)
             for number, choice in sorted(self._choices.items())
         }
         first = messages[0]
@@ -179,7 +180,7 @@ class MessageBuilder:
             return first
         return evolve(first, choices=tuple(messages.values()))
 
-    def _build(self, choice: _Choice) -> Message:
+    def _build(self, number: int, choice: _Choice) -> Message:
         blocks = choice.blocks()
         return Message(
             text=self._joined(blocks, TextBlock),
@@ -192,6 +193,7 @@ class MessageBuilder:
             usage=self._usage,
             finish=choice.finish,
             metadata=self._metadata,
+            choice=number,
         )
 
     def _joined(self, blocks: list[Block], kind: type) -> str | None:

@@ -51,8 +51,8 @@ _MESSAGES = (
     "title",
 )
 _CODES = ("code", "status_code", "error_code", "errorCode")
-_TYPES = ("type", "error_type", "errorType", "__type", "status")
-_WORDS = (*_CODES, *_TYPES, "reason", "provider_code", "tag")
+_TYPES = ("type", "error_type", "errorType", "__type")
+_WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
 _STATUSES = (
     "status",
     "status_code",
@@ -141,10 +141,12 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
     facts.code = facts.code if code is None else code
     if kind is not None and not _EVENT_NAME.fullmatch(kind[:WINDOW]):
         facts.type = kind
+    elif isinstance(node.get("status"), str) and node["status"].isupper():
+        facts.type = node["status"]  # Google's RESOURCE_EXHAUSTED
     facts.status = _status(node) or facts.status
     for key in _ASIDE:
         _read_aside(facts, node.get(key))
-    for key in EXCEPTIONS.intersection(node):
+    for key in [key for key in node if key.endswith("Exception")]:
         facts.type = key
         facts.words.insert(0, key)
         return node[key]
@@ -170,11 +172,9 @@ def _inside(node: dict[str, Any]) -> Any:
 def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
     """FastAPI's list of faults; else the first item with an error, or the first."""
     items = node[:_MOST]
-    faults = [
-        _fault(item) for item in items if isinstance(item, dict) and "msg" in item
-    ]
-    if faults:
-        facts.message = "\n".join(faults)
+    faults = [_fault(item) for item in items if isinstance(item, dict)]
+    if any(faults):
+        facts.message = "\n".join(filter(None, faults))[:WINDOW]
         facts.words.insert(0, "validation")
         return None
     errors = (item for item in items if isinstance(item, dict) and item.get("error"))
@@ -182,10 +182,13 @@ def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
 
 
 def _fault(item: dict[str, Any]) -> str:
-    """``body.messages.0.content: Field required``."""
-    place = item.get("loc")
-    path = ".".join(map(str, place)) if isinstance(place, list) else ""
-    return f"{path}: {item['msg']}" if path else str(item["msg"])
+    """``body.messages.0.content: Field required``; "" for another item."""
+    said, place = item.get("msg"), item.get("loc")
+    if not isinstance(said, str):
+        return ""
+    steps = place if isinstance(place, list) else []
+    path = ".".join(str(step) for step in steps if isinstance(step, str | int))
+    return f"{path}: {said}" if path else said
 
 
 def _read_text(facts: ErrorFacts, text: str) -> None:
@@ -242,9 +245,11 @@ def _first(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
 
 def _status(node: dict[str, Any]) -> int | None:
     for key in _STATUSES:
-        text = str(node.get(key))
-        if re.fullmatch(r"[45][0-9]{2}", text):
-            return int(text)
+        value = node.get(key)
+        if isinstance(value, str) and len(value) == 3 and value.isdecimal():
+            value = int(value)
+        if isinstance(value, int) and 400 <= value < 600:
+            return value
     return None
 
 
@@ -252,7 +257,9 @@ def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
     """Headers with lower-case names; of several values the first."""
     plain = {}
     for name, value in (headers or {}).items():
-        plain[name.lower()] = str(first_of(value) if isinstance(value, list) else value)
+        value = first_of(value) if isinstance(value, list) else value
+        if isinstance(value, str | int | float):
+            plain[name.lower()] = str(value)
     return plain
 
 

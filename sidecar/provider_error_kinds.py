@@ -77,7 +77,6 @@ STATUS = {
     499: "cancelled",
     503: "overloaded",
     504: "timeout",
-    522: "timeout",
     524: "timeout",
     529: "overloaded",
 }
@@ -171,9 +170,7 @@ _WEAK_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _WEAK)
 _BARE_429 = re.compile(r"\b429\b")
 _WORD_ENDS = re.compile(r"(?:error|exception)+\Z")
 _CLASS_NAME = re.compile(r"\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b")
-_CLASS_WINDOW = 300
-"""A message may begin with the names of wrapped exceptions, as LiteLLM's do."""
-
+_CLASS_WINDOW = 300  # a message may begin with names of exceptions, as LiteLLM's do
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -241,8 +238,7 @@ _SOON = re.compile(
 )
 _PIECE = re.compile(rf"({_NUMBER}) ?({_UNIT})")
 _UNITS = (("ms", 1), ("milli", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000))
-_LONGEST_WAIT = 10**12
-"""Milliseconds; more is no time to wait, but a mistake."""
+_LONGEST_WAIT = 10**10  # milliseconds; more is a mistake
 
 _DATE = re.compile(
     r"[A-Za-z]{3}, ([0-9]{2}) ([A-Za-z]{3}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"
@@ -293,11 +289,11 @@ def milliseconds(value: Any, unit: int) -> int | None:
 def _date(text: str) -> datetime | None:
     """An IMF-fixdate (RFC 9110 5.6.7)."""
     match = _DATE.match(text)
-    if match is None or match[2].lower() not in _MONTHS.split():
+    month = _MONTHS.find(match[2].lower()) if match is not None else -1
+    if match is None or month < 0:
         return None
     day, year, hour, minute, second = (int(match[n]) for n in (1, 3, 4, 5, 6))
     try:
-        month = _MONTHS.split().index(match[2].lower()) + 1
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        return datetime(year, month // 4 + 1, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None

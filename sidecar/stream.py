@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import evolve
+
 from sidecar.choice import Choice, Surroundings
-from sidecar.dialects import delimiters
+from sidecar.dialects import delimiters, tags_of
 from sidecar.ending import Ending
 from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
 from sidecar.intake import MALFORMED, Intake
@@ -39,7 +41,7 @@ from sidecar.wires.parts import (
 
 if TYPE_CHECKING:
     from sidecar.message import Message
-    from sidecar.options import StreamOptions
+    from sidecar.options import Policy, StreamOptions
     from sidecar.wires.parts import Part
 
 _USAGE_FIELDS = (
@@ -50,6 +52,10 @@ _USAGE_FIELDS = (
     "cache_write_tokens",
     "reasoning_tokens",
 )
+
+
+MAX_CHOICES = 128
+"""Choices of one stream; no provider gives more."""
 
 
 class Stream:
@@ -72,10 +78,20 @@ class Stream:
             None if options.tools is None else named,
         )
         self._choices: dict[int, Choice] = {}
+        self._crowded = False
         self._ending = Ending()
         self._counts = {"pushes": 0, "chars": 0, "malformed": 0}
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
+
+    @property
+    def policy(self) -> Policy:
+        """The policy with the tags that are in force: default and the profile's."""
+        policy = self.options.policy
+        if policy.reasoning.tags is not None:
+            return policy
+        tags = tags_of(DEFAULT_TAGS, self.profile.dialects)
+        return evolve(policy, reasoning=evolve(policy.reasoning, tags=tags))
 
     @property
     def wire(self) -> str:
@@ -112,7 +128,8 @@ class Stream:
         self._ending.reason = reason
         self._ending.done = self._ending.done or self._intake.done
         self._ending.implicit = self.wire == "text"
-        choices = self._choices or {0: self._choice(0)}
+        self._choice(0)  # the message's top level, whatever came
+        choices = self._choices
         self._outlet.closing()
         for choice in choices.values():
             choice.flush()
@@ -133,6 +150,8 @@ class Stream:
             self._error(normalize_error(body, status, host.get("headers"), provider))
         elif self._ending.reason == "eof" and not self._intake.used:
             self._take(self._intake.silence())
+        else:
+            self._take(self._intake.strays())
         finished = any(choice.last for choice in self._choices.values())
         if self._intake.used and not finished and not self._ending.over:
             message = "the stream ended without a finish reason or an end mark"
@@ -167,8 +186,18 @@ class Stream:
     def _choice(self, number: int) -> Choice:
         choice = self._choices.get(number)
         if choice is None:
+            if len(self._choices) == MAX_CHOICES:
+                return self._crowd(number)
             choice = self._choices[number] = Choice(number, self._shared)
         return choice
+
+    def _crowd(self, number: int) -> Choice:
+        """One choice too many: what it says goes to the last one there was room for."""
+        if not self._crowded:
+            self._crowded = True
+            message = f"more than {MAX_CHOICES} choices; the rest is part of the last"
+            self._diagnostic(DiagnosticPart("unknown-chunk", message, raw=number))
+        return list(self._choices.values())[-1]
 
     def _text(self, part: TextPart) -> None:
         self._choice(part.choice).text(part.text)
@@ -179,10 +208,10 @@ class Stream:
 
     def _reasoning_state(self, part: ReasoningStatePart) -> None:
         channel = self._choice(part.choice).channel
-        channel.blocks.state(part.signature, part.opaque)
+        channel.state(part.signature, part.opaque, part.block)
 
     def _block_end(self, part: BlockEndPart) -> None:
-        self._choice(part.choice).channel.border(call=False)
+        self._choice(part.choice).end_block()
 
     def _call(self, part: CallPart) -> None:
         self._choice(part.choice).call(part, self.wire)

@@ -70,12 +70,15 @@ class TextMap:
         "_starts",
         "_tails",
         "_texts",
+        "border",
         "length",
     )
 
     def __init__(self) -> None:
         #: raw code points so far
         self.length = 0
+        #: where the wire's own text block began
+        self.border = 0
         # Stretches of kept text: where each begins, in code points and other units.
         self._texts: list[str] = []
         self._starts: list[int] = []
@@ -100,6 +103,10 @@ class TextMap:
             last.end = end
         elif start < end:
             self._open(start, end, block)
+
+    def end_block(self) -> None:
+        """The wire's own text block is over."""
+        self.border = self.length
 
     @property
     def shown(self) -> int:

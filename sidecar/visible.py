@@ -80,21 +80,22 @@ class VisibleText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel."""
-        whole = text
-        while text and (not self.line_shown or self.orphan is Orphan.ARMED):
-            text, start = self._write_blank(text, start, out)
-        if text:
-            self._write_shown(text, start, out)
-        self.code.feed(whole)
+        rest = text
+        while rest:
+            blank = not self.line_shown or self.orphan is Orphan.ARMED
+            step = self._write_blank if blank else self._write_shown
+            rest, start = step(rest, start, out)
+        self.code.feed(text)
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""
         cut = text.find("\n") + 1
         line = text[:cut] if cut else text
-        if line.strip(SPACE):
+        blanks = len(line) - len(line.lstrip(SPACE))
+        if not blanks:
             self._begin_line(out)
             return text, start
-        taken = min(len(line), self.limit - self.held)
+        taken = min(blanks, self.limit - self.held)
         self.blanks.append((Kind.BLANK, line[:taken], start, start + taken))
         self.held += taken
         if cut and taken == len(line):
@@ -139,16 +140,25 @@ class VisibleText:
         self.start = self.start_removed = True
         self.code = self.code_at_call.copy()
 
-    def _write_shown(self, text: str, start: int, out: Pieces) -> None:
-        """Shows text from the middle of a line on; its last line may have to wait."""
-        cut = text.rfind("\n") + 1
-        waits = cut and not text[cut:].strip(BLANKS)
-        self._emit(text[:cut] if waits else text, start, out)
+    def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows text from the middle of a line on, all but a last line of blanks.
+
+        Lines within a slice have no removal, so they pass at once; where blanks could
+        fill the hold, one line at a time, so that a slice's border changes nothing.
+        """
+        if len(text) < self.limit:
+            cut = text.rfind("\n") + 1
+            if text[cut:].strip(BLANKS):
+                self._emit(text, start, out)
+                self.line_removed = self.line_removed and not cut
+                return "", start
+        else:
+            cut = text.find("\n") + 1
+        end = cut or len(text)
+        self._emit(text[:end], start, out)
         if cut:
-            self.line_removed, self.line_shown = False, not waits
-        while waits and cut < len(text):
-            rest, _ = self._write_blank(text[cut:], start + cut, out)
-            cut = len(text) - len(rest)
+            self.line_removed = self.line_shown = False
+        return text[end:], start + end
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:
         out.append((Kind.TEXT, text, start, start + len(text)))

@@ -1,9 +1,10 @@
 """`check`: the only test code that knows how the core is called.
 
-It feeds one input in every way it may be cut and asserts that each gives the same joined
-events and the same message, and what holds for any stream (contract section 3 and the
-invariants of README.md): numbers without gaps, a replay that is equal, every character
-accounted for, no delimiter shown, blocks that end, held text bounded, ``finish`` last.
+It feeds one input in every way it may be cut and asserts that each gives the same
+joined events and the same message, and what holds for any stream (contract section 3
+and the invariants of README.md): numbers without gaps, a replay that is equal, every
+character accounted for, no delimiter shown, blocks that end, held text bounded,
+``finish`` last.
 """
 
 from __future__ import annotations
@@ -113,19 +114,21 @@ def feedings(params: Params, chunks: Chunks) -> Iterator[tuple[Params, Chunks]]:
             yield {**params, "framing": "sse"}, cut
 
 
-# --- What holds for any stream ---------------------------------------------------------
+# --- What holds for any stream --------------------------------------------------------
 
 
 def assert_sound(fed: Fed, params: Params) -> None:
     """What does not need to know the input."""
     events = fed.events
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-    choices = dict.fromkeys([0, *(event.choice for event in events)])
-    messages = fed.message.choices or (fed.message,)
     finishes = [event for event in events if event.type == "finish"]
     assert events[len(events) - len(finishes) :] == finishes, "finish is not last"
-    assert sorted(event.choice for event in finishes) == sorted(choices)
-    for choice, message in zip(sorted(choices), messages, strict=True):
+    choices = [event.choice for event in finishes]
+    assert choices == sorted(set(choices))
+    spoken = {event.choice for event in events if event.type != "diagnostic"}
+    assert spoken <= {0, *choices}
+    messages = fed.message.choices or (fed.message,)
+    for choice, message in zip(sorted({0, *choices}), messages, strict=True):
         mine = [event for event in events if event.choice == choice]
         _assert_blocks(mine)
         _assert_calls(mine)
@@ -194,8 +197,9 @@ def _assert_joined(events: list[Event], message: Message) -> None:
     for channel in ("text", "reasoning"):
         live = [text for _, (kind, text) in sorted(texts.items()) if kind == channel]
         assert "".join(live) == getattr(message, channel)
-    empty = not message.text.strip() and not message.tool_calls
-    assert events[-1].empty_answer is empty
+    if message.finish is not None:
+        empty = not message.text.strip() and not message.tool_calls
+        assert message.finish.empty_answer is empty
 
 
 def _assert_clean(message: Message, params: Params) -> None:
@@ -260,7 +264,7 @@ def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
     return healed("".join(texts))
 
 
-# --- stream/open's parameters ----------------------------------------------------------
+# --- stream/open's parameters ---------------------------------------------------------
 
 
 def _camel(name: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -17,13 +20,21 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("long", settings.get_profile("default"), max_examples=20_000)
-settings.load_profile("long" if os.environ.get("SIDECAR_LONG") else "default")
-
-NOTES: list[str] = []
-"""What a test wants said in the summary; see ``tests/test_corpus.py``."""
+settings.load_profile("default")
 
 
-def pytest_terminal_summary(terminalreporter):
-    for note in NOTES:
-        terminalreporter.write_line(note)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in one line each what was not run and why, and what a test noted."""
+    reports = [each for kind in terminalreporter.stats.values() for each in kind]
+    notes = [
+        text
+        for report in reports
+        for name, text in getattr(report, "user_properties", ())
+        if name == "note" and report.when == "call"
+    ]
+    skipped = {
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+    }
+    for line in [*sorted(skipped), *notes]:
+        terminalreporter.write_line(line)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _INTERESTING = re.compile("[<>\\[\\]◁▷`\r\n]")
 def pieces(text: str, places: list[int]) -> list[str]:
     """``text`` cut at ``places``; no piece is empty, unless the text is."""
     edges = sorted({0, len(text), *places})
-    cut = [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    cut = [text[start:end] for start, end in pairwise(edges)]
     return cut or [text]
 
 
@@ -52,7 +53,9 @@ def two_way(text: str, every: int = EVERY, seeded: int = SEEDED) -> list[int]:
     return sorted(place for place in places if 0 < place < len(text))
 
 
-def cuttings(text: str, *, every: int = EVERY, seeded: int = SEEDED) -> Iterator[list[str]]:
+def cuttings(
+    text: str, *, every: int = EVERY, seeded: int = SEEDED
+) -> Iterator[list[str]]:
     """All the ways: lists of chunks that are ``text`` when joined."""
     yield [text]
     yield list(text)

@@ -110,7 +110,11 @@ def _call(event: Any) -> list[str]:
 
 def _result(event: Any) -> list[str]:
     named = {"id": event.tool_call_id, "name": event.name, "isError": event.is_error}
-    return [f"{event.block} result {event.source}", _json(event.content), *_known(named)]
+    return [
+        f"{event.block} result {event.source}",
+        _json(event.content),
+        *_known(named),
+    ]
 
 
 def _citation(event: Any) -> list[str]:

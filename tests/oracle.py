@@ -53,7 +53,7 @@ def _spans(line: str, position: int) -> Iterator[tuple[int, int]]:
 
 
 def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
-    """Where one of ``literals`` stands in ``text`` outside code: ``(start, literal)``."""
+    """Where ``literals`` stand in ``text`` outside code: ``(start, literal)``."""
     longest_first = sorted(literals, key=len, reverse=True)
     any_of = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
     ranges = list(code_ranges(text))
@@ -84,11 +84,10 @@ def _fits(piece: tuple[int, int, str], raw: str, position: int) -> bool:
     return start == position and end > start and raw[start:end] == text
 
 
-DEFAULT_DELIMITERS = tuple(
-    """
-    <think> </think> <thinking> </thinking> <thought> </thought> <mm:think> </mm:think>
-    <seed:think> </seed:think> [THINK] [/THINK] ◁think▷ ◁/think▷
-    """.split()
+DEFAULT_DELIMITERS = (
+    *("<think>", "</think>", "<thinking>", "</thinking>", "<thought>", "</thought>"),
+    *("<mm:think>", "</mm:think>", "<seed:think>", "</seed:think>"),
+    *("[THINK]", "[/THINK]", "◁think▷", "◁/think▷"),
 )
 """The default tags of contract 6 and their closers, written out."""
 

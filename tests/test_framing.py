@@ -177,7 +177,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("json-array", "<p>, [1]\n", "json-array", [bad("<p>, [1]")]),
     # --- text
     ("text", "", "text", []),
-    ("text", "\ufeff \n{}\ufeff[DONE]\r\n", "text", [" \n{}\ufeff[DONE]\r\n"]),
+    ("text", "\ufeff {}\ufeff[DONE]\r\n", "text", ["\ufeff {}\ufeff[DONE]\r\n"]),
     ("text", "a\ud83d\ude00b", "text", ["a\U0001f600b"]),
     ("text", "\ude00a\ud83d\ud83d", "text", ["\ufffda\ufffd\ufffd", HALF]),
     # --- auto
@@ -194,7 +194,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("auto", "id: 1\ndata: 1\n\n", "sse", [1]),
     ("auto", "retry: 1\ndata: 1\n\n", "sse", [1]),
     ("auto", ": hello\n\ndata: 1\n\n", "sse", [1]),
-    ("auto", "\ufeff  dat", "text", ["  dat"]),
+    ("auto", "\ufeff  dat", "text", ["\ufeff  dat"]),
     ("auto", "\r\ndatum: 1", "text", ["\r\ndatum: 1"]),
     ("auto", "1 {}", "text", ["1 {}"]),
     (
@@ -273,7 +273,7 @@ BASE64: list[tuple[str, str, list[Any]]] = [
     ),
     ("text", "8J+YgPCf", ["\U0001f600\ufffd"]),
     ("text", "7+8=", ["\ufffd\ufffd"]),
-    ("text", "77u/Qe+7vw==", ["A\ufeff"]),
+    ("text", "77u/Qe+7vw==", ["\ufeffA\ufeff"]),
     ("text", "7aC9", ["\ufffd\ufffd\ufffd"]),
 ]
 

@@ -1,6 +1,6 @@
 """The wires ``openai-chat`` and ``text``: documents in, parts out.
 
-Each line of ``wires/openai-chat.parts.jsonl`` is a stream of documents and the parts
+Each line of ``data/openai_chat_parts.jsonl`` is a stream of documents and the parts
 that the wire gives for all of them and at its close: ``{class: fields}``, without the
 fields that have their default. Whole streams, through all stages, are the recordings in
 ``wires/openai-chat``.
@@ -26,7 +26,7 @@ from sidecar.wires.parts import (
     TextPart,
 )
 
-LINES = Path(__file__).with_name("wires") / "openai-chat.parts.jsonl"
+LINES = Path(__file__).with_name("data") / "openai_chat_parts.jsonl"
 ROWS = [json.loads(line) for line in LINES.read_text("utf-8").splitlines()]
 
 

@@ -7,7 +7,6 @@ output; with ``--json`` one event a line, as the protocol spells it.
 from __future__ import annotations
 
 import base64
-import json
 import sys
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -45,9 +44,10 @@ def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None
 
 
 def _print_json(events: list[Event]) -> None:
-    from sidecar.protocol import encode_event
+    """One event a line, spelled and sanitised as the server does it."""
+    from sidecar.converter import unstructure
+    from sidecar.jsontext import encode
 
     for event in events:
-        line = json.dumps(encode_event(event), ensure_ascii=False)
-        sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+        sys.stdout.buffer.write(encode(unstructure(event)) + b"\n")
     sys.stdout.flush()

@@ -25,7 +25,7 @@ _STYLES = {
 
 
 class Page:
-    """``show(events)`` prints them as they come; a heading whenever the channel changes."""
+    """``show(events)`` prints them as they come, a heading at each change."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False, soft_wrap=True)

@@ -45,6 +45,13 @@ def pair_of(tag: str) -> Pair:
     return tag, f"{tag[:at]}/{tag[at:]}"
 
 
+def tags_of(tags: tuple[str, ...], dialects: tuple[str, ...]) -> tuple[str, ...]:
+    """``tags`` and the openers that the dialects add to them."""
+    known = {pair_of(tag)[0] for tag in tags}
+    openers = (pair[0] for name in dialects for pair in DIALECTS[name].pairs)
+    return tags + tuple(dict.fromkeys(o for o in openers if o not in known))
+
+
 @lru_cache(maxsize=64)
 def delimiters(tags: tuple[str, ...], dialects: tuple[str, ...]) -> Delimiters:
     """The delimiters of ``reasoning.tags`` and of the named dialects."""

@@ -9,72 +9,41 @@ one where it cannot go on with that call:
 - another non-empty id together with a name (Ollama: every call has index 0),
 - a name when the held arguments already are complete (no ids at all; or one id for
   every call, huggingface/text-generation-inference),
-- another name before any arguments came.
+- another name before any arguments came, or at another index.
 
-A name is set once and never appended; a call is never finished because its arguments
-happen to parse (vercel/ai#13137). What was resent is recognised and reported. Calls end
-when the wire says so (`end`, a whole part) or with `finish`.
+A name is set once and never appended. A call never ends because its arguments happen
+to parse (vercel/ai#13137). What was resent is recognised and reported.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from attrs import define, field
-
 from sidecar.jsontext import dumps
 from sidecar.tools.arguments import ArgumentText, nothing
-from sidecar.tools.call import OpenCall
+from sidecar.tools.call import Entry, OpenCall
 from sidecar.wires.parts import CallEndPart, CallPart, DiagnosticPart
 
 __all__ = ["CallAssembler", "OpenCall"]
 
 
-@define(eq=False)
-class _Entry:
-    """A call while it is open.
-
-    ``resent``: its id is that of a call that ended, so nothing is handed out before it
-    is clear that it differs. ``heir``: id and name that came when the arguments were
-    complete; they belong to the next call, if there is one.
-    """
-
-    call: OpenCall
-    number: int
-    text: ArgumentText
-    resent: bool
-    heir: tuple[str, str] = ("", "")
-    shown: bool = False
-    places: list[tuple[dict[Any, _Entry], Any]] = field(factory=list)
-
-    def stand_at(self, places: dict[Any, _Entry], place: Any) -> None:
-        if places.get(place) is not self:
-            places[place] = self
-            self.places.append((places, place))
-
-    def leave(self) -> None:
-        for places, place in self.places:
-            if places.get(place) is self:
-                del places[place]
-
-
 class CallAssembler:
     """Joins the call fragments of one choice; see the module for the rules.
 
-    A call keeps at most ``max_call_chars`` code points of arguments. ``reports``
-    collects diagnostics with what was taken out in ``raw`` (`take_reports`).
+    A call keeps at most ``max_call_chars`` code points of arguments. `take_reports`
+    gives diagnostics with what was taken out in ``raw``.
     """
 
     def __init__(self, choice: int = 0, max_call_chars: int = 1_048_576) -> None:
-        self.reports: list[DiagnosticPart] = []
+        self._reports: list[DiagnosticPart] = []
         self._choice = choice
         self._limit = max_call_chars
         self._count = 0
-        self._open: dict[int, _Entry] = {}
-        self._by_key: dict[int | str, _Entry] = {}
-        self._by_id: dict[str, _Entry] = {}
-        self._by_index: dict[int, _Entry] = {}
-        self._latest: _Entry | None = None
+        self._open: dict[int, Entry] = {}
+        self._by_key: dict[int | str, Entry] = {}
+        self._by_id: dict[str, Entry] = {}
+        self._by_index: dict[int, Entry] = {}
+        self._latest: Entry | None = None
         self._ended_keys: dict[int | str, OpenCall] = {}
         self._ended_ids: set[str] = set()
         self._ended: set[tuple[str, str, str]] = set()
@@ -123,10 +92,10 @@ class CallAssembler:
 
     def take_reports(self) -> list[DiagnosticPart]:
         """The diagnostics since the last time."""
-        reports, self.reports = self.reports, []
+        reports, self._reports = self._reports, []
         return reports
 
-    def _keyed(self, key: int | str, part: CallPart, text: str) -> _Entry | None:
+    def _keyed(self, key: int | str, part: CallPart, text: str) -> Entry | None:
         """The call of a part with an identity that the wire guarantees."""
         entry = self._by_key.get(key)
         if entry is not None:
@@ -141,17 +110,20 @@ class CallAssembler:
                 return None
         return self._start(part, key=key)
 
-    def _loose(self, part: CallPart, text: str) -> _Entry | None:
+    def _loose(self, part: CallPart, text: str) -> Entry | None:
         """The call of a part without one: wires.md 1.2."""
         held = self._held(part)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
-        known = bool(part.id) and self._by_id.get(part.id or "") is held
+        known = bool(part.id) and (
+            part.id == held.call.id or self._by_id.get(part.id or "") is held
+        )
         if _repeats(held, part, text, known):
             raw = {"id": part.id, "name": part.name, "arguments": text}
             self._report("duplicate-tool-call", "A tool call came twice", raw)
             return None
-        if not _goes_on(held, part, text, known):
+        here = part.index is None or self._by_index.get(part.index) is held
+        if not _goes_on(held, part, text, known, here):
             return self._start(part, held.heir)
         other = bool(part.id) and not known
         head = bool(held.call.name) and (bool(part.name) or other)
@@ -161,15 +133,13 @@ class CallAssembler:
             self._place(held, part)
         return held
 
-    def _held(self, part: CallPart) -> _Entry | None:
+    def _held(self, part: CallPart) -> Entry | None:
         """The open call that id, else index, else the order points to."""
         by_index = None if part.index is None else self._by_index.get(part.index)
         if by_index is not None and part.id and by_index.call.id == part.id:
             return by_index  # the id may be that of several calls
-        if part.id and part.id in self._by_id:
-            return self._by_id[part.id]
-        if part.whole:
-            return None
+        if part.whole or (part.id and part.id in self._by_id):
+            return self._by_id.get(part.id or "")
         return self._latest if part.index is None else by_index
 
     def _start(
@@ -177,7 +147,7 @@ class CallAssembler:
         part: CallPart,
         heir: tuple[str, str] = ("", ""),
         key: int | str | None = None,
-    ) -> _Entry:
+    ) -> Entry:
         self._count += 1
         call = OpenCall(
             id=part.id or heir[0],
@@ -188,7 +158,7 @@ class CallAssembler:
             origin=part.origin,
         )
         text = ArgumentText(self._limit, json=part.format == "json")
-        entry = _Entry(call, self._count, text, call.id in self._ended_ids)
+        entry = Entry(call, self._count, text, call.id in self._ended_ids)
         self._open[entry.number] = entry
         if key is not None:
             entry.stand_at(self._by_key, key)
@@ -198,7 +168,7 @@ class CallAssembler:
         self._place(entry, part)
         return entry
 
-    def _place(self, entry: _Entry, part: CallPart) -> None:
+    def _place(self, entry: Entry, part: CallPart) -> None:
         """Later fragments with this part's id or index belong to ``entry``."""
         if part.id:
             entry.call.id = entry.call.id or part.id
@@ -207,7 +177,7 @@ class CallAssembler:
             entry.stand_at(self._by_index, part.index)
         self._latest = entry
 
-    def _take(self, entry: _Entry, whole: bool, text: str) -> str:
+    def _take(self, entry: Entry, whole: bool, text: str) -> str:
         if not text:
             return ""
         if not whole:
@@ -219,7 +189,7 @@ class CallAssembler:
         self._check_limit(entry)
         return delta
 
-    def _hand_out(self, entry: _Entry, delta: str) -> list[tuple[OpenCall, str]]:
+    def _hand_out(self, entry: Entry, delta: str) -> list[tuple[OpenCall, str]]:
         call = entry.call
         if entry.shown:
             return [(call, delta)] if delta else []
@@ -228,21 +198,20 @@ class CallAssembler:
         self._show(entry)
         return [(call, entry.text.text)]
 
-    def _show(self, entry: _Entry) -> None:
+    def _show(self, entry: Entry) -> None:
         entry.shown = True
         if not entry.call.id:
             entry.call.id = f"call_c{self._choice}_{entry.number}"
             entry.call.id_synthetic = True
 
-    def _close(self, entry: _Entry) -> bool:
+    def _close(self, entry: Entry) -> bool:
         """Ends the call; False when it only repeats one that ended."""
         call, tail = entry.call, entry.text.close()
         self._check_limit(entry)
         call.arguments = entry.text.text
         entry.leave()
         del self._open[entry.number]
-        if self._latest is entry:
-            self._latest = None
+        self._latest = None if self._latest is entry else self._latest
         identity = (call.id, call.name, call.arguments)
         if entry.resent and identity in self._ended:
             raw = {"id": call.id, "name": call.name, "arguments": call.arguments}
@@ -258,7 +227,7 @@ class CallAssembler:
             self._ended_keys[call.key] = call
         return True
 
-    def _check_limit(self, entry: _Entry) -> None:
+    def _check_limit(self, entry: Entry) -> None:
         if entry.text.cut:
             entry.call.cut = True
             message = "The arguments of a tool call are longer than maxCallChars"
@@ -266,7 +235,8 @@ class CallAssembler:
             entry.text.cut = ""
 
     def _report(self, code: str, message: str, raw: Any) -> None:
-        self.reports.append(DiagnosticPart(code, message, raw=raw, choice=self._choice))
+        part = DiagnosticPart(code, message, raw=raw, choice=self._choice)
+        self._reports.append(part)
 
 
 def _text(part: CallPart) -> str:
@@ -276,7 +246,7 @@ def _text(part: CallPart) -> str:
     return part.value if isinstance(part.value, str) else dumps(part.value)
 
 
-def _repeats(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
+def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
     """The whole arguments of the call that is held came once more.
 
     With its id and name (mudler/LocalAI#9722), or bare (lidge-jun/opencodex#361);
@@ -289,8 +259,11 @@ def _repeats(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
     return held.text.repeats(text)
 
 
-def _goes_on(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
-    """Whether the fragment belongs to the call that stands at its place."""
+def _goes_on(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
+    """Whether the fragment belongs to the call that stands at its place.
+
+    ``known``: it has an id of that call; ``here``: no other index than that call's.
+    """
     call, other = held.call, bool(part.id) and not known
     if other and call.id and part.name:
         return False
@@ -298,5 +271,5 @@ def _goes_on(held: _Entry, part: CallPart, text: str, known: bool) -> bool:
         return True
     complete = held.text.complete or (held.text.placeholder and not known)
     if part.name and call.name and part.name != call.name:
-        return not (complete or held.text.empty)
+        return here and not (complete or held.text.empty)
     return not (complete and text.strip())

@@ -1,16 +1,17 @@
 """What is known of one tool call, before it is classified.
 
-`CallAssembler` fills it from a wire's fragments, the dialects from text, and
-tool/classify from a provider's item.
+`CallAssembler` fills an `OpenCall` from a wire's fragments, the dialects from text, and
+tool/classify from a provider's item. `Entry` is the assembler's own.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define
+from attrs import define, field
 
 if TYPE_CHECKING:
+    from sidecar.tools.arguments import ArgumentText
     from sidecar.wires.parts import CallPart
 
 
@@ -62,3 +63,31 @@ class OpenCall:
             # A copy: later fragments add to it, and the part is not ours.
             opaque = part.opaque
             self.opaque = dict(opaque) if isinstance(opaque, dict) else opaque
+
+
+@define(eq=False)
+class Entry:
+    """A call while it is open.
+
+    ``resent``: its id is that of a call that ended, so nothing is handed out before it
+    is clear that it differs. ``heir``: id and name that came when the arguments were
+    complete; they belong to the next call, if there is one.
+    """
+
+    call: OpenCall
+    number: int
+    text: ArgumentText
+    resent: bool
+    heir: tuple[str, str] = ("", "")
+    shown: bool = False
+    places: list[tuple[dict[Any, Entry], Any]] = field(factory=list)
+
+    def stand_at(self, places: dict[Any, Entry], place: Any) -> None:
+        if places.get(place) is not self:
+            places[place] = self
+            self.places.append((places, place))
+
+    def leave(self) -> None:
+        for places, place in self.places:
+            if places.get(place) is self:
+                del places[place]

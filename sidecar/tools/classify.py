@@ -37,13 +37,14 @@ Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result",
 class CallContext:
     """What a call is judged against; ``tools`` of None: the host did not say.
 
-    ``results`` are the ids that results in the same output carry, ``finish`` the
-    unified reason once it is known. Both may grow: see `settle`.
+    ``results`` are the ids of the results in the same output, and the wire's keys of
+    those without an id; ``finish`` is the unified reason once it is known. Both may
+    grow: see `settle`.
     """
 
     tools: Mapping[str, Tool] | None = None
     wire: str | None = None
-    results: Collection[str] = ()
+    results: Collection[int | str] = ()
     finish: str | None = None
 
 
@@ -106,7 +107,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
     by_type = runner_by_type(call.type or "", call.raw)
     if by_type is not None:
         return by_type
-    if call.id and not call.id_synthetic and call.id in context.results:
+    if _has_result(call, context):
         return "server"
     by_id = runner_by_id(call.id, context.wire)
     if by_id is not None:
@@ -128,7 +129,12 @@ def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
     asks = call.type in APPROVAL_TYPES or call.id.startswith(APPROVAL_PREFIXES)
     if call.awaits is not None or asks:
         return "client-approval"
-    return "none" if call.id in context.results else "server-result"
+    return "none" if _has_result(call, context) else "server-result"
+
+
+def _has_result(call: OpenCall, context: CallContext) -> bool:
+    own = (call.key, None if call.id_synthetic else call.id)
+    return any(mark not in (None, "") and mark in context.results for mark in own)
 
 
 def _state(call: OpenCall, context: CallContext) -> tuple[State, Any]:
@@ -159,7 +165,7 @@ def from_item(item: Mapping[str, Any], number: int, choice: int = 0) -> OpenCall
     id = _text(item, ("call_id", *_ID_FIELDS))
     runs = item.get("executor", item.get("execution"))
     value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
-    is_text = kind in _TEXT_TYPES and isinstance(value, str)
+    is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
         name=_text(body, _NAME_FIELDS),
         id=id or f"call_c{choice}_{number}",

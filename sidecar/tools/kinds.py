@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import frozen
@@ -132,6 +131,8 @@ def _normal(name: str) -> str:
 @cache
 def _table() -> dict[str, tuple[str, bool | None]]:
     """``kinds.csv``: normal name -> kind, mutating. Read when first asked for."""
+    from importlib.resources import files  # 9 ms, which start-up need not pay
+
     text = files("sidecar.tools").joinpath("kinds.csv").read_text(encoding="utf-8")
     said = {"true": True, "false": False, "": None}
     rows = (line.split(",") for line in text.splitlines()[1:])

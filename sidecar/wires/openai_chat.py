@@ -104,7 +104,8 @@ class OpenAIChatWire:
 
     def close(self) -> list[Part]:
         parts: list[Part] = []
-        for index in sorted(self._choices):
+        for index, choice in sorted(self._choices.items()):
+            choice.refuse(parts)
             self._state(index, parts)
         return parts
 
@@ -189,7 +190,8 @@ class OpenAIChatWire:
     ) -> None:
         """Everything of a choice but its delta; mostly its end."""
         reason, message = value.get("finish_reason"), value.get("message")
-        if reason and isinstance(message, dict) and index not in self._heard:
+        is_first = isinstance(value.get("delta"), dict) and index not in self._heard
+        if reason and isinstance(message, dict) and is_first:
             # Perplexity repeats the whole answer beside each delta, but a body that
             # did not stream has it there alone.
             self._read(message, index, document, parts, True)
@@ -207,7 +209,7 @@ class OpenAIChatWire:
         if choice and not choice.finished:
             choice.finished = True
             self._state(index, parts)
-        if choice and choice.refused and reason == "stop":
+        if choice and choice.refuse(parts) and reason == "stop":
             reason = "refusal"
         self._ends.append(FinishPart(raw, reason, index))
 

@@ -33,12 +33,12 @@ def content(choice: Choice, value: Json, name: str) -> None:
 
 
 def refusal(choice: Choice, value: Json, name: str) -> None:
-    """``refusal``: what the model says instead of an answer is visible text."""
-    if not isinstance(value, str):
+    """``refusal``: what the model says instead of an answer. It is no answer text
+    (hosts parse that), so it is collected for one error at the end."""
+    if isinstance(value, str):
+        choice.refusal.append(value)
+    else:
         choice.malformed(name, value)
-    elif value:
-        choice.refused = True
-        _say(choice, value)
 
 
 def audio(choice: Choice, value: Json, name: str) -> None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, field
+from attrs import define, evolve, field
 
-from sidecar.wires.parts import DiagnosticPart, Json, MetadataPart, Part
+from sidecar.wires.parts import DiagnosticPart, ErrorPart, Json, MetadataPart, Part
 from sidecar.wires.reasoning_state import JsonObject, ReasoningState, same
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Choice:
     document: JsonObject = field(factory=dict)
     delta: JsonObject = field(factory=dict)
     whole: bool = False
-    #: refusal text was shown: a finish of ``stop`` is a refusal
+    #: what the model said instead of an answer
+    refusal: list[str] = field(factory=list)
     refused: bool = False
     finished: bool = False
     reasoning: ReasoningState = field(factory=ReasoningState)
@@ -76,6 +77,21 @@ class Choice:
             return False
         self.given[key] = item
         return True
+
+    def refuse(self, parts: list[Part]) -> bool:
+        """Gives what the model said instead of an answer, as an error, once.
+
+        True when it has refused, now or before.
+        """
+        text = "".join(self.refusal)
+        self.refusal.clear()
+        if text:
+            self.refused = True
+            raw = {"refusal": text}
+            kind, refused = "content-filter", "refusal"
+            error = ErrorPart(kind, text, False, raw, provider_type=refused)
+            parts.append(evolve(error, choice=self.index))
+        return self.refused
 
     def malformed(self, name: str, value: Json) -> None:
         self.parts.append(malformed(name, value, self.index))

@@ -121,7 +121,8 @@ def invocations(choice: Choice, value: Json, name: str) -> None:
                 item,
                 id=id,
                 name=tool,
-                value=_whole_arguments(item["args"]) or {},
+                arguments=_text_arguments(choice, item["args"], name),
+                value=_whole_arguments(item["args"]),
                 opaque=opaque,
             )
         if "response" in item:
@@ -216,13 +217,14 @@ def _body(choice: Choice, item: JsonObject) -> JsonObject:
 def _text_arguments(choice: Choice, arguments: Json, name: str) -> str | None:
     if arguments is None or isinstance(arguments, str):
         return arguments
-    if not isinstance(arguments, dict | list):
+    if not isinstance(arguments, dict):
         choice.malformed(f"{name}.arguments", arguments)
     return None
 
 
 def _whole_arguments(arguments: Json) -> Json:
-    return arguments if isinstance(arguments, dict | list) else None
+    """Arguments that are no text, right or wrong: a call may not lose wrong ones."""
+    return None if isinstance(arguments, str) else arguments
 
 
 def _opaque(choice: Choice, item: JsonObject) -> JsonObject | None:

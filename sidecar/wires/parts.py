@@ -11,10 +11,12 @@ first; a chunk with ``choices`` and ``error`` gives the delta first).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Json: TypeAlias = Any
 
@@ -107,11 +109,16 @@ class CallPart:
 
 @frozen
 class CallEndPart:
-    """The wire says that the call ``key`` (or ``index``) is finished."""
+    """The wire says that the call ``key`` (or ``index``) is finished.
+
+    ``cut``: it never will be (the stream ended, or another message began, in the middle
+    of it), so it is truncated even if its arguments happen to parse.
+    """
 
     choice: int = 0
     key: int | str | None = None
     index: int | None = None
+    cut: bool = False
 
 
 @frozen

@@ -1,0 +1,66 @@
+"""Round trip of one ``stream/push`` against the bare orjson echo (`echo_orjson`).
+
+One chat.completions chunk with one delta, as a string (a server-sent event) and as an
+object, sent when the answer before it has been read. The echo gets the same requests.
+Blocks of requests alternate between the two, so that whatever else the machine does
+falls on both; percentiles are those of all blocks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import quantiles
+from typing import Any
+
+from chunks import event, text_chunk
+from peers import ORJSON_ECHO, SIDECAR, Peer, frame
+from rows import Bar, Row, microseconds
+
+BLOCKS = 24
+REQUESTS = 250
+BAR = Bar(limit=2.5, aim=1.5)
+
+CHUNKS: tuple[tuple[str, Callable[[str], Any]], ...] = (
+    ("string", lambda text: event(text_chunk(text))),
+    ("object", text_chunk),
+)
+
+
+def run() -> Iterator[Row]:
+    for name, make in CHUNKS:
+        ours, floor = _measure(make)
+        for percent, bar in ((50, BAR), (99, None)):
+            mine, other = (_percentile(taken, percent) for taken in (ours, floor))
+            measured = f"{microseconds(mine)}, echo {microseconds(other)}"
+            what = f"push, one delta, {name}, p{percent}, against orjson echo"
+            yield Row(what, measured, mine / other, bar)
+
+
+def _measure(make: Callable[[str], Any]) -> tuple[list[float], list[float]]:
+    """Seconds of every push, and of every echo."""
+    with Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
+        sidecar.ask("initialize", {})
+        stream = sidecar.ask("stream/open", {})["streamId"]
+        requests = _requests(stream, make)
+        taken: tuple[list[float], list[float]] = [], []
+        for _ in range(BLOCKS):
+            for peer, times in zip((sidecar, echo), taken, strict=True):
+                peer.times(requests[:25])  # wakes the process and its caches
+                times += peer.times(requests)
+    return taken
+
+
+def _requests(stream: str, make: Callable[[str], Any]) -> list[bytes]:
+    return [
+        frame(1000 + number, "stream/push", {"streamId": stream, "chunk": make(word)})
+        for number, word in zip(range(REQUESTS), _words(), strict=False)
+    ]
+
+
+def _words() -> Iterator[str]:
+    while True:
+        yield from (" the", " quick", " brown", " fox", ",", " jumps")
+
+
+def _percentile(taken: list[float], percent: int) -> float:
+    return quantiles(taken, n=100)[percent - 1]

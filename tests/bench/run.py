@@ -1,0 +1,87 @@
+"""Every benchmark in one run on one machine, printed as ratios against their bars.
+
+``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose single
+benchmarks: round_trip, pipelined, growth, hostile, startup, memory. Makes its own
+environment like the other two commands. Absolute times are this machine's; the ratios
+are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rows import Row
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BENCHES = ("round_trip", "pipelined", "growth", "hostile", "startup", "memory")
+COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
+
+
+def main(arguments: list[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    rows = list(_rows(chosen.names or BENCHES))
+    _print(rows)
+    if chosen.json:
+        text = json.dumps([row.as_json() for row in rows], indent=2, ensure_ascii=False)
+        Path(chosen.json).write_text(text + "\n", encoding="utf-8")
+    return int(chosen.check and any(row.met is False for row in rows))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(BENCHES))
+    parser.add_argument("--check", action="store_true", help="fail on a missed bar")
+    parser.add_argument("--json", metavar="FILE", help="also write the rows there")
+    return parser
+
+
+def _rows(names: tuple[str, ...]) -> Iterator[Row]:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    for name in names:
+        if name not in BENCHES:
+            sys.exit(f"no benchmark {name}; there are {', '.join(BENCHES)}")
+        with console.status(f"{name} ..."):
+            yield from import_module(name).run()
+
+
+def _print(rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*COLUMNS)
+    for row in rows:
+        style = {True: "green", False: "bold red", None: None}[row.met]
+        table.add_row(*row.cells(), style=style)
+    console = Console()
+    console.print(table, markup=False)
+
+
+def _in_environment(arguments: list[str]) -> int | None:
+    """Runs this file in the test environment; None when this is already there."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from environment import ensure
+
+    python = ensure("test")
+    if Path(sys.prefix).resolve() == python.parent.parent.resolve():
+        sys.path.insert(0, str(ROOT))
+        return None
+    command = [str(python), __file__, *arguments]
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    code = _in_environment(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]) if code is None else code)

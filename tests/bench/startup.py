@@ -1,0 +1,50 @@
+"""From the start of the process to the answer of ``initialize``.
+
+Against a stock pygls server, in turns; medians. The bytecode is there: each has been
+started before. Also the time of ``--version``, which hosts ask for before every start.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from peers import PYGLS_ECHO, ROOT, SIDECAR, Peer
+from rows import Bar, Row, milliseconds
+
+TURNS = 15
+BAR = Bar(limit=1.15, aim=1.0)
+
+
+def run() -> Iterator[Row]:
+    for each in (SIDECAR, PYGLS_ECHO):
+        _start(each)
+    ours, stock, version, bare = [], [], [], []
+    for _ in range(TURNS):
+        ours.append(_start(SIDECAR))
+        stock.append(_start(PYGLS_ECHO))
+        version.append(_run("-m", "sidecar", "--version"))
+        bare.append(_run("-c", "pass"))
+    mine, other = median(ours), median(stock)
+    measured = f"{milliseconds(mine)}, {milliseconds(other)}"
+    yield Row("start to initialize, against stock pygls", measured, mine / other, BAR)
+    fast, least = median(version), median(bare)
+    measured = f"{milliseconds(fast)}, {milliseconds(least)}"
+    yield Row("--version, against Python alone", measured, fast / least)
+
+
+def _start(arguments: tuple[str, ...]) -> float:
+    """Seconds from the start to the answer."""
+    start = time.perf_counter()
+    with Peer(arguments) as peer:
+        peer.ask("initialize", {"capabilities": {}})
+        return time.perf_counter() - start
+
+
+def _run(*arguments: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, stdout=-3)
+    return time.perf_counter() - start
