@@ -115,7 +115,7 @@ class BaseProtocolReader:
         rest = self._buffer
         self._move_to(len(rest))
         if self._skipped:
-            return self._skipped.take(rest, over=True)
+            return self._skipped.take(rest, b"", over=True)
         if self._awaited is None:
             return self._read_line(rest)
         return rest or None
@@ -188,14 +188,13 @@ class BaseProtocolReader:
         window = self._buffer[self._at : self._at + skipped.left]
         found = _find_header(window)
         over = found >= 0 or len(window) == skipped.left
-        if found >= 0:
-            window = window[:found]
-        elif not over:
-            window = window[: max(0, len(window) - _LONGEST_HEADER)]
-        self._move_to(self._at + len(window))
+        size = len(window) - _LONGEST_HEADER  # a header may have begun after that
         if over:
+            size = found if found >= 0 else len(window)
             self._skipped = None
-        return skipped.take(window, over)
+        size = max(0, size)
+        self._move_to(self._at + size)
+        return skipped.take(window[:size], window[size:], over)
 
 
 @define
@@ -209,17 +208,19 @@ class _Skipped:
     tail: bytes = b""
     answered: bool = False
 
-    def take(self, window: bytes, over: bool) -> UnreadableFrame | None:
-        """Some more of the body; the answer, once, as soon as the id is known."""
-        self.left -= len(window)
-        room = SAMPLE - len(self.head)
-        self.head += window[:room]
-        self.tail = (self.tail + window[room:])[-SAMPLE:]
-        return self.answer(over) if room or over else None
+    def take(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
+        """Some more of the body; the answer, once, as soon as the id is known.
 
-    def answer(self, over: bool) -> UnreadableFrame | None:
-        found = recover_id(self.head + self.tail if over else self.head)
-        if self.answered or (found is None and not over):
+        ``rest`` follows ``part``, and is of the body unless this is ``over``.
+        """
+        self.left -= len(part)
+        room = SAMPLE - len(self.head)
+        self.head += part[:room]
+        self.tail = (self.tail + part[room:])[-SAMPLE:]
+        if self.answered or not (room or over):
+            return None
+        found = recover_id(self.head + (self.tail if over else rest))
+        if found is None and not over:
             return None
         self.answered = True
         error = LimitExceededError(

@@ -47,13 +47,17 @@ class Blocks:
     def text(self, text: str, span: Span | None) -> int:
         block = self._ready("text", None)
         block.size += len(text)
-        self.outlet.send(TextDelta, self.choice, block.number, text, span)
+        outlet = self.outlet
+        seq = outlet.seq + 1
+        outlet.delta(TextDelta(seq, self.choice, block.number, text, span))
         return block.number
 
     def reasoning(self, text: str, source: Source, span: Span | None) -> int:
         block = self._ready("reasoning", source)
         block.size += len(text)
-        self.outlet.send(ReasoningDelta, self.choice, block.number, text, source, span)
+        outlet = self.outlet
+        seq, number = outlet.seq + 1, block.number
+        outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
         return block.number
 
     def _ready(self, channel: Channel, source: Source | None) -> Block:

@@ -77,11 +77,15 @@ class Channel:
     # What comes in
 
     def text(self, text: str) -> None:
-        text = self._joiners[0].push(text)
+        joiner = self._joiners[0]
+        if joiner.held or not text.isascii():
+            text = joiner.push(text)
         if text:
             self.map.raw(text)
-            self._take(self.answer.push(text))
-            self._note_held()
+            answer = self.answer
+            self._take(answer.push(text))
+            if answer.buffer or answer.visible.held or self.tagged.held:
+                self._note_held()
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
@@ -100,7 +104,8 @@ class Channel:
             )
             self.answer.native_begins()
         self._take_native(self._native.push(text))
-        self._note_held()
+        if self._native.buffer:
+            self._note_held()
 
     def state(
         self, signature: str | None, opaque: Any, block: int | str | None

@@ -132,8 +132,9 @@ class Connection:
     # From the client
 
     def _take(self) -> bytes:
-        written, self._written = self._written, []
-        return b"".join(written)
+        written = b"".join(self._written)
+        self._written.clear()
+        return written
 
     def _write(self, message: dict[str, Any]) -> None:
         self._written.append(frame(encode(message)))

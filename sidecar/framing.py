@@ -6,9 +6,11 @@ strings are read as ``framing`` says (protocol.md, "stream/open"):
 - ``json``: every string is one document.
 - ``sse``: any slices of an event stream (``sidecar.sse``).
 - ``ndjson``, ``json-array``: any slices of JSON documents (``sidecar.jsonstream``).
+- ``aws-eventstream``: any slices of the bytes (``sidecar.eventstream``), as base64.
 - ``text``: any slices of model text.
 - ``auto``: ``ndjson``, ``json-array``, ``sse`` or ``text``, decided on the first
-  characters that are neither byte order mark nor white space.
+  characters that are neither byte order mark nor white space; bytes that begin with a
+  zero, as no text does, are an ``aws-eventstream``.
 
 Nothing raises for what is in a chunk: what is no document is a ``malformed-chunk``
 diagnostic, a document over the limit a ``document-limit`` one. Frames depend on the
@@ -19,11 +21,11 @@ character that completes them. Time is linear in the input.
 from __future__ import annotations
 
 import codecs
-import re
-from binascii import a2b_base64
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from sidecar.jsonstream import ArrayReader, SequenceReader, end_of
+from sidecar.base64text import Base64Reader
+from sidecar.eventstream import EventStreamReader
+from sidecar.jsonstream import ArrayReader, SequenceReader
 from sidecar.sse import Frame, Held, SseReader, frame_of, malformed
 from sidecar.text import SurrogateJoiner
 from sidecar.wires.parts import DiagnosticPart, Document
@@ -40,7 +42,7 @@ _KEEPING = ("text", "auto")
 class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
-    ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of UTF-8 bytes);
+    ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
     ``max_document_chars`` counts code points.
     """
 
@@ -50,7 +52,7 @@ class Framer:
         encoding: str = "utf-8",
         max_document_chars: int = 8_388_608,
     ) -> None:
-        self._decoder = _DECODERS[encoding](max_document_chars)
+        self._decoder = _decoder(framing, encoding, max_document_chars)
         self._reader = _READERS[framing](max_document_chars)
         self._started = False
 
@@ -78,7 +80,7 @@ class Framer:
                 frames += self._reader.push(piece)
             elif piece:
                 self._started = True
-                if self.framing not in _KEEPING:
+                if isinstance(piece, str) and self.framing not in _KEEPING:
                     piece = piece.removeprefix(_BYTE_ORDER_MARK)
                 frames += self._reader.push(piece)
         return frames
@@ -86,12 +88,10 @@ class Framer:
 
 # --- Decoders: the strings of a host to characters ------------------------------------
 
-Piece: TypeAlias = str | DiagnosticPart
+Piece: TypeAlias = str | bytes | DiagnosticPart
 
 
 class _Decoder(Protocol):
-    def __init__(self, limit: int) -> None: ...
-
     def push(self, chunk: str) -> list[Piece]: ...
 
     def close(self) -> list[Piece]: ...
@@ -100,7 +100,7 @@ class _Decoder(Protocol):
 class _TextDecoder:
     """Strings of text, cut anywhere, also between the halves of a UTF-16 pair."""
 
-    def __init__(self, _limit: int) -> None:
+    def __init__(self) -> None:
         self._joiner = SurrogateJoiner()
 
     def push(self, chunk: str) -> list[Piece]:
@@ -115,69 +115,53 @@ class _TextDecoder:
         return pieces
 
 
-_WORDS = re.compile(r"\s+|\S+")
-_ALPHABET = re.compile(r"[A-Za-z0-9+/]*+")
-_PADDED = re.compile(r"[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)")
-_CUT_QUARTET = re.compile(r"[A-Za-z0-9+/]{0,3}|[A-Za-z0-9+/]{2}=")
-
-
 class _Base64Decoder:
-    """Base64 of UTF-8 bytes (RFC 4648, 4), cut anywhere, padding and blanks anywhere.
+    """Base64 of bytes, cut anywhere: UTF-8, or an event stream's.
 
-    From the quartet that cannot be one up to the next white space nothing can be
-    trusted: reported as one piece. Bytes that are no UTF-8 become U+FFFD.
+    ``is_binary`` None: an event stream begins with a zero byte, and no text does. Bytes
+    that are no UTF-8 become U+FFFD.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, is_binary: bool | None) -> None:
+        self._base64 = Base64Reader(limit)
         self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
-        self._quartet = ""
-        self._junk = Held(limit)
+        self._is_binary = is_binary
 
     def push(self, chunk: str) -> list[Piece]:
-        pieces: list[Piece] = []
-        for word in _WORDS.findall(chunk):
-            if word.isspace():
-                pieces += self._end_junk()
-            elif self._junk.pieces:
-                self._junk.add(word)
-            else:
-                pieces.append(self._utf8.decode(self._bytes(word)))
-        return pieces
+        return [self._decoded(piece) for piece in self._base64.push(chunk)]
 
     def close(self) -> list[Piece]:
-        """Padding may be missing at the end; a single character is no byte."""
-        rest, self._quartet = self._quartet, ""
-        if len(rest) == 1:
-            self._junk.add(rest)
-            rest = ""
-        last = self._utf8.decode(a2b_base64(rest.rstrip("=") + "=="), final=True)
-        return [last, *self._end_junk()]
+        rest, junk = self._base64.close()
+        last = self._decoded(rest)
+        if isinstance(last, str):
+            last += self._utf8.decode(b"", final=True)
+        return [last, *junk]
 
-    def _bytes(self, word: str) -> bytes:
-        text, self._quartet = self._quartet + word, ""
-        found = []
-        at = 0
-        while True:
-            run = end_of(_ALPHABET, text, at)
-            whole = run - (run - at) % 4
-            found.append(a2b_base64(text[at:whole]))
-            at = whole + 4
-            quartet = text[whole:at]
-            if _PADDED.fullmatch(quartet):
-                found.append(a2b_base64(quartet))
-            elif _CUT_QUARTET.fullmatch(quartet):
-                self._quartet = quartet
-                return b"".join(found)
-            else:
-                self._junk.add(text[whole:])
-                return b"".join(found)
+    def _decoded(self, piece: bytes | DiagnosticPart) -> Piece:
+        if isinstance(piece, DiagnosticPart):
+            return piece
+        if self._is_binary is None and piece:
+            self._is_binary = piece[0] == 0
+        return piece if self._is_binary else self._utf8.decode(piece)
 
-    def _end_junk(self) -> list[Piece]:
-        if not self._junk.pieces:
+
+class _NoBytes:
+    """Strings where bytes belong: reported as one, since nothing in them is a frame."""
+
+    def __init__(self, limit: int) -> None:
+        self._held = Held(limit)
+
+    def push(self, chunk: str) -> list[Piece]:
+        if chunk:
+            self._held.add(chunk)
+        return []
+
+    def close(self) -> list[Piece]:
+        if not self._held.pieces:
             return []
-        junk = self._junk.take()
-        problem = "Text that is not base64"
-        return [malformed(junk, problem) if isinstance(junk, str) else junk]
+        text = self._held.take()
+        problem = "Text where an event stream needs base64 (encoding)"
+        return [malformed(text, problem) if isinstance(text, str) else text]
 
 
 # --- Readers: characters to documents -------------------------------------------------
@@ -188,7 +172,7 @@ class _Reader(Protocol):
 
     def __init__(self, limit: int) -> None: ...
 
-    def push(self, text: str) -> list[Frame]: ...
+    def push(self, text: Any) -> list[Frame]: ...
 
     def close(self) -> list[Frame]: ...
 
@@ -248,8 +232,12 @@ class _AutoReader:
         self._size = 0
         self._start = ""
 
-    def push(self, text: str) -> list[Frame]:
+    def push(self, text: str | bytes) -> list[Frame]:
         if self._reader is not None:
+            return self._reader.push(text)
+        if isinstance(text, bytes):
+            self.framing = EventStreamReader.framing
+            self._reader = EventStreamReader(self._limit)
             return self._reader.push(text)
         if not self._start:
             start = text.lstrip(_BLANKS + _BYTE_ORDER_MARK)
@@ -286,16 +274,24 @@ def _guess(start: str) -> str | None:
 
 # --- The tables -----------------------------------------------------------------------
 
-_DECODERS: dict[str, type[_Decoder]] = {
-    "utf-8": _TextDecoder,
-    "base64": _Base64Decoder,
-}
+_BINARY = {"aws-eventstream": True, "auto": None}
+"""Framings of bytes that are no UTF-8; of ``auto`` the first byte decides."""
+
+
+def _decoder(framing: str, encoding: str, limit: int) -> _Decoder:
+    is_binary = _BINARY.get(framing, False)
+    if encoding == "base64":
+        return _Base64Decoder(limit, is_binary)
+    return _NoBytes(limit) if is_binary else _TextDecoder()
+
+
 _READERS: dict[str, type[_Reader]] = {
     "auto": _AutoReader,
     "json": _JsonReader,
     "sse": SseReader,
     "ndjson": SequenceReader,
     "json-array": ArrayReader,
+    "aws-eventstream": EventStreamReader,
     "text": _TextReader,
 }
 FRAMINGS: tuple[str, ...] = tuple(_READERS)

@@ -96,8 +96,14 @@ class Intake:
         text = "".join(self._strays)
         return [DiagnosticPart("malformed-chunk", message, raw=text)] if text else []
 
+    @property
+    def silent(self) -> bool:
+        """True when nothing usable came, and it may be told why."""
+        unread = self._body or self._strays or not self.documents
+        return not self.used and bool(unread)
+
     def silence(self) -> list[Part]:
-        """Nothing usable came: what came may tell why, in its own words."""
+        """Why nothing usable came; what came may tell it in its own words."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
             return [normalize_error(body, provider=self.options.provider)]

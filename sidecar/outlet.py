@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from sidecar.builder import MessageBuilder
 from sidecar.events import (
     Citation,
     Diagnostic,
@@ -21,12 +22,11 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
-from sidecar.message import MessageBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.events import Span
+    from sidecar.events import ReasoningDelta, Span, TextDelta
     from sidecar.pieces import Piece
 
 CLOSING_ORDER: tuple[type, ...] = (
@@ -66,6 +66,12 @@ class Outlet:
             return
         self.seq += 1
         event = make(self.seq, choice, *args, **fields)
+        self._events.append(event)
+        self.builder.push(event)
+
+    def delta(self, event: TextDelta | ReasoningDelta) -> None:
+        """Sends a delta, made under the next number: most events are deltas."""
+        self.seq = event.seq
         self._events.append(event)
         self.builder.push(event)
 

@@ -116,7 +116,7 @@ class Sessions:
             stream.wire,
             stream.framing,
             stream.profile,
-            stream.options.policy,
+            stream.policy,
             stream.options.limits,
         )
 

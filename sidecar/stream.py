@@ -148,12 +148,12 @@ class Stream:
             body, status = host.get("body"), host.get("status")
             provider = self.options.provider
             self._error(normalize_error(body, status, host.get("headers"), provider))
-        elif self._ending.reason == "eof" and not self._intake.used:
+        elif self._ending.reason == "eof" and self._intake.silent:
             self._take(self._intake.silence())
         else:
             self._take(self._intake.strays())
         finished = any(choice.last for choice in self._choices.values())
-        if self._intake.used and not finished and not self._ending.over:
+        if not (self._intake.silent or finished or self._ending.over):
             message = "the stream ended without a finish reason or an end mark"
             self._diagnostic(DiagnosticPart("missing-terminator", message))
 

@@ -2,8 +2,8 @@
 
 It reads exactly one Content-Length header and then so many bytes of JSON that the
 strictest peers accept (serde_json), and fails on any other byte, where other clients
-read over a stray ``print`` (pytest-lsp does). Nothing blocks for ever: all waiting ends after `PATIENCE`
-seconds with an error. POSIX only.
+read over a stray ``print`` (pytest-lsp does). Nothing blocks for ever: all waiting ends
+after `PATIENCE` seconds with an error. POSIX only.
 """
 
 from __future__ import annotations

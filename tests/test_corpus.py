@@ -1,9 +1,9 @@
 """Recorded streams that lie beside the project, where they are there.
 
-``SIDECAR_CORPUS`` names the folder, by default ``../shared`` of the repository; the data
-is not part of the project. The recordings have results that are known independently:
-what the provider, the recording client or several libraries made of them. Each is fed
-in slices of seeded random size.
+``SIDECAR_CORPUS`` names the folder, by default ``../shared`` of the repository; the
+data is not part of the project. The recordings have results that are known
+independently: what the provider, the recording client or several libraries made of
+them. Each is fed in slices of seeded random size.
 """
 
 from __future__ import annotations

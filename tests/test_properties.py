@@ -135,7 +135,7 @@ def _delta(**delta: Any) -> dict[str, Any]:
     st.lists(
         st.one_of(
             TEXTS,
-            JUNK,
+            JUNK.map(as_read),
             st.sampled_from(['data: {"choices":[{"delta":{"content":"a"}}]}\n\n']),
             st.sampled_from(["[", "{", "}", "]", '"', ",", "[DONE]", "event: error\n"]),
             st.binary(max_size=9).map(lambda raw: base64.b64encode(raw).decode()),

@@ -1,28 +1,17 @@
-"""Envelope, methods and spelling: what any request is answered with."""
+"""The methods: params in, results and errors out, all in strict JSON."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
 
 import pytest
-from attrs import Factory, frozen
-from lsprotocol import types
-from lsprotocol.converters import get_converter
 from memory_host import MemoryHost
-from pygls.capabilities import ServerCapabilitiesBuilder
-from pygls.lsp.server import LanguageServer
 from rpc_client import RpcError, frame, message
 
-from sidecar import handshake, sessions
 from sidecar.converter import structure, unstructure
-from sidecar.errors import InvalidParamsError, UsageError
-from sidecar.events import EVENTS, Span
-from sidecar.framing import FRAMINGS
-from sidecar.jsontext import encode
+from sidecar.errors import UsageError
 from sidecar.methods import NoParams, OpenParams, PushParams
-from sidecar.options import Limits, Policy
-from sidecar.protocol import METHODS, WIRE_NAMES
+from sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
 from sidecar.sessions import Sessions
 
 
@@ -44,299 +33,12 @@ def error_of(host, method, params=None):
     return caught.value
 
 
-# The envelope
-
-LIST = '"method":"stream/list"'
-ANSWERED = 0
-
-# name, body, expected id, expected code
-ENVELOPES: list[tuple[str, str | bytes, Any, int]] = [
-    ("string id", '{"jsonrpc":"2.0","id":"","method":"stream/list"}', "", ANSWERED),
-    ("id 0", '{"jsonrpc":"2.0","id":0,"method":"stream/list"}', 0, ANSWERED),
-    ("large id", f'{{"jsonrpc":"2.0","id":{2**53 - 1},{LIST}}}', 2**53 - 1, ANSWERED),
-    ("negative id", f'{{"jsonrpc":"2.0","id":-7,{LIST}}}', -7, ANSWERED),
-    ("null params", f'{{"jsonrpc":"2.0","id":1,{LIST},"params":null}}', 1, ANSWERED),
-    ("more members", f'{{"jsonrpc":"2.0","id":1,{LIST},"x":[]}}', 1, ANSWERED),
-    ("white space", f' {{"jsonrpc" : "2.0","id":1,{LIST}}}\r\n', 1, ANSWERED),
-    ("BOM", f'\ufeff{{"jsonrpc":"2.0","id":1,{LIST}}}', 1, ANSWERED),
-    ("UTF-16", f'{{"jsonrpc":"2.0","id":1,{LIST}}}'.encode("utf-16"), 1, ANSWERED),
-    ("half surrogate", f'{{"jsonrpc":"2.0","id":"\\ud83d",{LIST}}}', "\ufffd", 0),
-    ("no JSON", "{", None, -32700),
-    ("no JSON, id in front", '{"jsonrpc":"2.0","id":5,"method":', 5, -32700),
-    ("no JSON, id cut off", '{"jsonrpc":"2.0","id":5', None, -32700),
-    ("no JSON, foreign id", '{"params":{"id":5},"x"}', None, -32700),
-    ("no JSON, text id", '{"id":"a\\"b","method":"x",}', 'a"b', -32700),
-    ("no JSON, bad id", '{"id":1.5,"method":"x",}', None, -32700),
-    ("no JSON, broken id", '{"id":"\\x","method":"x",}', None, -32700),
-    ("no UTF-8", b'{"jsonrpc":"2.0","id":5,"method":"\xff"}', 5, -32700),
-    ("nested too deeply", '{"id":5,"x":' + "[" * 100_000, 5, -32700),
-    ("JSON and more", "{}{}", None, -32700),
-    ("batch", f'[{{"jsonrpc":"2.0","id":1,{LIST}}}]', None, -32600),
-    ("empty batch", "[]", None, -32600),
-    ("text", '"stream/list"', None, -32600),
-    ("null", "null", None, -32600),
-    ("empty object", "{}", None, -32600),
-    ("no jsonrpc", f'{{"id":1,{LIST}}}', 1, -32600),
-    ("jsonrpc 1.0", f'{{"jsonrpc":"1.0","id":1,{LIST}}}', 1, -32600),
-    ("jsonrpc 2", f'{{"jsonrpc":2.0,"id":1,{LIST}}}', 1, -32600),
-    ("no method", '{"jsonrpc":"2.0","id":1}', 1, -32600),
-    ("method is null", '{"jsonrpc":"2.0","id":1,"method":null}', 1, -32600),
-    ("method is a number", '{"jsonrpc":"2.0","id":1,"method":1}', 1, -32600),
-    ("null id", f'{{"jsonrpc":"2.0","id":null,{LIST}}}', None, -32600),
-    ("float id", f'{{"jsonrpc":"2.0","id":1.0,{LIST}}}', None, -32600),
-    ("boolean id", f'{{"jsonrpc":"2.0","id":true,{LIST}}}', None, -32600),
-    ("object id", f'{{"jsonrpc":"2.0","id":{{}},{LIST}}}', None, -32600),
-    ("huge id", f'{{"jsonrpc":"2.0","id":{2**53},{LIST}}}', None, -32600),
-    ("endless id", f'{{"jsonrpc":"2.0","id":{"9" * 30},{LIST}}}', None, -32600),
-    ("array params", f'{{"jsonrpc":"2.0","id":1,{LIST},"params":[]}}', 1, -32602),
-    ("text params", f'{{"jsonrpc":"2.0","id":1,{LIST},"params":"x"}}', 1, -32602),
-    ("unknown method", '{"jsonrpc":"2.0","id":1,"method":"$/x"}', 1, -32601),
-]
-
-
-@pytest.mark.parametrize(
-    ("body", "message_id", "code"),
-    [pytest.param(*row[1:], id=row[0]) for row in ENVELOPES],
-)
-def test_envelope(host, body, message_id, code):
-    """Exactly one answer, with the id where it is one."""
-    body = body if isinstance(body, bytes) else body.encode()
-
-    (answer,) = host.push(frame(body))
-
-    assert answer["id"] == message_id
-    assert answer.get("error", {}).get("code", ANSWERED) == code
-    if code:
-        RpcError(answer["error"])
-
-
-@pytest.mark.parametrize(
-    ("head", "tail", "found"),
-    [
-        ('{"id":"f","text":"', '"}', "f"),
-        ('{"text":"', '","id":5,"method":"x","jsonrpc":"2.0" }', 5),
-        ('{"text":"', '", "id" : "e" }\n', "e"),
-        ('{"text":"', '","params":{"id":5}}', None),
-        ('{"text":"', '","id":99999999999999999}', None),
-        ('[{"id":1},"', '"]', None),
-        ('{"id":', " 5}", None),
-    ],
-)
-def test_id_of_a_long_unreadable_message(host, head, tail, found):
-    body = head.encode() + b"\xff" * 10_000 + tail.encode()
-
-    (answer,) = host.push(frame(body))
-
-    assert (answer["id"], answer["error"]["code"]) == (found, -32700)
-
-
-@pytest.mark.parametrize(
-    "ignored",
-    [
-        {"jsonrpc": "2.0", "id": 1, "result": None},
-        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
-        {"error": {}},
-        message("no/method"),
-        message("$/cancelRequest", {"id": 1}),
-        message("initialize", {}),
-        message("shutdown"),
-        message("stream/open", {"streamId": 5}),
-        message("stream/open", []),
-    ],
-)
-def test_messages_without_an_answer(host, ignored):
-    """Responses, notifications that mean nothing, and those that are wrong."""
-    assert host.push(frame(ignored)) == []
-    assert host.request("stream/list") == {"streams": []}
-
-
-def test_chunks_that_quote_messages(stream):
-    """A nested ``jsonrpc`` is nothing special (pygls reads it as a message)."""
-    quoted = {"jsonrpc": "2.0", "id": 1, "method": "exit", "type_name": "x"}
-
-    result = stream.request("stream/push", {"streamId": "s", "chunk": quoted})
-
-    assert result["pushes"] == 1
-
-
-@pytest.mark.parametrize("raised", [ValueError("/home/x"), MemoryError(), KeyError(1)])
-def test_bug(stream, monkeypatch, raised):
-    def push(*_):
-        raise raised
-
-    monkeypatch.setattr(sessions.Stream, "push", push)
-
-    error = error_of(stream, "stream/push", {"streamId": "s", "chunk": "x"})
-
-    assert error.code == -32603
-    assert error.data == {"kind": "internal-error", "retryable": False}
-    assert "/home" not in error.message
-    assert stream.request("stream/list")["streams"][0]["pushes"] == 0
-
-
-def test_result_that_is_no_json(stream, monkeypatch):
-    monkeypatch.setattr(sessions.Stream, "wire", {1})
-
-    assert error_of(stream, "stream/list").code == -32603
-
-
-# The LSP side
-
-
-def test_everything_else_goes_to_the_lsp_side(host):
-    initialized = message("initialized", {})
-    hover = message("textDocument/hover", {}, id=5)
-    assert host.push(frame(initialized), frame(message("$/setTrace"))) == []
-    assert host.lsp is None
-
-    host.push(frame(hover), frame(message("$/setTrace")))
-    host.push(
-        frame({"id": "x", "result": 1}), frame(message("$/cancelRequest", {"id": 5}))
-    )
-
-    submitted = [initialized, hover, message("$/setTrace"), {"id": "x", "result": 1}]
-    assert host.lsp.submitted == submitted
-    assert host.lsp.cancelled == [5]
-    assert host.lsp.params == {"initializationOptions": {"streamSidecar": {}}}
-
-
-def test_lsp_answers_once(host):
-    host.push(frame(message("a/b", id=1)), frame(message("a/b", id=2)))
-    host.connection.answer(1, {"x": None})
-    host.connection.refuse(2, RefusedError("no"))
-    host.connection.answer(1, 1)
-    host.connection.refuse(3, RefusedError("never asked"))
-    host.connection.send(message("window/logMessage", {}))
-
-    assert [each.get("id") for each in host.sent] == [1, 2, None]
-    assert host.sent[0]["result"] == {"x": None}
-
-
-class RefusedError(UsageError):
-    code = -1
-    kind = "test"
-
-
-def test_lsp_requests_at_the_end(host):
-    host.push(frame(message("a/b", id=1)))
-
-    assert host.close() == []
-
-    (answer,) = host.sent
-    assert (answer["id"], answer["error"]["code"]) == (1, -32800)
-
-
-def test_shutdown_is_answered_by_the_lsp_side(host):
-    host.push(frame(message("a/b")))
-
-    assert host.push(frame(message("shutdown", id=9))) == []
-    host.connection.answer(9, None)
-
-    assert host.sent == [{"jsonrpc": "2.0", "id": 9, "result": None}]
-
-
-@pytest.mark.parametrize(
-    "capabilities",
-    [
-        {},
-        {"general": {"positionEncodings": ["utf-32", "utf-8"]}},
-        {"general": {"positionEncodings": ["utf-7"]}},
-        {"general": {"positionEncodings": []}},
-        {"textDocument": {"hover": {}}, "notebookDocument": None, "workspace": {}},
-    ],
-)
-def test_capabilities_are_those_of_pygls(capabilities):
-    """pygls is the authority; the answer is only given before it is imported."""
-    converter = get_converter()
-    client = converter.structure(capabilities, types.ClientCapabilities)
-    manager = LanguageServer("x", "1").protocol.fm
-    expected = ServerCapabilitiesBuilder(
-        client,
-        {*manager.features, *manager.builtin_features},
-        manager.feature_options,
-        list(manager.commands),
-        types.TextDocumentSyncKind.Incremental,
-        None,
-        ServerCapabilitiesBuilder.choose_position_encoding(client),
-    ).build()
-
-    result = handshake.shake_hands({"capabilities": capabilities}).result
-
-    announced = dict(result["capabilities"])
-    del announced["experimental"]
-    assert announced == json.loads(json.dumps(converter.unstructure(expected)))
-
-
-# initialize
-
-
-def test_our_capabilities():
-    host = MemoryHost(started=False)
-    limits = {"maxStreams": 5, "idleTimeoutMs": None}
-    options = {"streamSidecar": {"protocolVersion": 1, "limits": limits, "later": 1}}
-
-    result = host.request("initialize", {"initializationOptions": options})
-
-    ours = result["capabilities"]["experimental"]["streamSidecar"]
-    assert ours["limits"] == {**unstructure(Limits()), "maxStreams": 5}
-    assert ours["wires"] == list(WIRE_NAMES)
-    assert ours["framings"] == list(FRAMINGS)
-    assert ours["events"] == [event.type for event in EVENTS]
-    assert "hermes" in ours["dialects"]
-
-
-@pytest.mark.parametrize("options", [None, "x", [], {}, {"other": 1}])
-def test_options_of_other_servers(options):
-    host = MemoryHost(started=False)
-
-    assert host.request("initialize", {"initializationOptions": options})
-
-
-def test_unsupported_version():
-    host = MemoryHost(started=False)
-    options = {"streamSidecar": {"protocolVersion": 2}}
-
-    error = error_of(host, "initialize", {"initializationOptions": options})
-
-    assert (error.code, error.data["kind"]) == (-31005, "unsupported-version")
-    assert error.data["supported"] == [1]
-    assert "1" in error.message
-
-
-@pytest.mark.parametrize(
-    ("ours", "path"),
-    [
-        (5, ""),
-        ({"protocolVersion": "1"}, ".protocolVersion"),
-        ({"limits": {"maxStreams": 0}}, ".limits.maxStreams"),
-        ({"limits": {"maxStreams": True}}, ".limits.maxStreams"),
-        ({"limits": {"idleTimeoutMs": -1}}, ".limits.idleTimeoutMs"),
-        ({"policy": {"trace": 1}}, ".policy.trace"),
-    ],
-)
-def test_bad_options(ours, path):
-    host = MemoryHost(started=False)
-
-    error = error_of(
-        host, "initialize", {"initializationOptions": {"streamSidecar": ours}}
-    )
-
-    where = f"params.initializationOptions.streamSidecar{path}"
-    assert error.message.startswith(f"{where}: ")
-
-
-def test_bad_initialize_params():
-    assert error_of(MemoryHost(started=False), "initialize", []).code == -32602
-
-
-def test_process_id_is_watched():
-    host = MemoryHost(started=False)
-    host.request("initialize", {"processId": 77})
-
-    assert host.watched == [77]
-
-
 # stream/open
+
+
+# The answer tells the tags that count, where the host left that to the profile.
+DEFAULTS = unstructure(Policy(ReasoningPolicy(tags=DEFAULT_TAGS)))
+DEFAULTS["reasoning"]["tags"] = list(DEFAULT_TAGS)
 
 
 def test_open_with_defaults(host):
@@ -347,7 +49,7 @@ def test_open_with_defaults(host):
         "wire": "auto",
         "framing": "auto",
         "profile": {"name": "default", "dialects": [], "startsOpen": False},
-        "policy": unstructure(Policy()),
+        "policy": DEFAULTS,
         "limits": unstructure(Limits()),
     }
 
@@ -412,7 +114,7 @@ def test_null_equals_absent_and_unknown_is_ignored(host):
 
     opened = host.request("stream/open", {**nothing, "policy": policy, "later": {}})
 
-    assert opened["policy"] == unstructure(Policy())
+    assert opened["policy"] == DEFAULTS
 
 
 def test_policy_overrides_singly():
@@ -423,10 +125,10 @@ def test_policy_overrides_singly():
     result = host.request("stream/open", {"policy": override})
 
     assert result["policy"] == {
-        **unstructure(Policy()),
+        **DEFAULTS,
         "trace": True,
         "reasoning": {
-            **unstructure(Policy())["reasoning"],
+            **DEFAULTS["reasoning"],
             "scope": "everywhere",
             "unclosed": "text",
             "tags": ["c"],
@@ -842,78 +544,3 @@ def test_half_characters_in_chunks(stream):
     (answer,) = stream.push(frame(body))
 
     assert "".join(event["text"] for event in answer["result"]["events"]) == "😀"
-
-
-# The converter, on classes that it has never seen
-
-
-@frozen
-class Inner:
-    some_name: str = "x"
-
-
-@frozen
-class Sample:
-    """One field for each kind of type that the methods use or may come to use."""
-
-    required_field: str
-    number: int = 0
-    dialects: Literal["auto"] | tuple[str, ...] = "auto"
-    known: tuple[Any, ...] = ()
-    inner: Inner | None = None
-    mixed: str | tuple[Inner, ...] = ""
-    free: dict[str, Any] = Factory(dict)
-    span: Span | None = None
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"requiredField": "r"},
-        {
-            "requiredField": "r",
-            "number": 5,
-            "dialects": ["a"],
-            "known": [1, {"b_c": 2}],
-        },
-        {"requiredField": "r", "inner": {"someName": "y"}, "free": {"any_key": None}},
-        {"requiredField": "r", "mixed": [{"someName": "z"}]},
-        {"requiredField": "r", "mixed": "text"},
-    ],
-)
-def test_new_fields_are_read_and_written_by_themselves(value):
-    written = unstructure(structure(value, Sample, "params"))
-
-    defaults = unstructure(Sample("r"))
-    assert json.loads(encode(written)) == {**defaults, **value}
-
-
-def test_span():
-    assert unstructure(Sample("r", span=(1, 2)))["span"] == {"start": 1, "end": 2}
-
-
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        ({}, "params.requiredField"),
-        ({"requiredField": "r", "number": True}, "params.number"),
-        ({"requiredField": "r", "dialects": "none"}, "params.dialects"),
-        ({"requiredField": "r", "dialects": [5]}, "params.dialects[0]"),
-        ({"requiredField": "r", "inner": {"someName": 5}}, "params.inner.someName"),
-        ({"requiredField": "r", "mixed": 5}, "params.mixed"),
-        ({"requiredField": "r", "free": 5}, "params.free"),
-    ],
-)
-def test_paths_of_bad_values(value, path):
-    with pytest.raises(InvalidParamsError, match=r".") as caught:
-        structure(value, Sample, "params")
-
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_every_method_has_params_of_its_own_class():
-    for name, method in METHODS.items():
-        assert method.name == name
-        assert structure is not None
-        with pytest.raises(InvalidParamsError):
-            structure([], method.params, "params")

@@ -193,6 +193,16 @@ def test_limit_error_says_limit_and_value():
     }
 
 
+def test_request_with_a_far_too_long_length_is_answered_at_once():
+    """Its client waits for the answer before it writes anything else."""
+    host = MemoryHost()
+
+    (answer,) = host.push(b"Content-Length: 10000000000000\r\n\r\n" + A)
+
+    assert (answer["id"], answer["error"]["code"]) == ("a", LIMIT)
+    assert [each["id"] for each in host.push(NEXT)] == [2]
+
+
 def test_noise_is_not_held():
     reader = BaseProtocolReader(100)
 

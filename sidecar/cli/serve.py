@@ -6,10 +6,10 @@ import os
 
 import click
 
-_ANSWER_SECONDS = 0.4
+_ANSWER_SECONDS = 0.6
 """So long LSP requests in flight may go on at the end of stdin."""
 
-_WRITE_SECONDS = 0.4
+_WRITE_SECONDS = 0.3
 """So long the client may take nothing before what is left to write is given up."""
 
 

@@ -119,12 +119,10 @@ def _no_retriever(uri: str) -> Any:
     raise ValueError(f"{uri} is not fetched")
 
 
-def _own_check(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+def _own_check(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
     """Required keys and JSON types of the top level."""
     if not _fits(value, schema.get("type")):
         yield f"arguments: not of type {_quoted(schema['type'])}"
-    if not isinstance(value, dict):
-        return
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
         if isinstance(name, str) and name not in value:

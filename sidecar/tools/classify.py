@@ -144,7 +144,13 @@ def _state(call: OpenCall, context: CallContext) -> tuple[State, Any]:
         return "truncated", None
     if not call.name:
         return "invalid", None
-    return ("complete", None) if call.format == "text" else judge(call.arguments)
+    if call.format == "text":
+        return "complete", None
+    state, value = judge(call.arguments)
+    # Arguments are an object on every wire; another value is no set of arguments.
+    if state == "complete" and not isinstance(value, dict):
+        return "invalid", None
+    return state, value
 
 
 _ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")

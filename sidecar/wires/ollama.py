@@ -1,0 +1,102 @@
+"""The wire ``ollama``: /api/chat and /api/generate, a line a document, or whole bodies.
+
+Chat has the answer in ``message`` (``content``, ``thinking``, ``tool_calls``), generate
+at the top (``response``, ``thinking``). A call comes whole, its arguments an object,
+without an id or with one; ``done_reason`` is ``stop`` even with calls. The last line
+has the counts (wires.md 1.6, tools-citations-errors.md 5). Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.provider_errors import find_error
+from sidecar.usage import finish_reason, read_usage
+from sidecar.wires.document_wire import DocumentWire, seconds
+from sidecar.wires.parts import (
+    CallPart,
+    FinishPart,
+    ReasoningPart,
+    TextPart,
+    WireRow,
+)
+
+if TYPE_CHECKING:
+    from sidecar.wires.document_wire import JsonObject
+    from sidecar.wires.parts import Document
+
+_NAME = "ollama"
+_ANSWERS = frozenset(("message", "response", "thinking"))
+_KNOWN = _ANSWERS | {"done"}
+_COUNTS = ("_count", "_duration")
+"""How the names of counts and times end, in the last line."""
+
+
+class OllamaWire(DocumentWire):
+    """Reads chat and generate documents; see the module's contract."""
+
+    name = _NAME
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        if _KNOWN.isdisjoint(value):
+            self.unread(value, event)
+            return
+        self.identify(
+            model=self.text(value, "model"), created=seconds(value.get("created_at"))
+        )
+        self._answer(value, "response")
+        self._message(self.body(value, "message"))
+        if value.get("done"):
+            self._finish(value)
+        if value.get("error") or event:
+            body = find_error(value, event)
+            if body is not None:
+                self.fail(body)
+
+    def end(self) -> None:
+        """Nothing waits for the end: every line is complete."""
+
+    def _answer(self, holder: JsonObject, name: str) -> None:
+        if thinking := self.text(holder, "thinking"):
+            self.parts.append(ReasoningPart(thinking, "thinking"))
+        if text := self.text(holder, name):
+            self.parts.append(TextPart(text))
+
+    def _message(self, message: JsonObject) -> None:
+        self._answer(message, "content")
+        if message.get("images"):
+            self.ignored("images", message["images"])
+        for call in self.objects(message, "tool_calls"):
+            function = self.body(call, "function")
+            arguments = function.get("arguments")
+            is_text = isinstance(arguments, str)
+            self.parts.append(
+                CallPart(
+                    id=self.text(call, "id"),
+                    name=self.text(function, "name"),
+                    arguments=arguments if is_text else None,
+                    value=None if is_text else arguments,
+                    whole=True,
+                )
+            )
+
+    def _finish(self, value: JsonObject) -> None:
+        """Versions before ``done_reason`` only stop."""
+        raw = self.text(value, "done_reason") or None
+        self.parts.append(FinishPart(raw, finish_reason(raw or "stop", _NAME)))
+        counts = {name: value[name] for name in value if name.endswith(_COUNTS)}
+        usage = read_usage(counts, _NAME)
+        if usage is not None:
+            self.parts.append(usage)
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire: ``done`` is in every line."""
+    value = document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict) or not isinstance(first.get("done"), bool):
+        return False
+    return "done_reason" in first or not _ANSWERS.isdisjoint(first)
+
+
+ROW = WireRow(_NAME, OllamaWire, fits)

@@ -1,0 +1,248 @@
+"""The command line, from outside: what is printed, and with which code it ends."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+from rpc_client import ROOT, RpcClient, strict_json
+
+from sidecar import __version__
+from sidecar.events import EVENTS
+
+LEAKING = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
+JUNK = random.Random(7).randbytes(70_000)
+"""More than is read at once."""
+
+
+@frozen
+class Run:
+    """How a command ended, and what it said."""
+
+    code: int
+    output: bytes
+    errors: str
+
+    @property
+    def text(self) -> str:
+        return self.output.decode().replace("\r\n", "\n")
+
+
+def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
+    """``stream-sidecar`` with ``arguments`` and ``data`` on its standard input."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sidecar", *arguments],
+        input=data,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+        timeout=20,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout, done.stderr.decode())
+
+
+def events_of(done: Run) -> list[dict[str, Any]]:
+    """The events of ``--json``, one a line, each as strict readers want it."""
+    assert (done.code, done.errors) == (0, "")
+    assert done.output.endswith(b"\n")
+    return [strict_json(line) for line in done.output.splitlines()]
+
+
+# --- normalize ------------------------------------------------------------------------
+
+
+def test_text() -> None:
+    """Channels under headings, in the order in which they came."""
+    done = run("normalize", str(LEAKING))
+    assert (done.code, done.errors) == (0, "")
+    assert done.text == (
+        "-- reasoning (tag)\n"
+        "The user wants the current branch; `git branch` tells."
+        " A `</think>` in code is no end.\n"
+        "\n"
+        "-- answer\n"
+        "I will look at the branch 🌿 first.\n"
+        "-- diagnostic orphan-reasoning-close: a closer without an opener\n"
+        "\n"
+        "-- diagnostic malformed-chunk: Input that is not JSON was left out.\n"
+        "\n"
+        "-- tool-call run_command (client, complete, execute)\n"
+        '{"command": "git branch --show-current"}\n'
+        "-- finish tool-calls\n"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["a [bold]b[/bold] [/] c", "x " * 500, "\ta\n\n  b"])
+def test_text_is_shown_as_it_is(text: str) -> None:
+    """No markup, no wrapping, no trimming."""
+    assert text in run("normalize", "-", data=text.encode()).text
+
+
+def test_a_pipe_gets_no_colours() -> None:
+    assert b"\x1b" not in run("normalize", str(LEAKING)).output
+
+
+def test_standard_input() -> None:
+    by_name = run("normalize", str(LEAKING))
+    assert run("normalize", "-", data=LEAKING.read_bytes()) == by_name
+
+
+def test_json_is_what_the_server_says() -> None:
+    """The same engine, the same spelling."""
+    with RpcClient() as client:
+        client.initialize()
+        body = base64.b64encode(LEAKING.read_bytes()).decode()
+        said = client.request("message/normalize", {"body": body, "encoding": "base64"})
+    assert events_of(run("normalize", "--json", str(LEAKING))) == said["events"]
+
+
+@pytest.mark.parametrize("data", [b"", JUNK, b"\x00" * 9, b"{", b"[[[", b"data: {\n\n"])
+def test_anything_is_read(data: bytes) -> None:
+    """No file crashes it; there is always an end."""
+    events = events_of(run("normalize", "--json", "-", data=data))
+    assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
+    assert {event["type"] for event in events} <= {kind.type for kind in EVENTS}
+    assert events[-1]["type"] == "finish"
+    shown = run("normalize", "-", data=data)
+    assert (shown.code, shown.errors) == (0, "")
+    assert "-- finish" in shown.text
+
+
+def test_junk_is_kept() -> None:
+    """Bytes that are no text become U+FFFD; nothing is lost at a read's border."""
+    events = events_of(run("normalize", "--json", "--wire", "text", "-", data=JUNK))
+    text = "".join(event.get("text", "") for event in events)
+    assert text == JUNK.decode("utf-8", "replace")
+
+
+def test_wire_and_model() -> None:
+    """Options of the stream: the profile's delimiters, and a format that is known."""
+    text = b"<|START_THINKING|>why<|END_THINKING|>because"
+    plain = events_of(run("normalize", "--json", "-", data=text))
+    known = events_of(
+        run("normalize", "--json", "--model", "command-a", "-", data=text)
+    )
+    assert "reasoning-delta" not in [event["type"] for event in plain]
+    assert "reasoning-delta" in [event["type"] for event in known]
+    assert plain[0]["type"] == "metadata"
+    told = events_of(run("normalize", "--json", "--wire", "text", "-", data=text))
+    assert told[0]["type"] == "text-delta"
+
+
+def test_output_that_cannot_show_a_character() -> None:
+    """A terminal of another encoding shows something else, and all of the rest."""
+    done = run("normalize", str(LEAKING), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.code, done.errors) == (0, "")
+    assert b"-- finish tool-calls" in done.output
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_goes_away(options: list[str]) -> None:
+    """``| head -1``: no traceback."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "sidecar", "normalize", *options, str(LEAKING)]
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(
+            command, stdout=pipe, stderr=subprocess.PIPE, cwd=ROOT, check=False
+        )
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["normalize", "no/such/file"], "no/such/file"),
+        (["normalize", "."], "'.'"),
+        (["normalize"], "FILE"),
+        (["normalize", "--wire", "telepathy", "-"], "telepathy"),
+        (["normalize", "--no-such-option", "-"], "--no-such-option"),
+    ],
+)
+def test_mistakes(arguments: list[str], words: str) -> None:
+    """Code 2 and a sentence, nothing on standard output."""
+    done = run(*arguments)
+    assert (done.code, done.output) == (2, b"")
+    assert words in done.errors
+    assert "Traceback" not in done.errors
+
+
+# --- serve, and the rest --------------------------------------------------------------
+
+_INITIALIZE = json.dumps(
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+).encode()
+_FRAME = b"Content-Length: %d\r\n\r\n%b" % (len(_INITIALIZE), _INITIALIZE)
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str) -> None:
+    assert run(option) == Run(0, f"stream-sidecar {__version__}\n".encode(), "")
+
+
+def test_version_imports_nothing() -> None:
+    """Hosts ask for it before every start."""
+    program = (
+        "import sys; from sidecar.__main__ import main; sys.argv[1:] = ['--version'];"
+        "main(); print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    output = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT)
+    loaded = output.decode().splitlines()[1].split()
+    assert not {"click", "rich", "attrs", "cattrs", "pygls", "asyncio"} & {*loaded}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["serve", "--help"]])
+def test_help(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.code, done.errors) == (0, "")
+    assert done.text.startswith("Usage: stream-sidecar")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--stdio"], ["serve"], ["serve", "--stdio"]]
+)
+def test_serve(arguments: list[str]) -> None:
+    """Without a command it serves, and says nothing of its own."""
+    done = run(*arguments, data=_FRAME)
+    assert (done.code, done.errors) == (0, "")
+    assert done.output.startswith(b"Content-Length: ")
+
+
+@pytest.mark.parametrize(
+    "argument", ["--no-such-flag", "--node-ipc=7", "no-such-command", "-x"]
+)
+def test_unknown_flags(argument: str) -> None:
+    """Of a later version, or of another server: ignored with a warning."""
+    done = run("--stdio", argument, data=_FRAME)
+    assert done.code == 0
+    assert f"WARNING sidecar: ignored argument {argument}" in done.errors
+    assert done.output.startswith(b"Content-Length: ")
+
+
+def test_log_file(tmp_path: Path) -> None:
+    """Warnings go to the file in place of standard error."""
+    log = tmp_path / "sidecar.log"
+    done = run("--log-file", str(log), "--no-such-flag", data=_FRAME)
+    assert (done.code, done.errors) == (0, "")
+    assert "--no-such-flag" in log.read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--log-level", "loud"], ["--log-file", "no/such/folder/log"]]
+)
+def test_logging_that_cannot_be_had(arguments: list[str]) -> None:
+    """A host's wish for a log is no reason not to start."""
+    done = run(*arguments, data=_FRAME)
+    assert done.code == 0
+    assert "WARNING sidecar: no log" in done.errors
+    assert done.output.startswith(b"Content-Length: ")
