@@ -29,6 +29,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message import Block, Message, ReasoningBlock, TextBlock
+from sidecar.sources import sources_of
 
 
 @define
@@ -129,6 +130,7 @@ class MessageBuilder:
             tool_calls=tuple(choice.calls[n] for n in sorted(choice.calls)),
             tool_results=tuple(choice.results[n] for n in sorted(choice.results)),
             citations=tuple(choice.citations),
+            sources=sources_of(choice.citations),
             errors=tuple(choice.errors),
             usage=self._usage,
             finish=choice.finish,

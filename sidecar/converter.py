@@ -4,9 +4,9 @@ Spelling: fields are camelCase, unknown ones are ignored. Reading (`structure`) 
 strict about types, because a wrong one is the host's mistake: InvalidParamsError, its
 message beginning with the field's path. null equals absent, but for fields of type
 ``Any``. Writing (`unstructure`): the class's constants (``type``, ``role``) first, then
-the fields in their order without those that are None; ``choice`` only when it is not 0;
-values of type ``Any`` made portable (protocol.md, "Transport"). A new field of a class
-is read and written by itself.
+the fields in their order without those that are None, ``choice`` and ``seq`` only when
+they are not 0; values of type ``Any`` made portable (protocol.md, "Transport"). A new
+field of a class is read and written by itself.
 """
 
 from __future__ import annotations
@@ -197,6 +197,9 @@ def _union_reader(kind: Any) -> Reader:
 
 # Writing
 
+_NOT_ZERO = ("choice", "seq")
+"""Left out when 0: the first choice, and what is not part of a stream."""
+
 
 def class_writer(kind: Any) -> Writer:
     """Writes an instance of the attrs class ``kind`` as an object."""
@@ -215,7 +218,7 @@ def class_writer(kind: Any) -> Writer:
         written = constants.copy()
         for name, key, write in steps:
             item = getattr(value, name)
-            if not item and (item is None or name == "choice"):
+            if not item and (item is None or name in _NOT_ZERO):
                 continue
             written[key] = item if write is None else write(item)
         return written

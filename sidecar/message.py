@@ -19,6 +19,7 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
+from sidecar.sources import Source
 
 
 @frozen
@@ -50,6 +51,7 @@ Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
 class Message:
     """The message of ``choice``; with several choices the first also has ``choices``.
 
+    ``sources`` are the citations grouped by URL.
     ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
     """
 
@@ -60,6 +62,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...]
     tool_results: tuple[ToolResult, ...]
     citations: tuple[Citation, ...]
+    sources: tuple[Source, ...]
     errors: tuple[ProviderError, ...]
     usage: Usage | None
     finish: Finish | None

@@ -6,15 +6,13 @@ value, passed through untouched; there null is a value like any other.
 """
 
 # The converter reads the annotations at run time.
-# ruff: noqa: TC001
-
 from __future__ import annotations
 
 from typing import Any, Final, Literal, NewType
 
 from attrs import Factory, define, frozen
 
-from sidecar.events import Event
+from sidecar.events import Event, ToolCall
 from sidecar.message import Message, Stats
 from sidecar.options import Limits, Policy, Tool
 from sidecar.profiles import Profile
@@ -167,6 +165,49 @@ class NormalizeResult:
     events: list[Event]
     message: Message
     stats: Stats
+
+
+@frozen
+class ClassifyParams:
+    """``tool/classify``: a provider's call items, whole, in their own spelling."""
+
+    calls: list[dict[str, Any]]
+    wire: str = "auto"
+    provider: str | None = None
+    tools: tuple[Tool, ...] | None = None
+
+
+@frozen
+class ClassifyResult:
+    """The calls in the order of ``calls``; without a block and a number."""
+
+    calls: list[ToolCall]
+
+
+@frozen
+class NormalizeErrorParams:
+    """``error/normalize``: a failed HTTP response; ``body`` is text or a JSON value."""
+
+    body: Any
+    status: int | None = None
+    headers: dict[str, Any] | None = None
+    provider: str | None = None
+
+
+@frozen
+class NormalizeErrorResult:
+    """The fields of an ``error`` event; see ``sidecar.events.ProviderError``."""
+
+    kind: str
+    message: str
+    retryable: bool
+    phase: str
+    partial: bool
+    raw: Any
+    code: str | int | None = None
+    provider_type: str | None = None
+    http_status: int | None = None
+    retry_after_ms: int | None = None
 
 
 @frozen

@@ -22,11 +22,14 @@ from sidecar.converter import (
     unstructure,
 )
 from sidecar.framing import FRAMINGS
+from sidecar.lookups import classify_calls, normalize_http_error
 from sidecar.methods import (
     ABSENT,
+    ClassifyParams,
     CloseParams,
     LimitsPatch,
     NoParams,
+    NormalizeErrorParams,
     NormalizeParams,
     OpenParams,
     PolicyPatch,
@@ -82,6 +85,8 @@ METHODS: dict[str, Method] = {
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
+        Method("tool/classify", ClassifyParams, classify_calls),
+        Method("error/normalize", NormalizeErrorParams, normalize_http_error),
         Method("sidecar/stats", NoParams, Sessions.stats),
     )
 }
@@ -144,6 +149,7 @@ CHECKS.update(
         (Tool, "kind"): _one_of(TOOL_KINDS),
         (ReasoningPolicy, "tags"): _tags,
         (Limits, "idle_timeout_ms"): _at_least(0),
+        (ClassifyParams, "wire"): _one_of(WIRE_NAMES),
     }
 )
 for _kind in (OpenParams, NormalizeParams):

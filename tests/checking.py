@@ -224,9 +224,11 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
         raw = raw_answer(params, chunks, choice)
         if raw is None:
             continue
-        answer = [_piece(event) for event in mine if not _is_native(event)]
         native = [_piece(event) for event in mine if _is_native(event)]
-        rest = tiles(raw, [piece for piece in answer if piece])
+        answer = [event for event in mine if not _is_native(event)]
+        # A removal may be one of native reasoning, so deltas are laid first.
+        answer.sort(key=lambda event: event.type == "diagnostic")
+        rest = tiles(raw, [piece for event in answer if (piece := _piece(event))])
         position = 0
         for start, end, text in sorted([*rest, *filter(None, native)]):
             assert start == position, "a gap in native reasoning"

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def ensure(*groups: str, extras: str = "fast") -> Path:
     """The interpreter of an environment that has the project and ``groups``."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older python3 may run this file
         sys.exit("stream-sidecar needs Python 3.11 or newer")
     home = Path(os.environ.get("SIDECAR_VENV", ROOT / ".venv"))
     binaries = home / ("Scripts" if os.name == "nt" else "bin")

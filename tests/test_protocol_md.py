@@ -219,7 +219,12 @@ def test_tools_are_documented() -> None:
 
 
 def test_wires_and_framings_are_documented() -> None:
-    assert {*WIRE_NAMES, *FRAMINGS} <= coded(section("`stream/open`"))
+    here = section("`stream/open`")
+    for name, values in (("wire", WIRE_NAMES), ("framing", FRAMINGS)):
+        table = re.search(rf"^\| `{name}` \|.*\n\|-.*\n((?:\|.*\n)*)", here, re.M)
+        assert table is not None
+        firsts = [line.split("|")[1] for line in table[1].splitlines()]
+        assert re.findall("`(.+?)`", "".join(firsts)) == list(values)
 
 
 def test_diagnostics_are_documented() -> None:

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires import openai_chat, text
+from sidecar.wires import anthropic, bedrock_converse, cohere, openai_chat, text
 
 if TYPE_CHECKING:
     from sidecar.wires.parts import Document, WireRow
 
-WIRES: dict[str, WireRow] = {row.name: row for row in (openai_chat.ROW, text.ROW)}
+WIRES: dict[str, WireRow] = {
+    row.name: row
+    for row in (
+        openai_chat.ROW,
+        anthropic.ROW,
+        bedrock_converse.ROW,
+        cohere.ROW,
+        text.ROW,
+    )
+}
 
 FALLBACK = "openai-chat"
 """What reads a stream whose documents fit no wire, so that each is reported."""

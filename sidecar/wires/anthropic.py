@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.usage import merge_usage, read_usage
 from sidecar.wires.anthropic_blocks import RESULT, citation, refusal, result
 from sidecar.wires.content_blocks import BlockWire
 from sidecar.wires.openai_fields import type_of
@@ -45,10 +44,6 @@ class AnthropicWire(BlockWire):
     """Reads Messages events; see the module's contract."""
 
     name = "anthropic"
-
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
-        self._usage: Json = None
 
     def read(self, value: JsonObject, event: str | None) -> None:
         read = _EVENTS.get(type_of(value) or event or "")
@@ -108,10 +103,7 @@ class AnthropicWire(BlockWire):
 
     def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
         self.finish(delta, "stop_reason")
-        # Counts are cumulative, and what a later event leaves out stays as it was.
-        self._usage = merge_usage(self._usage, self.body(event, "usage"))
-        if usage := read_usage(self._usage, self.name):
-            self.parts.append(usage)
+        self.count(self.body(event, "usage"))
         said = event | delta
         details = {name: said[name] for name in _DETAILS if _says(said.get(name))}
         if details:

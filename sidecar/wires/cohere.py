@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
 
-from sidecar.provider_errors import find_error, normalize_error
-from sidecar.usage import read_usage
+from sidecar.provider_errors import find_error
 from sidecar.wires.content_blocks import BlockWire
 from sidecar.wires.openai_fields import first, type_of
 from sidecar.wires.parts import (
@@ -78,12 +77,16 @@ class CohereWire(BlockWire):
         self._end(value, value)
 
     def _content_start(self, value: JsonObject) -> None:
-        self.start(self.index(value))
-        self._content_delta(value)
+        index = self.index(value)
+        self.start(index)
+        self._content(index, value)
 
     def _content_delta(self, value: JsonObject) -> None:
+        self._content(self.index(value), value)
+
+    def _content(self, index: Index, value: JsonObject) -> None:
         for item in self.each(self._piece(value), "content"):
-            self._say(self.index(value), item)
+            self._say(index, item)
 
     def _content_end(self, value: JsonObject) -> None:
         self.stop(self.index(value))
@@ -92,12 +95,16 @@ class CohereWire(BlockWire):
         self._think(self.text(self._piece(value), _PLAN), _PLAN)
 
     def _call_start(self, value: JsonObject) -> None:
-        self.start(_call_index(self.index(value)))
-        self._call_delta(value)
+        index = _call_index(self.index(value))
+        self.start(index)
+        self._calls(index, value)
 
     def _call_delta(self, value: JsonObject) -> None:
+        self._calls(_call_index(self.index(value)), value)
+
+    def _calls(self, index: Index, value: JsonObject) -> None:
         for item in self.each(self._piece(value), "tool_calls"):
-            self._call(_call_index(self.index(value)), item)
+            self._call(index, item)
 
     def _call_end(self, value: JsonObject) -> None:
         self.stop(_call_index(self.index(value)))
@@ -129,7 +136,7 @@ class CohereWire(BlockWire):
         for item in self.objects(message, "citations"):
             self._cite(item)
 
-    def _say(self, index: int, item: JsonObject) -> None:
+    def _say(self, index: Index, item: JsonObject) -> None:
         self._think(self.text(item, "thinking"), self.block(index).key)
         if text := self.text(item, "text"):
             self._length += len(text)
@@ -180,11 +187,10 @@ class CohereWire(BlockWire):
 
     def _end(self, end: JsonObject, value: JsonObject) -> None:
         self.finish(end, "finish_reason")
-        if usage := read_usage(self.body(end, "usage"), self.name):
-            self.parts.append(usage)
+        self.count(self.body(end, "usage"))
         body = find_error(value)
         if body is not None:
-            self.parts.append(normalize_error(body, provider=self.provider))
+            self.fail(body)
         self.parts.append(DonePart())
 
 

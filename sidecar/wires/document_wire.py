@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sidecar.provider_errors import find_error, normalize_error
+from sidecar.usage import merge_usage, read_usage
 from sidecar.wires.parts import DiagnosticPart, MetadataPart
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class DocumentWire(ABC):
         self.parts: list[Part] = []
         self.choice = 0
         self._known: JsonObject = {}
+        self._usage: Json = None
 
     @abstractmethod
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -76,9 +78,23 @@ class DocumentWire(ABC):
             self._known |= fresh
             self.parts.append(MetadataPart(**fresh))
 
+    def count(self, counts: JsonObject) -> None:
+        """Totals, told again and again; a count that is missing keeps its value."""
+        if counts:
+            self._usage = merge_usage(self._usage, counts)
+            usage = read_usage(self._usage, self.name)
+            self.parts += [usage] if usage else []
+
     def fail(self, body: Json) -> None:
         """``body`` is a provider's error."""
         self.parts.append(normalize_error(body, provider=self.provider))
+
+    def fail_if(self, value: JsonObject, event: str | None) -> None:
+        """A document that has something to say may hold an error, too."""
+        if value.get("error") or event:
+            body = find_error(value, event)
+            if body is not None:
+                self.fail(body)
 
     def unread(self, value: Json, event: str | None) -> None:
         """No document of the wire: an error, or unknown."""

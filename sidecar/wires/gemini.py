@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.provider_errors import find_error
-from sidecar.usage import finish_reason, merge_usage, read_usage
+from sidecar.usage import finish_reason
 from sidecar.wires.document_wire import DocumentWire, seconds
 from sidecar.wires.gemini_content import Candidate
 from sidecar.wires.gemini_interactions import Interaction, is_interaction
@@ -38,9 +37,7 @@ _OWN = frozenset(
 
 _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
 _LIVE = frozenset(("serverContent", "toolCall"))
-_SNAKE = frozenset(
-    ("usage_metadata", "model_version", "prompt_feedback", "response_id")
-)
+_SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
 _FOREIGN = ("args", "response")
 """Keys whose values are not Google's, so that their names stay."""
@@ -58,7 +55,6 @@ class GeminiWire(DocumentWire):
         super().__init__(provider)
         self._candidates: dict[int, Candidate] = {}
         self._interaction = Interaction(self)
-        self._usage: Json = None
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -79,27 +75,14 @@ class GeminiWire(DocumentWire):
         if not _LIVE.isdisjoint(value):
             self._live(value)
         self._blocked(value)
-        self.count(value.get("usageMetadata"))
-        if value.get("error") or event:
-            body = find_error(value, event)
-            if body is not None:
-                self.fail(body)
+        self.count(self.body(value, "usageMetadata"))
+        self.fail_if(value, event)
 
     def end(self) -> None:
         for _, candidate in sorted(self._candidates.items()):
             candidate.end_call(cut=True)
             candidate.sources.close()
         self._interaction.close()
-
-    def count(self, raw: Json) -> None:
-        """Totals, told again and again; a field that is missing keeps its value."""
-        if raw is not None and not isinstance(raw, dict):
-            self.malformed("usage", raw)
-        elif raw:
-            self._usage = merge_usage(self._usage, raw)
-            usage = read_usage(self._usage, _NAME)
-            if usage is not None:
-                self.parts.append(usage)
 
     def _candidate(self, item: JsonObject, position: int) -> None:
         self.choice = position

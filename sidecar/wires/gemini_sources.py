@@ -1,4 +1,4 @@
-"""Gemini's sources: grounding, recitations and pages read, for one candidate.
+"""Gemini's sources: grounding, recitations, pages read, annotations.
 
 Not a wire: a helper of ``gemini``. They stand beside the content and are told late and
 again. Offsets are UTF-8 bytes from the start of a Part, ends exclusive, a start of 0 is
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import define, field
 
-from sidecar.wires.openai_fields import first
+from sidecar.wires.openai_fields import first, type_of
 from sidecar.wires.parts import CitationPart
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ _KINDS: dict[str, Kind] = {
     "maps": "other",
     "image": "other",
 }
-_URLS = ("uri", "url", "sourceUri")
-_TITLES = ("title", "documentName", "displayName")
+_ANNOTATIONS: dict[str, Kind] = {"url_citation": "url", "file_citation": "file"}
+_URLS = ("uri", "url", "sourceUri", "document_uri", "source")
+_TITLES = ("title", "documentName", "displayName", "file_name", "name")
 
 _CHUNK_INDICES = ("groundingChunkIndices", "supportChunkIndices")
 _READ = "SUCCESS"
@@ -141,6 +142,22 @@ class Sources:
     def _wait(self, part: CitationPart) -> None:
         if _key(part) not in self.given:
             self.waiting.setdefault(_key(part), part)
+
+
+def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
+    """An annotation of the Interactions API; ``base``: code points before its text."""
+    end = wire.number(item, "end_index")
+    return CitationPart(
+        kind=_ANNOTATIONS.get(type_of(item), "other"),
+        raw=item,
+        anchor="none" if end is None else "offsets",
+        start=wire.number(item, "start_index") or 0,
+        end=end,
+        unit="byte",
+        base=base,
+        url=first(item, _URLS),
+        title=first(item, _TITLES),
+    )
 
 
 def _key(part: CitationPart) -> str:

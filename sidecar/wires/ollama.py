@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.provider_errors import find_error
-from sidecar.usage import finish_reason, read_usage
+from sidecar.usage import finish_reason
 from sidecar.wires.document_wire import DocumentWire, seconds
 from sidecar.wires.parts import (
     CallPart,
@@ -48,10 +47,7 @@ class OllamaWire(DocumentWire):
         self._message(self.body(value, "message"))
         if value.get("done"):
             self._finish(value)
-        if value.get("error") or event:
-            body = find_error(value, event)
-            if body is not None:
-                self.fail(body)
+        self.fail_if(value, event)
 
     def end(self) -> None:
         """Nothing waits for the end: every line is complete."""
@@ -84,10 +80,7 @@ class OllamaWire(DocumentWire):
         """Versions before ``done_reason`` only stop."""
         raw = self.text(value, "done_reason") or None
         self.parts.append(FinishPart(raw, finish_reason(raw or "stop", _NAME)))
-        counts = {name: value[name] for name in value if name.endswith(_COUNTS)}
-        usage = read_usage(counts, _NAME)
-        if usage is not None:
-            self.parts.append(usage)
+        self.count({name: value[name] for name in value if name.endswith(_COUNTS)})
 
 
 def fits(document: Document) -> bool:

@@ -1,0 +1,52 @@
+"""The sources of a message: its citations grouped by what they cite.
+
+One page may back several claims with different excerpts (local-deep-research#5900), and
+a host shows it once. A source is a URL, or where there is none a kind and a title.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import define, field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidecar.events import Citation
+
+
+@frozen
+class Source:
+    """What ``citations`` of them cite; ``excerpts`` are its different cited texts."""
+
+    kind: str
+    citations: int
+    excerpts: tuple[str, ...]
+    url: str | None = None
+    title: str | None = None
+
+
+@define
+class _Group:
+    kind: str
+    url: str | None
+    title: str | None = None
+    citations: int = 0
+    excerpts: dict[str, None] = field(factory=dict)
+
+
+def sources_of(citations: Iterable[Citation]) -> tuple[Source, ...]:
+    """The sources in the order in which they were first cited."""
+    groups: dict[tuple[str | None, ...], _Group] = {}
+    for citation in citations:
+        key = (citation.url,) if citation.url else (citation.kind, citation.title)
+        group = groups.setdefault(key, _Group(citation.kind, citation.url))
+        group.title = group.title or citation.title
+        group.citations += 1
+        if citation.cited_text:
+            group.excerpts[citation.cited_text] = None
+    return tuple(
+        Source(each.kind, each.citations, tuple(each.excerpts), each.url, each.title)
+        for each in groups.values()
+    )
