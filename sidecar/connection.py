@@ -261,8 +261,10 @@ class Connection:
         except Exception as error:
             problem = usage_error(error, method.name)
             log.info("notification %s: %s", method.name, problem)
+            result = {"error": error_object(problem)}
             stream_id = params.get("streamId") if isinstance(params, dict) else None
-            result = {"streamId": stream_id, "error": error_object(problem)}
+            if isinstance(stream_id, str):  # anything else is no id to tell
+                result = {"streamId": stream_id, **result}
         if method.notifies is not None:
             self._write(notification(method.notifies, result))
 

@@ -259,7 +259,7 @@ def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
             return None
         for item in chunk.get("choices") or []:
             content = (item.get("delta") or item.get("message") or {}).get("content")
-            if not isinstance(content, str | None):
+            if not isinstance(content, str | None) or content != healed(content or ""):
                 return None
             if item.get("index", 0) == choice:
                 texts.append(content or "")

@@ -98,7 +98,7 @@ def _move(event: Any) -> list[str]:
 def _call(event: Any) -> list[str]:
     return [
         f"{event.block} call {event.name}",
-        event.arguments,
+        _word(event.arguments),
         event.state,
         event.executor,
         "executable" if event.executable else "",
@@ -190,10 +190,15 @@ _WORDS = {
 
 def _known(values: dict[str, Any]) -> list[str]:
     return [
-        f"{name}={value if isinstance(value, str) else _json(value)}"
+        f"{name}={_word(value) if isinstance(value, str) else _json(value)}"
         for name, value in sorted(values.items())
         if value is not None
     ]
+
+
+def _word(text: str) -> str:
+    """``text`` as it is where it can be read on one line."""
+    return text if text.isprintable() else _json(text)
 
 
 def _json(value: Any) -> str:

@@ -22,6 +22,7 @@ from replay import difference
 from rpc_client import ROOT
 
 import sidecar.connection  # noqa: F401 - so that all errors are known
+from sidecar import methods
 from sidecar.converter import camel
 from sidecar.errors import UsageError
 from sidecar.events import EVENTS, ToolCall
@@ -31,6 +32,7 @@ from sidecar.methods import ConnectionOptions
 from sidecar.options import Limits, Policy, Tool
 from sidecar.protocol import METHODS, TOOL_KINDS, WIRE_NAMES
 from sidecar.provider_error_kinds import GENERIC, SPECIFIC, STATUS
+from sidecar.sources import Source
 from sidecar.stream import MAX_CHOICES
 
 PAGE = ROOT / "protocol.md"
@@ -105,7 +107,7 @@ def literals(hint: Any) -> set[str]:
 
 
 def result_of(method: Any) -> type:
-    kind: type = get_type_hints(method.handler)["return"]
+    kind: type = getattr(methods, method.handler.__annotations__["return"])
     return kind
 
 
@@ -208,7 +210,7 @@ def test_no_other_event_is_documented() -> None:
     assert set(shown) <= set(told)
 
 
-@pytest.mark.parametrize("kind", [Message, Stats, TextBlock, ReasoningBlock])
+@pytest.mark.parametrize("kind", [Message, Source, Stats, TextBlock, ReasoningBlock])
 def test_message_is_documented(kind: type) -> None:
     assert sorted(words_of(kind) - coded(section("The message"))) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
@@ -11,6 +12,8 @@ from sidecar import events as kinds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _STYLES = {
     "answer": "bold green",
@@ -49,20 +52,28 @@ class Page:
     def _print(self, what: RenderableType) -> None:
         self.console.print(what, end="")
 
+    def _body(self, text: str, style: str = "") -> None:
+        """A model's text: to a file as it is, to a terminal with nothing that steers
+        the terminal."""
+        if self.console.is_terminal:
+            self._print(Text(_CONTROL.sub(_shown, text), style=style))
+        else:
+            self.console.file.write(text)
+
     def _line(self, kind: str, words: str, body: str = "") -> None:
         """A heading of its own, with an optional body."""
         self._head(kind, words)
         if body:
-            self._print(Text(body))
+            self._body(body)
         self._heading = f"{kind} {words} (shown)"
 
     def _text(self, event: kinds.TextDelta) -> None:
         self._head("answer", f"choice {event.choice}" if event.choice else "")
-        self._print(Text(event.text))
+        self._body(event.text)
 
     def _reasoning(self, event: kinds.ReasoningDelta) -> None:
         self._head("reasoning", f"({event.source})")
-        self._print(Text(event.text, style="dim"))
+        self._body(event.text, "dim")
 
     def _reclassify(self, event: kinds.Reclassify) -> None:
         blocks = ", ".join(map(str, event.blocks))
@@ -107,3 +118,8 @@ class Page:
         kinds.Diagnostic: _diagnostic,
         kinds.Finish: _finish,
     }
+
+
+def _shown(match: re.Match[str]) -> str:
+    """A control character as its escape sequence."""
+    return match[0].encode("unicode_escape").decode()

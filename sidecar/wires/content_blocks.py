@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import define, field
 
 from sidecar.usage import finish_reason
-from sidecar.wires.document_wire import DocumentWire
+from sidecar.wires.document_wire import DocumentWire, JsonObject
 from sidecar.wires.parts import (
     BlockEndPart,
     CallEndPart,
@@ -23,7 +23,6 @@ from sidecar.wires.parts import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.wires.document_wire import JsonObject
     from sidecar.wires.parts import Json, Part
 
 Index: TypeAlias = int | tuple[str, int]
