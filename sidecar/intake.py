@@ -94,7 +94,13 @@ class Intake:
         """Text between documents, which no reader could use."""
         message = "text that is no document of the wire"
         text = "".join(self._strays)
-        return [DiagnosticPart("malformed-chunk", message, raw=text)] if text else []
+        parts: list[Part] = []
+        if text:
+            parts.append(DiagnosticPart("malformed-chunk", message, raw=text))
+        if self._room < 0:
+            lost = f"{-self._room} characters of {message} were left out"
+            parts.append(DiagnosticPart("document-limit", lost))
+        return parts
 
     @property
     def silent(self) -> bool:
@@ -178,9 +184,9 @@ class Intake:
         return parts
 
     def _stray(self, text: str) -> None:
-        if len(text) <= self._room:
-            self._room -= len(text)
-            self._strays.append(text)
+        if self._room > 0:
+            self._strays.append(text[: self._room])
+        self._room -= len(text)
 
     def _keep(self, text: Any) -> None:
         room = _MAX_BODY - len(self._body)

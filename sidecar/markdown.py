@@ -31,10 +31,11 @@ class RunIndex:
     character is looked at once: hostile lines cost no more than others.
     """
 
-    __slots__ = ("line_end", "seen", "starts")
+    __slots__ = ("line_end", "long", "seen", "starts")
 
     def __init__(self) -> None:
         self.seen = 0  # absolute position up to which runs are known
+        self.long = False  # inside a run of more than LONGEST_RUN
         self.line_end: int | None = None  # the first line break behind the start
         self.starts: dict[int, deque[int]] = {}  # run length -> absolute positions
 
@@ -48,10 +49,10 @@ class RunIndex:
         """
         self._look(buffer, base, at, final)
         for length in code.open_runs():
-            if self._next_start(length, at) < limit:
+            if self._next_start(length, at) + length < limit:
                 return True
-        decided = final or self.ended(limit) or self.seen >= limit
-        return False if decided else None
+        full = base + len(buffer) >= limit
+        return False if final or full or self.ended(limit) else None
 
     def ended(self, limit: int) -> bool:
         """True when the line is known to end before ``limit``."""
@@ -63,17 +64,24 @@ class RunIndex:
             self.starts.clear()
         if self.line_end is not None:
             return
-        self.seen = max(self.seen, at)
-        for match in _RUN_OR_BREAK.finditer(buffer, self.seen - base):
+        if at > self.seen:
+            self.seen, self.long = at, False
+        start = self.seen - base
+        if self.long:  # in a run that is too long to matter
+            start = _run_end(buffer, start, "`")
+            self.long = start == len(buffer)
+        for match in _RUN_OR_BREAK.finditer(buffer, start):
             if match[0] == "\n":
                 self.line_end = self.seen = base + match.start()
                 return
             length = match.end() - match.start()
-            if match.end() == len(buffer) and not final and length <= LONGEST_RUN:
+            self.long = length > LONGEST_RUN and match.end() == len(buffer)
+            if length > LONGEST_RUN:
+                continue
+            if match.end() == len(buffer) and not final:
                 self.seen = base + match.start()
                 return
-            key = min(length, LONGEST_RUN + 1)
-            self.starts.setdefault(key, deque()).append(base + match.start())
+            self.starts.setdefault(length, deque()).append(base + match.start())
         self.seen = base + len(buffer)
 
     def _next_start(self, length: int, at: int) -> float:
@@ -110,7 +118,7 @@ _FENCED = {Line.FENCED_PREFIX, Line.FENCED_RUN, Line.FENCED_TRAIL, Line.FENCED}
 class CodeState:
     """The state of code at the end of all visible text so far."""
 
-    __slots__ = ("fence", "line", "mark", "run", "runs", "size")
+    __slots__ = ("fence", "line", "mark", "promised", "run", "runs", "size")
 
     def __init__(self) -> None:
         self.reset()
@@ -122,6 +130,7 @@ class CodeState:
         self.run = 0  # length of the run at the very end
         self.runs: list[int] = []  # unmatched backtick runs of this line, in order
         self.mark = ""  # last character of what may be a list mark
+        self.promised = False  # a delimiter was shown because an open run will close
 
     def copy(self) -> CodeState:
         twin = CodeState()
@@ -197,11 +206,12 @@ class CodeState:
     def _text(self, text: str, at: int) -> int:
         if self.run and text[at] != "`":
             self.runs, self.run = _with_run(self.runs, self.run), 0
+            self.promised = self.promised and bool(self.runs)
         match = _RUN_OR_BREAK.search(text, at)
         if match is None:
             return len(text)
         if match[0] == "\n":
-            self.runs, self.line = [], Line.PREFIX
+            self.runs, self.line, self.promised = [], Line.PREFIX, False
         else:
             self.run += match.end() - match.start()
         return match.end()

@@ -49,7 +49,6 @@ class Splitter(ReasoningScanner):
         self.max_held = max_held
         self.runs = RunIndex()
         self.visible = VisibleText(max_held, delimiters.longest)
-        self.promised = False  # a delimiter was shown in a span of the current line
         self.reopens = starts_open == "auto"  # a closer without opener may reclassify
         self.likely_open = likely_open
         self.orphans = 0  # closers without opener since the last structured call
@@ -157,7 +156,11 @@ class Splitter(ReasoningScanner):
         if blanks:
             self._show(self.at + blanks)
             return True
-        if self.promised and self.buffer[self.at] == "`" and self.visible.code.closing:
+        if (
+            self.visible.code.promised
+            and self.buffer[self.at] == "`"
+            and self.visible.code.closing
+        ):
             self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
             return True
         table = self.delimiters
@@ -176,9 +179,6 @@ class Splitter(ReasoningScanner):
             text = self.buffer[self.at : end]
             self.visible.write(text, self.base + self.at, self.out)
             self.at = end
-            self.promised = self.promised and bool(
-                self.visible.code.run or self.visible.code.runs
-            )
 
     def _in_code(self, final: bool) -> bool | None:
         """Whether the delimiter that begins here is in code; None: wait."""
@@ -195,7 +195,8 @@ class Splitter(ReasoningScanner):
         )
         if code is False and not final and not self.runs.ended(limit):
             self.out.append((Kind.FULL, "", 0, 0))
-        self.promised = self.promised or bool(code)
+        if code:
+            self.visible.code.promised = True
         return code
 
     def _counts(self, delimiter: str) -> bool:

@@ -202,7 +202,6 @@ def would_remove(answer: Splitter, text: str) -> bool:
     probe.visible.code = answer.visible.code.copy()
     probe.visible.tail = answer.visible.tail
     probe.visible.start, probe.border = False, True
-    probe.promised = answer.promised
     pieces = [*probe.push(text), *probe.flush()]
     removals = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT)
     return any(kind in removals for kind, *_ in pieces)

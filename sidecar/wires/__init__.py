@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires import anthropic, bedrock_converse, cohere, openai_chat, text
+from sidecar.wires import (
+    anthropic,
+    bedrock_converse,
+    cohere,
+    gemini,
+    ollama,
+    openai_chat,
+    openai_responses,
+    text,
+)
 
 if TYPE_CHECKING:
     from sidecar.wires.parts import Document, WireRow
@@ -18,7 +27,10 @@ WIRES: dict[str, WireRow] = {
     row.name: row
     for row in (
         openai_chat.ROW,
+        openai_responses.ROW,
         anthropic.ROW,
+        gemini.ROW,
+        ollama.ROW,
         bedrock_converse.ROW,
         cohere.ROW,
         text.ROW,

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Index: TypeAlias = int | tuple[str, int]
 """The provider's number of a block, with a name where there are several counts."""
 
+_BARE = frozenset(("message", "__type", "code", "id"))
+"""Bodies of AWS's and Cohere's errors have no more than this (4.1)."""
+
 
 @define
 class Block:
@@ -59,6 +62,12 @@ class BlockWire(DocumentWire):
         self._open: dict[Index, Block] = {}
         self._latest: Index = 0
         self._count = 0
+
+    def unread(self, value: Json, event: str | None) -> None:
+        if isinstance(value, dict) and "message" in value and value.keys() <= _BARE:
+            self.fail(value)
+        else:
+            super().unread(value, event)
 
     def end(self) -> None:
         """The message is over: calls that are still open were cut off."""

@@ -39,6 +39,13 @@ _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
 _LIVE = frozenset(("serverContent", "toolCall"))
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
+_REASONS = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
+    *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    "MALFORMED_FUNCTION_CALL",
+)
+"""The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
+
 _FOREIGN = ("args", "response")
 """Keys whose values are not Google's, so that their names stay."""
 
@@ -93,7 +100,12 @@ class GeminiWire(DocumentWire):
             candidate.read(self.body(item, "content"))
         if not _SOURCES.isdisjoint(item):
             candidate.sources.read(item)
-        if raw := self.text(item, "finishReason"):
+        raw = item.get("finishReason")
+        if type(raw) is int and 0 <= raw < len(_REASONS):
+            raw = _REASONS[raw]
+        else:
+            raw = self.text(item, "finishReason")
+        if raw:
             self._finish(candidate, item, raw)
 
     def _at(self, index: int) -> Candidate:

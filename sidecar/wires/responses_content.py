@@ -112,8 +112,9 @@ class Content:
                     continue
                 text = self.wire.text(part, channel.whole)
                 wholes.setdefault(channel, []).append(text)
-                cited.append((part, item.base + size))
-                size += len(text)
+                if channel is TEXT:
+                    cited.append((part, item.base + size))
+                    size += len(text)
         for channel, texts in wholes.items():
             whole = channel.separator.join(filter(None, texts))
             self._fill(item, channel, whole, None)

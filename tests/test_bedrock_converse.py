@@ -1,0 +1,54 @@
+"""The wire ``bedrock-converse``: the table of its parts, and what is its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from wire_tables import Row, assert_never_raises, fit, parts_of, rows_of
+
+from sidecar.wires.parts import Document
+
+ROWS = rows_of("bedrock-converse")
+IDS = [row["case"] for row in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_parts(row: Row) -> None:
+    assert parts_of("bedrock-converse", row) == row["parts"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_never_raises(row: Row) -> None:
+    assert_never_raises("bedrock-converse", row)
+
+
+FITS: list[tuple[Any, str | None, bool]] = [
+    ({"messageStart": {"role": "assistant"}}, None, True),
+    ({"contentBlockStart": {}}, None, True),
+    ({"contentBlockDelta": {}, "p": "a"}, None, True),
+    ({"contentBlockStop": {}}, None, True),
+    ({"messageStop": {}}, None, True),
+    ({"role": "assistant"}, "messageStart", True),
+    ({":event-type": "contentBlockStop"}, None, True),
+    ({"contentBlockIndex": 0, "delta": {}}, None, True),
+    ({"output": {"message": {"content": []}}}, None, True),
+    ({"output": {"message": {"content": "x"}}}, None, False),
+    ({"output": {"message": "x"}}, None, False),
+    ({"output": "x"}, None, False),
+    ({"metadata": {"usage": {}}}, None, False),
+    ({"usage": {}}, "metadata", False),
+    ({"messageStop": None}, None, False),
+    ({"contentBlockIndex": "0"}, None, False),
+    ({"role": "assistant"}, None, False),
+    ({"throttlingException": {}}, None, False),
+    ({":event-type": ["messageStop"]}, None, False),
+    ([{"messageStop": {}}], None, False),
+    ("messageStop", "messageStop", False),
+]
+
+
+@pytest.mark.parametrize(("value", "event", "is_ours"), FITS)
+def test_fits(value: Any, event: str | None, is_ours: bool) -> None:
+    wires = fit(Document(value, event))
+    assert wires == ["bedrock-converse"] if is_ours else "bedrock-converse" not in wires
