@@ -253,6 +253,8 @@ def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
     """What the provider wrote into a choice's answer; None where that is not plain."""
     if params.get("wire") == "text" and params.get("encoding", "utf-8") == "utf-8":
         return healed("".join(chunks))
+    if params.get("wire") != "openai-chat":
+        return None
     texts: list[str] = []
     for chunk in chunks:
         if not isinstance(chunk, dict) or "error" in chunk:

@@ -7,6 +7,7 @@ half characters, documents from those of a chat, with junk in any place.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -110,30 +111,64 @@ CHUNKS = st.fixed_dictionaries(
 )
 
 
-@st.composite
-def _spoiled(draw: Any) -> Any:
-    """A chat chunk with junk in one place."""
-    document = json.loads(json.dumps(draw(CHUNKS)))
-    place: Any = {"": document}
-    key: Any = ""
-    for _ in range(draw(st.integers(0, 6))):
-        inner = place[key]
-        if not isinstance(inner, dict | list) or not inner:
-            break
-        place = inner
-        keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
-        key = draw(st.sampled_from(keys))
-    if place is not document and key == "":
-        return draw(JUNK)
-    place[key] = draw(JUNK)
-    return document
-
-
 def as_read(value: Any) -> Any:
     """``value`` as it comes out of a request: through JSON text."""
     return loads(json.dumps(value))
 
 
+@st.composite
+def _spoiled(draw: Any, documents: Any) -> Any:
+    """One of ``documents`` with junk in one place."""
+    document = json.loads(json.dumps(draw(documents)))
+    place, key = [document], 0
+    for _ in range(draw(st.integers(0, 6))):
+        inner = place[key]
+        if not isinstance(inner, dict | list) or not inner:
+            break
+        place = inner
+        key = draw(
+            st.sampled_from(sorted(inner) if type(inner) is dict else _of(inner))
+        )
+    if isinstance(place, list) and place[0] is document:
+        return draw(JUNK)
+    place[key] = draw(JUNK)
+    return document
+
+
+def _of(items: list[Any]) -> list[int]:
+    return list(range(len(items)))
+
+
 DOCUMENTS = st.lists(
-    st.one_of(CHUNKS, CHUNKS, _spoiled(), JUNK).map(as_read), max_size=6
+    st.one_of(CHUNKS, CHUNKS, _spoiled(CHUNKS), JUNK).map(as_read), max_size=6
 )
+
+
+def _recordings() -> list[tuple[dict[str, Any], list[Any]]]:
+    """The recordings under ``wires`` whose chunks are documents."""
+    paths = sorted(Path(__file__).parent.glob("wires/*/*.chunks.jsonl"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    read = [[loads(line) for line in text.splitlines()] for text in texts]
+    return [
+        (header["options"], chunks)
+        for header, *chunks in read
+        if all(isinstance(chunk, dict) for chunk in chunks)
+    ]
+
+
+@st.composite
+def recorded(draw: Any) -> tuple[dict[str, Any], list[Any]]:
+    """A recording of any wire, with documents spoiled, lost, doubled and moved."""
+    params, chunks = draw(st.sampled_from(_RECORDINGS))
+    changed = list(chunks)
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(changed) - 1))
+        there = draw(_spoiled(st.just(changed[at])))
+        to = draw(st.integers(0, len(changed)))
+        kept = draw(st.sampled_from([[there], [there], [], [there, there]]))
+        changed = [*changed[:at], *kept, *changed[at + 1 :]]
+        changed.insert(to, draw(st.sampled_from(chunks)))
+    return params, as_read(changed)
+
+
+_RECORDINGS = _recordings()

@@ -40,10 +40,6 @@ WRONG = {
         "openai__rig__chat_terminal_metadata_m__streaming_gpt_4_1_mini_roomy_plain_two",
         "test_async_chat_completion_multiple_choices_streaming",
     ),
-    "a refusal left out, which is visible text": (
-        "openai__rig__refusal_matrix__chat_streaming_terminal_carries_usage",
-        "openrouter__rig__refusal_matrix__streaming_agent_surfaces_refusal",
-    ),
 }
 """Recordings whose expected text is wrong: what the libraries that agree did there."""
 

@@ -27,9 +27,9 @@ def _names(text: str) -> list[str]:
 CORE = _names(
     """
     errors events options pieces profiles text text_map jsontext delimiters reasoning
-    wires.parts markdown message outlet ending visible scanner splitter
+    wires.parts markdown sources message builder outlet ending visible scanner splitter
     usage provider_error_kinds provider_error_bodies provider_errors
-    citations blocks tagged sse jsonstream framing
+    citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools channel choice wires intake stream
     """
 )
@@ -38,7 +38,7 @@ CORE = _names(
 PROCESS = _names(
     """
     logs transport lifetime envelope base_protocol
-    converter methods sessions protocol handshake connection
+    converter methods sessions lookups protocol handshake connection
     server lsp_thread
     cli __main__
     """

@@ -11,7 +11,16 @@ from cutting import LONG, at_random, pieces
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from notation import plain
-from strategies import CHUNKS, DOCUMENTS, JUNK, PARAMS, SEEDS, TEXTS, as_read
+from strategies import (
+    CHUNKS,
+    DOCUMENTS,
+    JUNK,
+    PARAMS,
+    SEEDS,
+    TEXTS,
+    as_read,
+    recorded,
+)
 
 CHAT = {"wire": "openai-chat"}
 
@@ -92,6 +101,16 @@ def test_no_document_makes_it_fail(params, documents):
     """Invariant 3: push and close never raise for anything a provider sends; and what
     any stream has to keep is kept."""
     params = {**CHAT, **params}
+    fed = feed(params, documents)
+    assert_sound(fed, params)
+    assert feed(params, documents, snapshots=True).events == fed.events
+
+
+@tried(1_000)
+@given(recorded())
+def test_no_recording_makes_it_fail(recording):
+    """Invariant 3: the same for every wire, with its own documents out of order."""
+    params, documents = recording
     fed = feed(params, documents)
     assert_sound(fed, params)
     assert feed(params, documents, snapshots=True).events == fed.events

@@ -294,7 +294,7 @@ def test_refused_push_as_notification(stream, params, stream_id, code):
     (noted,) = stream.notify("stream/push", params)
 
     assert noted["method"] == "stream/events"
-    assert noted["params"]["streamId"] == stream_id
+    assert noted["params"].get("streamId") == stream_id
     error = RpcError(noted["params"]["error"])
     assert error.code == code
 

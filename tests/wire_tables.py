@@ -3,7 +3,8 @@
 Each line of ``data/<wire>_parts.jsonl`` is ``{case, documents, parts}``: a stream of
 documents (``event``: the name that all of them have) and the parts that the wire gives
 for all of them and at its close, each as ``{class: fields}`` without the fields that
-have their default. Whole streams, through all stages, are the recordings in ``wires``.
+have their default, and without the wording of diagnostics. Whole streams, through all
+stages, are the recordings in ``wires``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import NOTHING, fields
 
 from sidecar.wires import WIRES
-from sidecar.wires.parts import Document, ReasoningPart, TextPart
+from sidecar.wires.parts import DiagnosticPart, Document, ReasoningPart, TextPart
 
 if TYPE_CHECKING:
     from sidecar.wires.parts import Part
@@ -48,6 +49,8 @@ def plain(part: Part) -> dict[str, Any]:
         for field in fields(type(part))
         if field.default is NOTHING or getattr(part, field.name) != field.default
     }
+    if isinstance(part, DiagnosticPart):
+        del told["message"]  # the wording is nobody's business
     return {type(part).__name__: told}
 
 

@@ -64,15 +64,20 @@ class BlockWire(DocumentWire):
         self._count = 0
 
     def unread(self, value: Json, event: str | None) -> None:
-        if isinstance(value, dict) and "message" in value and value.keys() <= _BARE:
+        is_bare = isinstance(value, dict) and value.keys() <= _BARE
+        if is_bare and "message" in value and event is None:
             self.fail(value)
         else:
             super().unread(value, event)
 
     def end(self) -> None:
         """The message is over: calls that are still open were cut off."""
-        for index in list(self._open):
-            self._leave(index)
+        for index, block in list(self._open.items()):
+            if block.is_call:
+                del self._open[index]
+                self.parts.append(CallEndPart(key=block.key, cut=True))
+            else:
+                self.stop(index)
 
     def last(self, _block: Block) -> list[Part]:
         """What is to be given of a block that is over and no call."""
@@ -93,10 +98,11 @@ class BlockWire(DocumentWire):
         return self.start(index) if block is None else block
 
     def start(self, index: Index) -> Block:
+        """A block begins; the one at its place, and one of text, is over."""
         latest = self._open.get(self._latest)
         if latest is not None and not latest.is_call:
             self.stop(self._latest)
-        self._leave(index)
+        self.stop(index)
         block = self._open[index] = Block(self._count)
         self._count += 1
         self._latest = index
@@ -110,14 +116,6 @@ class BlockWire(DocumentWire):
             self.parts.append(CallEndPart(key=block.key))
         else:
             self.parts += [*self.last(block), BlockEndPart(block=block.key)]
-
-    def _leave(self, index: Index) -> None:
-        block = self._open.get(index)
-        if block is not None and block.is_call:
-            del self._open[index]
-            self.parts.append(CallEndPart(key=block.key, cut=True))
-        else:
-            self.stop(index)
 
     # Parts that all have
 

@@ -149,9 +149,11 @@ class DocumentWire(ABC):
             elif item is not None:
                 self.malformed(name, item)
 
-    def malformed(self, name: str, value: Json) -> None:
-        """``value`` has the wrong type, or contradicts what came before."""
-        message = f"{name} is not what it should be"
+    def malformed(
+        self, name: str, value: Json, why: str = "is of an unexpected type"
+    ) -> None:
+        """``value`` cannot be used, for its type or for what else is wrong with it."""
+        message = f"{name} {why}"
         self.parts.append(
             DiagnosticPart("malformed-chunk", message, "warning", value, self.choice)
         )

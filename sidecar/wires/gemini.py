@@ -62,6 +62,7 @@ class GeminiWire(DocumentWire):
         super().__init__(provider)
         self._candidates: dict[int, Candidate] = {}
         self._interaction = Interaction(self)
+        self._who = ("", "")
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -71,11 +72,11 @@ class GeminiWire(DocumentWire):
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
-        self.identify(
-            id=self.text(value, "responseId"),
-            model=self.text(value, "modelVersion"),
-            created=seconds(value.get("createTime")),
-        )
+        who = self.text(value, "responseId"), self.text(value, "modelVersion")
+        if who != self._who:
+            self._who = who
+            created = seconds(value.get("createTime"))
+            self.identify(id=who[0], model=who[1], created=created)
         for position, item in enumerate(self.objects(value, "candidates")):
             self._candidate(item, position)
         self.choice = 0

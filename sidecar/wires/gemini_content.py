@@ -86,8 +86,8 @@ class Candidate:
             text = arguments.close()[: -1 if is_cut else None]
             self.wire.parts.append(CallPart(choice, key, arguments=text, whole=True))
             return
-        if not is_cut:
-            self.wire.parts.append(CallPart(choice, key, arguments=arguments.close()))
+        if text := "" if is_cut else arguments.close():
+            self.wire.parts.append(CallPart(choice, key, arguments=text))
         self.wire.parts.append(CallEndPart(choice, key, cut=is_cut))
 
     def say(self, text: str) -> None:
@@ -149,7 +149,7 @@ class Candidate:
             self._begin(part, call, whole=is_full or not is_part)
         elif self._streamed is None:
             if call:
-                self.wire.malformed(name, call)
+                self.wire.malformed(name, call, "goes on with no call")
             return
         for entry in self.wire.objects(call, "partialArgs"):
             self._argument(entry)
@@ -179,7 +179,7 @@ class Candidate:
         call = self._streamed
         text = None if call is None else call.arguments.push(entry)
         if call is None or text is None:
-            self.wire.malformed("partialArgs", entry)
+            self.wire.malformed("partialArgs", entry, "leads to no place for a value")
         elif text:
             self.wire.parts.append(CallPart(self.index, call.key, arguments=text))
 

@@ -105,8 +105,7 @@ class Interaction:
 
     def close(self) -> None:
         """Steps that are still open were cut off."""
-        for index in list(self._open):
-            self._end(index, cut=True)
+        self._end_all(cut=True)
 
     def _interaction(self, body: JsonObject) -> None:
         """Its steps count only where none came before."""
@@ -125,8 +124,7 @@ class Interaction:
     def _status(self, body: JsonObject) -> None:
         status = self.wire.text(body, "status")
         if status not in _GOING_ON:
-            for index in list(self._open):
-                self._end(index, cut=status != "completed")
+            self._end_all(cut=status != "completed")
             reason = _REASONS.get(status) or finish_reason(status, self.wire.name)
             self.wire.parts.append(FinishPart(status, reason))
         self.wire.count(self.wire.body(body, "usage"))
@@ -171,10 +169,17 @@ class Interaction:
             step = self._start(index, {"type": _IMPLIED.get(kind, kind)})
         _DELTAS.get(kind, Interaction._other)(self, step, delta)
 
-    def _end(self, index: int, *, cut: bool = False) -> None:
+    def _end_all(self, *, cut: bool) -> None:
+        steps, self._open = self._open, {}
+        for step in steps.values():
+            self._finish(step, cut)
+
+    def _end(self, index: int) -> None:
         step = self._open.pop(index, None)
-        if step is None:
-            return
+        if step is not None:
+            self._finish(step, cut=False)
+
+    def _finish(self, step: _Step, cut: bool) -> None:
         kind = type_of(step.body)
         if kind == "thought":
             self._end_thought(step)
@@ -272,7 +277,7 @@ class Interaction:
         if kind.endswith((_CALL, _RESULT)) or kind == "thought_signature":
             step.body.update(delta, type=type_of(step.body))
         else:
-            self.wire.ignored(kind, delta)
+            self.wire.ignored(kind or "delta", delta)
 
     def _content(self, step: _Step, content: JsonObject) -> None:
         """An item of a finished output."""

@@ -78,7 +78,7 @@ class Sources:
                 if type(number) is int and 0 <= number < len(self.chunks):
                     self._support(support, self.chunks[number])
                 elif number is not None:
-                    self.wire.malformed(name, number)
+                    self.wire.malformed(name, number, "leads to no source")
 
     def _support(self, support: JsonObject, chunk: Json) -> None:
         segment = self.wire.body(support, "segment")

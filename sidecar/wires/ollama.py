@@ -36,13 +36,18 @@ class OllamaWire(DocumentWire):
 
     name = _NAME
 
+    def __init__(self, provider: str | None) -> None:
+        super().__init__(provider)
+        self._model = ""
+
     def read(self, value: JsonObject, event: str | None) -> None:
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
-        self.identify(
-            model=self.text(value, "model"), created=seconds(value.get("created_at"))
-        )
+        model = self.text(value, "model")
+        if model != self._model:
+            self._model = model
+            self.identify(model=model, created=seconds(value.get("created_at")))
         self._answer(value, "response")
         self._message(self.body(value, "message"))
         if value.get("done"):

@@ -128,9 +128,8 @@ class OpenAIResponsesWire(DocumentWire):
         if status not in _GOING_ON:
             self._stop(response, status)
         self.count(self.body(response, "usage"))
-        error = response.get("error")
-        if status == "failed" and not same(_facts(error), _facts(self._told)):
-            self.fail({"error": error} if error else {"type": "response.failed"})
+        if status == "failed":
+            self._fail(response.get("error"))
 
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
@@ -140,6 +139,13 @@ class OpenAIResponsesWire(DocumentWire):
         if reason == "error" and self._told is not None:
             reason = "unknown"  # the error itself says it better
         self.parts.append(FinishPart(raw, reason))
+
+    def _fail(self, error: Json) -> None:
+        """An ``error`` event before has mostly said it."""
+        if self._told is None or (
+            error and not same(_facts(error), _facts(self._told))
+        ):
+            self.fail({"error": error} if error else {"type": "response.failed"})
 
     # Items
 
@@ -171,6 +177,8 @@ class OpenAIResponsesWire(DocumentWire):
             self._content.finish(item, body, cut=cut)
         elif type_of(body) == "compaction":
             self._content.keep(item, body)
+        elif item.implied and not item.told and body is item.body:
+            pass  # an event spoke of it, but it said nothing
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
         self._items.end(item)

@@ -75,9 +75,9 @@ class Content:
 
     def delta(self, item: Item, channel: Channel, value: JsonObject) -> None:
         """A fragment."""
-        told = item.text(channel.name, channel.separator)
         text = self.wire.text(value, "delta")
         if text:
+            told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
 
     def done(self, item: Item, channel: Channel, value: JsonObject) -> None:
@@ -146,13 +146,16 @@ class Content:
     ) -> None:
         """Gives what ``whole`` has more than the fragments of its part, or with a
         ``value`` of None than all fragments."""
+        if not whole:
+            return
         told = item.text(channel.name, channel.separator)
         if value is None:
             text = told.finish_all(whole)
         else:
             text = told.finish(whole, _index(value, channel))
         if text is None:
-            self.wire.malformed(channel.name, whole)
+            why = "is not what its fragments were"
+            self.wire.malformed(channel.whole, whole, why)
         elif text:
             self._give(item, channel, text)
 

@@ -8,6 +8,7 @@ faster.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -34,6 +35,7 @@ class EchoRequest:
 class EchoProtocol(LanguageServerProtocol):
     """Knows the type of one custom request."""
 
+    @lru_cache  # noqa: B019 - as pygls itself does
     def get_message_type(self, method: str) -> type[Any] | None:
         return EchoRequest if method == METHOD else super().get_message_type(method)
 

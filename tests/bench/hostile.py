@@ -105,7 +105,8 @@ def _measure(
     """Cost at 10 n against that at n, and the best seconds a character at n."""
     short = _chunks(repeated(text, SMALL), kind, size)
     long = _chunks(repeated(text, 10 * SMALL), kind, size)
-    ratios, best = [], float("inf")
+    ratios: list[float] = []
+    best = float("inf")
     while len(ratios) < TURNS:
         small = min(_time(short, options) for _ in range(3))
         ratios.append(_time(long, options) / small / 10)

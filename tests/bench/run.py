@@ -28,7 +28,10 @@ COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 
 
 def main(arguments: list[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if unknown := set(chosen.names) - set(BENCHES):
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}")
     rows = list(_rows(chosen.names or BENCHES))
     _print(rows)
     if chosen.json:
@@ -46,14 +49,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _rows(names: tuple[str, ...]) -> Iterator[Row]:
-    from rich.console import Console
-
-    console = Console(stderr=True)
     for name in names:
-        if name not in BENCHES:
-            sys.exit(f"no benchmark {name}; there are {', '.join(BENCHES)}")
-        with console.status(f"{name} ..."):
-            yield from import_module(name).run()
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        yield from import_module(name).run()
 
 
 def _print(rows: list[Row]) -> None:
@@ -64,8 +62,7 @@ def _print(rows: list[Row]) -> None:
     for row in rows:
         style = {True: "green", False: "bold red", None: None}[row.met]
         table.add_row(*row.cells(), style=style)
-    console = Console()
-    console.print(table, markup=False)
+    Console(markup=False).print(table)
 
 
 def _in_environment(arguments: list[str]) -> int | None:
