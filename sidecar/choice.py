@@ -114,6 +114,8 @@ class Choice:
         """The wire ends its text or reasoning block."""
         self.channel.border(call=False)
         (self._citations or self.channel.map).end_block()
+        if self._citations is not None:
+            self._cite(self._citations.ready())
 
     def cite(self, part: CitationPart) -> None:
         if self._citations is None:

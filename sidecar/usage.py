@@ -96,6 +96,7 @@ SHAPES: dict[str, UsageShape] = {
         input=("tokens.input_tokens", "billed_units.input_tokens"),
         output=("tokens.output_tokens", "billed_units.output_tokens"),
         cache_read=("cached_tokens",),
+        reasoning=("tokens.reasoning_tokens",),
     ),
     "ollama": UsageShape(input=("prompt_eval_count",), output=("eval_count",)),
 }

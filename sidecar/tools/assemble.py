@@ -81,7 +81,10 @@ class CallAssembler:
             entry = self._by_key.get(part.key)
         elif part.index is not None:
             entry = self._by_index.get(part.index)
-        return [entry.call] if entry is not None and self._close(entry) else []
+        if entry is None:
+            return []
+        entry.call.cut = entry.call.cut or part.cut
+        return [entry.call] if self._close(entry) else []
 
     def finish(self) -> list[OpenCall]:
         """All calls still open, in order of opening: a finish chunk, or close."""

@@ -72,10 +72,14 @@ class ReasoningStatePart:
 
 @frozen
 class BlockEndPart:
-    """The wire ends its current text or reasoning block: held text is decided."""
+    """The wire ends its current text or reasoning block: held text is decided.
+
+    ``opaque`` is provider state of a text block, to go back unchanged next turn.
+    """
 
     choice: int = 0
     block: int | str | None = None
+    opaque: Json = None
 
 
 @frozen

@@ -123,7 +123,10 @@ class Content:
                 self._cite(item, annotation, base)
         if item.family == "reasoning" and not cut:
             self.keep(item, body)
-        self.wire.parts.append(BlockEndPart(block=item.key))
+        # The next request must have it again (OpenAI, "Reasoning models", phase).
+        state = {name: body[name] for name in ("id", "phase") if body.get(name)}
+        opaque = state if "phase" in state else None
+        self.wire.parts.append(BlockEndPart(block=item.key, opaque=opaque))
 
     def keep(self, item: Item, body: JsonObject) -> None:
         """The item itself must go back: its id or what is encrypted in it."""

@@ -149,7 +149,7 @@ class Items:
         self._all.append(item)
         if type(place) is int:
             self._places[place] = item
-        for id in (body.get("id"), value.get("item_id")):
+        for id in (body.get("id"), body.get("call_id"), value.get("item_id")):
             if id and isinstance(id, str):
                 self._ids[id] = item
         return item
@@ -173,14 +173,15 @@ class Items:
     def ended(self, value: JsonObject, body: JsonObject) -> Item | None:
         """The item that ``response.output_item.done`` is about, if it is known.
 
-        One that is done already is meant only if its id is told again.
+        One that is done already is meant only if it is told again, id and place.
         """
-        id = body.get("id")
-        found = self.find({**value, "item_id": id}, family_of(type_of(body)))
+        place, known = value.get("output_index"), self._known(body)
+        event = {**value, "item_id": body.get("id")}
+        found = self.find(event, family_of(type_of(body)))
         if found is None or not found.done:
             return found
-        again = self._ids.get(id) if isinstance(id, str) else None
-        return again if again is found else None
+        is_here = type(place) is not int or self._places.get(place) is found
+        return found if is_here and known is found else None
 
     def match(self, output: Iterable[JsonObject]) -> Iterator[tuple[Item | None, Any]]:
         """The items of a finished response beside those that came.
@@ -188,16 +189,12 @@ class Items:
         By id, else by place and type, else the next of that type: the same item may
         have another id there, and another place.
         """
-        bodies = list(output)
-        found = [self._known(body) for body in bodies]
-        taken = {item.key for item in found if item is not None}
+        bodies, taken = list(output), set[str]()
+        found = [_free(self._known(body), taken) for body in bodies]
         for place, body in enumerate(bodies):
             here = self._places.get(place)
-            if here is None or found[place] is not None or here.key in taken:
-                continue
-            if here.type == type_of(body):
-                found[place] = here
-                taken.add(here.key)
+            if found[place] is None and here and here.type == type_of(body):
+                found[place] = _free(here, taken)
         left: dict[str, deque[Item]] = {}
         for item in self._all:
             if item.key not in taken:
@@ -207,5 +204,14 @@ class Items:
             yield same or (others.popleft() if others else None), body
 
     def _known(self, body: JsonObject) -> Item | None:
-        id = body.get("id")
-        return self._ids.get(id) if isinstance(id, str) else None
+        ids = (body.get("call_id"), body.get("id"))
+        found = (self._ids.get(id) for id in ids if isinstance(id, str))
+        return next((item for item in found if item is not None), None)
+
+
+def _free(item: Item | None, taken: set[str]) -> Item | None:
+    """``item``, which is taken now; None if it was before."""
+    if item is None or item.key in taken:
+        return None
+    taken.add(item.key)
+    return item

@@ -94,10 +94,8 @@ class Tools:
             self.wire.parts.append(self._call(item, item.body, shape, None, None))
 
     def fragment(self, item: Item, text: str) -> None:
-        if text:
-            format = _format_of(item.type)
-            part = CallPart(key=item.key, arguments=text, format=format)
-            self.wire.parts.append(part)
+        format = _format_of(item.type)
+        self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))
 
     def read(self, item: Item, body: JsonObject, *, cut: bool) -> bool:
         """A finished item, or with ``cut`` one that never will be; False when it is
@@ -116,7 +114,7 @@ class Tools:
         """The finished arguments replace the fragments; cut ones can only add."""
         text, value = _arguments(body, shape)
         if cut:
-            text = item.text("arguments").finish_all(text or "")
+            text = item.text("arguments").finish_all(text or "") or None
         part = self._call(item, body, shape, text, value)
         self.wire.parts.append(part if cut else evolve(part, whole=True))
         if cut:
