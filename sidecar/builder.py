@@ -7,7 +7,6 @@ of the deltas.
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 from attrs import define, evolve, fields
@@ -34,17 +33,25 @@ from sidecar.sources import sources_of
 
 @define
 class _Building:
-    """A block of text or reasoning so far; ``body`` is None when texts are not kept."""
+    """A block of text or reasoning so far; ``body`` is None when texts are not kept.
+
+    The text is kept as UTF-8: one growing piece of memory, where a ``StringIO`` of
+    Python 3.11 keeps every piece that was written.
+    """
 
     channel: Channel
-    body: io.StringIO | None
+    body: bytearray | None
     source: str | None = None
     signature: str | None = None
     opaque: Any = None
     raw_text: str | None = None
 
+    @property
+    def text(self) -> str | None:
+        return None if self.body is None else self.body.decode("utf-8", "surrogatepass")
+
     def build(self, number: int) -> TextBlock | ReasoningBlock:
-        text = self.body.getvalue() if self.body else ""
+        text = self.text or ""
         if self.channel == "text":
             return TextBlock(number, text)
         return ReasoningBlock(
@@ -92,14 +99,14 @@ class MessageBuilder:
     def block_text(self, choice: int, block: int) -> str | None:
         """The text of a live text block so far; None when it is none or not kept."""
         building = self._choice(choice).texts.get(block)
-        if building is None or building.channel != "text" or building.body is None:
+        if building is None or building.channel != "text":
             return None
-        return building.body.getvalue()
+        return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
         """The text of a block of either channel so far; None when it is not kept."""
         building = self._choice(choice).texts.get(block)
-        return building.body.getvalue() if building and building.body else None
+        return None if building is None else building.text
 
     def replace_call(self, call: ToolCall) -> None:
         """The final word on a call that was sent as provisional."""
@@ -157,7 +164,7 @@ class MessageBuilder:
         texts = self._choice(choice).texts
         building = texts.get(block)
         if building is None:
-            body = io.StringIO(newline="") if self.parts else None
+            body = bytearray() if self.parts else None
             building = texts[block] = _Building(channel, body)
         return building
 
@@ -166,7 +173,7 @@ class MessageBuilder:
         if event.block != self._last_block:
             building = self._begin(event)
         if building.body is not None:
-            building.body.write(event.text)
+            building.body += event.text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
         """The block of a delta, remembered because most deltas continue a block."""

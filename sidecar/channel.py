@@ -161,9 +161,9 @@ class Channel:
 
     def _text(self, piece: Piece) -> None:
         _, text, start, end = piece
-        block = self.blocks.text(text, self.outlet.span(piece))
+        block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
         self.map.visible(start, end, block)
-        if not self._since_call or self._since_call[-1] != block:
+        if self._since_call[-1:] != [block]:
             self._since_call.append(block)
         if self.empty and not text.isspace():
             self.empty = False

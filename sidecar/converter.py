@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -82,10 +83,13 @@ def class_reader(kind: Any) -> Reader:
 
     def read_class(value: Any, _kind: Any) -> Any:
         found = read(value, kind)
-        for name in required:
-            if name not in found:
-                raise Invalid("is missing", f".{camel(name)}")
-        return kind(**found)
+        try:
+            return kind(**found)
+        except TypeError:
+            for name in required:
+                if name not in found:
+                    raise Invalid("is missing", f".{camel(name)}") from None
+            raise
 
     return _checked(read_class, CHECKS.get((kind, "")))
 
@@ -102,23 +106,30 @@ def patch_reader(kind: Any) -> Reader:
 def fields_reader(kind: Any, reader_of: Callable[[Any], Reader]) -> Reader:
     """Reads those fields of ``kind`` that an object has: values by Python name."""
     types = get_type_hints(kind)
-    steps = []
+    steps: dict[str, tuple[str, Any, Reader | None]] = {}
     for name in (each.name for each in fields(kind)):
-        read = _checked(reader_of(types[name]), CHECKS.get((kind, name)))
-        steps.append((name, camel(name), types[name], read))
+        part, check = types[name], CHECKS.get((kind, name))
+        # A value of any type is passed on as it is, null too.
+        read = None if part is Any else _checked(reader_of(part), check)
+        steps[camel(name)] = (name, part, read)
+    get = steps.get
 
     def read_fields(value: Any, _kind: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise Invalid("must be an object")
         found = {}
-        for name, key, part, read in steps:
-            item = value.get(key, NOTHING)
-            if item is NOTHING or (item is None and part is not Any):
-                continue
-            try:
-                found[name] = read(item, part)
-            except Invalid as error:
-                raise Invalid(error.reason, f".{key}{error.path}") from None
+        try:
+            for key, item in value.items():
+                step = get(key)
+                if step is None:
+                    continue
+                name, part, read = step
+                if read is None:
+                    found[name] = item
+                elif item is not None:
+                    found[name] = read(item, part)
+        except Invalid as error:
+            raise Invalid(error.reason, f".{key}{error.path}") from None
         return found
 
     return read_fields
@@ -209,18 +220,16 @@ def class_writer(kind: Any) -> Writer:
         for name, hint in types.items()
         if get_origin(hint) is ClassVar
     }
-    steps = [
-        (each.name, camel(each.name), writer_of(types[each.name]))
-        for each in fields(kind)
-    ]
+    names = [each.name for each in fields(kind)]
+    steps = [(camel(name), writer_of(types[name]), name in _NOT_ZERO) for name in names]
+    # One more name, so that there always are several and a tuple comes.
+    items_of = attrgetter(*names, "__class__")
 
     def write_class(value: Any) -> dict[str, Any]:
         written = constants.copy()
-        for name, key, write in steps:
-            item = getattr(value, name)
-            if not item and (item is None or name in _NOT_ZERO):
-                continue
-            written[key] = item if write is None else write(item)
+        for item, (key, write, not_zero) in zip(items_of(value), steps, strict=False):
+            if item is not None and (item or not not_zero):
+                written[key] = item if write is None else write(item)
         return written
 
     return write_class

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from attrs import frozen
 
+from sidecar.hot import hot
+
 Channel: TypeAlias = Literal["text", "reasoning"]
 Span: TypeAlias = tuple[int, int]
 """``(start, end)`` in the wire's channel (code points, removals included)."""
@@ -32,7 +34,7 @@ class Metadata:
     framing: str | None = None
 
 
-@frozen
+@hot
 class TextDelta:
     """A piece of the visible answer."""
 
@@ -44,7 +46,7 @@ class TextDelta:
     span: Span | None = None
 
 
-@frozen
+@hot
 class ReasoningDelta:
     """A piece of reasoning; ``source`` tells a provider's field from tagged text."""
 
@@ -98,7 +100,7 @@ class Retract:
     reason: Literal["duplicate-of-native", "duplicate-of-structured"]
 
 
-@frozen
+@hot
 class ToolCallDelta:
     """A fragment of a structured call's arguments; none before the name is known."""
 

@@ -58,6 +58,8 @@ class Intake:
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
         self._undecided: list[Document] = []
+        self._settled = False  # what comes needs its reader and nothing else ...
+        self._kind: type = dict  # ... when it is of this type
         self._body = ""  # what diagnostics carried, bounded
         self._strays: list[str] = []  # what nothing has carried yet
         self._room = options.limits.max_document_chars
@@ -70,15 +72,14 @@ class Intake:
         return self._framer.framing
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
-        if type(chunk) is dict and self._settled and self._reader is not None:
-            self.documents += 1
-            return (self._seen(self._reader.push(Document(chunk))),)
-        return self._frames(self._framer.push(chunk))
-
-    @property
-    def _settled(self) -> bool:
-        """True when a decoded document needs nothing but its wire."""
-        return not (self._announces or self.done)
+        frames = self._framer.push(chunk)
+        if len(frames) == 1 and self._settled:
+            frame, reader = frames[0], self._reader
+            if isinstance(frame, Document) and type(frame.value) is self._kind:
+                assert reader is not None  # it has read a document before
+                self.documents += 1
+                return (self._seen(reader.push(frame)),)
+        return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""
@@ -125,6 +126,7 @@ class Intake:
                 yield from self._document(frame)
             elif isinstance(frame, DonePart):
                 self.done = True
+                self._settled = False
             else:
                 yield self._seen([frame])
 
@@ -162,6 +164,8 @@ class Intake:
     def _read(self, document: Document) -> list[Part]:
         assert self._reader is not None
         announced = self._announce() if self._announces else []
+        self._settled = not self.done
+        self._kind = str if self.wire == "text" else dict
         if isinstance(document.value, str) and self.wire != "text":
             self._stray(document.value)
             return announced

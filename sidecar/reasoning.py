@@ -7,7 +7,6 @@ whether tagged text sent before is a prefix of the native text, in constant memo
 from __future__ import annotations
 
 import hashlib
-import io
 
 from attrs import define
 
@@ -34,9 +33,9 @@ class NativeText:
     """
 
     def __init__(self, limit: int) -> None:
-        self.limit = limit  # code points kept for comparison
+        self.limit = limit  # bytes kept for comparison; positions are bytes, too
         self.size = 0
-        self._given = io.StringIO()
+        self._given = bytearray()
         self._fields: dict[str, _Field] = {}
         self._document = -1
         self._document_start = 0
@@ -44,17 +43,20 @@ class NativeText:
     def push(self, field: str, text: str, document: int) -> str:
         if document != self._document:
             self._document, self._document_start = document, self.size
-        state = self._fields.setdefault(field, _Field())
-        old = self._mirrored(state, text)
+        state = self._fields.get(field)
+        if state is None:
+            state = self._fields[field] = _Field()
+        data = text.encode("utf-8", "surrogatepass")
+        old = self._mirrored(state, data)
         state.position += old
-        new = text[old:]
+        new = data[old:] if old else data
         if new:
             self._append(new)
             state.position = self.size
-        return new
+        return new.decode("utf-8", "surrogatepass") if old else text
 
-    def _mirrored(self, state: _Field, text: str) -> int:
-        """How many characters of ``text`` have been given already."""
+    def _mirrored(self, state: _Field, text: bytes) -> int:
+        """How many bytes of ``text`` have been given already."""
         if self._is_snapshot(text):
             state.position = 0
             return self.size
@@ -69,21 +71,18 @@ class NativeText:
                 return len(known)
         return 0
 
-    def _is_snapshot(self, text: str) -> bool:
+    def _is_snapshot(self, text: bytes) -> bool:
         if not _SNAPSHOT_SIZE <= self.size < len(text) or self.size > self.limit:
             return False
         return text.startswith(self._slice(0, self.size))
 
-    def _slice(self, start: int, size: int) -> str:
-        self._given.seek(start)
-        known = self._given.read(size)
-        self._given.seek(0, io.SEEK_END)
-        return known
+    def _slice(self, start: int, size: int) -> bytes:
+        return bytes(self._given[start : start + size])
 
-    def _append(self, text: str) -> None:
+    def _append(self, text: bytes) -> None:
         self.size += len(text)
         if self.size <= self.limit:
-            self._given.write(text)
+            self._given += text
 
 
 class Collapsed:

@@ -28,6 +28,10 @@ CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’
 """After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
 
 
+_STEP = 2048
+"""Code points that are taken into the buffer at once."""
+
+
 class Splitter(ReasoningScanner):
     """Splits one channel: ``push(text)``, ``flush()``; both give pieces.
 
@@ -61,8 +65,10 @@ class Splitter(ReasoningScanner):
     def push(self, text: str) -> Pieces:
         if self._matters is not None and not self._matters(text):
             return self._pass(text)
-        self.buffer += text
-        self._take(final=False)
+        # In bounded steps, because each step through the buffer copies its rest.
+        for at in range(0, len(text), _STEP):
+            self.buffer += text[at : at + _STEP]
+            self._take(final=False)
         return self._give()
 
     def flush(self) -> Pieces:

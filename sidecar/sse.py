@@ -105,6 +105,15 @@ class SseReader:
 
     def push(self, text: str) -> list[Frame]:
         frames: list[Frame] = []
+        if (
+            text[-2:] == "\n\n"
+            and text.startswith("data: {")
+            and text.find("\n") == len(text) - 2
+            and self._idle()
+            and len(text) <= self._data.limit
+            and "\r" not in text
+        ):
+            return [frame_of(text[6:-2])]
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
         lines = text.split("\n")
@@ -121,6 +130,16 @@ class SseReader:
         if rest:
             self._line.add(rest)
         return frames
+
+    def _idle(self) -> bool:
+        """Between two events."""
+        return not (
+            self._line.pieces
+            or self._data.pieces
+            or self._event
+            or self._foreign.pieces
+            or self._returned
+        )
 
     def close(self) -> list[Frame]:
         frames: list[Frame] = []

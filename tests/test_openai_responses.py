@@ -1,4 +1,4 @@
-"""The wire ``openai-responses``: the table of its parts, and what it takes for its own."""
+"""The wire ``openai-responses``: the table of its parts, and what is its own."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ JSON. Everything here looks at each character a fixed number of times.
 from __future__ import annotations
 
 import re
-from io import StringIO
 from typing import Any, Literal, TypeAlias
 
 from sidecar.jsontext import loads
@@ -82,7 +81,7 @@ class ArgumentText:
     __slots__ = ("_brackets", "_buffer", "_json", "_lead", "_room", "cut", "length")
 
     def __init__(self, limit: int, json: bool = True) -> None:
-        self._buffer = StringIO()
+        self._buffer = bytearray()  # UTF-8; a StringIO of 3.11 keeps every piece
         self._json = json
         self._lead: str | None = "" if json else None
         self._room = limit
@@ -92,7 +91,7 @@ class ArgumentText:
 
     @property
     def text(self) -> str:
-        return self._buffer.getvalue()
+        return self._buffer.decode("utf-8", "surrogatepass")
 
     @property
     def placeholder(self) -> bool:
@@ -129,7 +128,7 @@ class ArgumentText:
         given = self.text
         if text.startswith(given):
             return self._keep(text[len(given) :])
-        self._buffer, self._brackets = StringIO(), None
+        self._buffer, self._brackets = bytearray(), None
         self._room, self.length = self._room + self.length, 0
         self._keep(text)
         return ""
@@ -161,7 +160,7 @@ class ArgumentText:
             self.cut, text = text[self._room :], text[: self._room]
         self._room -= len(text)
         self.length += len(text)
-        self._buffer.write(text)
+        self._buffer += text.encode("utf-8", "surrogatepass")
         if self._brackets is not None:
             self._brackets.push(text)
         return text

@@ -1,6 +1,6 @@
 """What wires share that read one JSON object at a time: lists, access, identity.
 
-Not a wire: a helper of ``openai-responses``, ``gemini`` and ``ollama``. A wire is a
+Not a wire: a helper of all wires but those of chat and text. A wire is a
 `DocumentWire` whose ``read`` appends to ``parts`` and gets at every value through the
 accessors, which turn a wrong type into a ``malformed-chunk`` diagnostic and an empty
 value, so that the rest of the document is still used.

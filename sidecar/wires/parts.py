@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
+from sidecar.hot import hot
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,7 +38,7 @@ class MetadataPart:
     framing: str | None = None
 
 
-@frozen
+@hot
 class TextPart:
     """A piece of the answer channel, exactly as sent. May be empty."""
 
@@ -44,7 +46,7 @@ class TextPart:
     choice: int = 0
 
 
-@frozen
+@hot
 class ReasoningPart:
     """A piece of a provider's own reasoning field.
 
@@ -82,7 +84,7 @@ class BlockEndPart:
     opaque: Json = None
 
 
-@frozen
+@hot
 class CallPart:
     """A fragment of a structured call; every field but ``choice`` may be missing.
 
@@ -239,7 +241,7 @@ Part: TypeAlias = (
 )
 
 
-@frozen
+@hot
 class Document:
     """One decoded provider document, as framing gives it.
 

@@ -206,7 +206,8 @@ class Items:
     def _known(self, body: JsonObject) -> Item | None:
         ids = (body.get("call_id"), body.get("id"))
         found = (self._ids.get(id) for id in ids if isinstance(id, str))
-        return next((item for item in found if item is not None), None)
+        same = (item for item in found if item and item.type == type_of(body))
+        return next(same, None)
 
 
 def _free(item: Item | None, taken: set[str]) -> Item | None:

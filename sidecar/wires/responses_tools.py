@@ -219,11 +219,14 @@ def _arguments(body: JsonObject, shape: Shape) -> tuple[str | None, Json]:
 
 
 def _found(body: JsonObject, paths: tuple[str, ...]) -> tuple[str, Json]:
-    """The first of ``paths`` at which there is something, with what is there."""
+    """The first of ``paths`` at which there is something, with what is there.
+
+    An empty list of results is a result, an empty one of sources (xAI's) is not.
+    """
     for path in paths:
         found: Json = body
         for name in path.split("."):
             found = found.get(name) if isinstance(found, dict) else None
-        if found is not None:
+        if found or (found is not None and path in body):
             return path, found
     return "", None
