@@ -53,7 +53,7 @@ class _Building:
     def build(self, number: int) -> TextBlock | ReasoningBlock:
         text = self.text or ""
         if self.channel == "text":
-            return TextBlock(number, text)
+            return TextBlock(number, text, self.opaque)
         return ReasoningBlock(
             number, text, self.source, self.signature, self.opaque, self.raw_text
         )

@@ -116,9 +116,14 @@ class Channel:
             self.blocks.begin_native()
         self.blocks.state(signature, opaque)
 
-    def border(self, *, call: bool) -> None:
-        """A structured call or a wire's block end: what is held is decided now."""
+    def border(self, *, call: bool, opaque: Any = None) -> None:
+        """A structured call or a wire's block end: what is held is decided now.
+
+        ``opaque`` is provider state of the block that ends.
+        """
         self.flush()
+        if self.blocks.open is not None and opaque is not None:
+            self.blocks.open.opaque = opaque
         self.blocks.end()
         if call:
             self.answer.call()

@@ -7,7 +7,7 @@ may it be run) is settled when the stream closes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -110,9 +110,9 @@ class Choice:
             part.is_error,
         )
 
-    def end_block(self) -> None:
-        """The wire ends its text or reasoning block."""
-        self.channel.border(call=False)
+    def end_block(self, opaque: Any = None) -> None:
+        """The wire ends its text or reasoning block, whose state is ``opaque``."""
+        self.channel.border(call=False, opaque=opaque)
         (self._citations or self.channel.map).end_block()
         if self._citations is not None:
             self._cite(self._citations.ready())

@@ -79,5 +79,7 @@ class Ending:
 
 
 def waits_for_client(calls: list[ToolCall]) -> bool:
-    """True when a structured call is not the server's."""
-    return any(call.origin != "text" and call.executor != "server" for call in calls)
+    """True when a structured call waits for the client's result or approval."""
+    return any(
+        call.origin != "text" and call.awaits.startswith("client") for call in calls
+    )

@@ -24,11 +24,12 @@ from sidecar.sources import Source
 
 @frozen
 class TextBlock:
-    """A block of the visible answer."""
+    """A block of the visible answer, with its provider state if there is any."""
 
     type: ClassVar[str] = "text"
     block: int
     text: str
+    opaque: object = None
 
 
 @frozen

@@ -211,7 +211,7 @@ class Stream:
         channel.state(part.signature, part.opaque, part.block)
 
     def _block_end(self, part: BlockEndPart) -> None:
-        self._choice(part.choice).end_block()
+        self._choice(part.choice).end_block(part.opaque)
 
     def _call(self, part: CallPart) -> None:
         self._choice(part.choice).call(part, self.wire)
@@ -262,7 +262,7 @@ class Stream:
         spoken = self._outlet.spoken
         self._outlet.send(
             ProviderError,
-            part.choice,
+            self._choice(part.choice).number,  # which then gets its finish
             part.kind,
             part.message,
             part.retryable,

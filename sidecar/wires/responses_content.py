@@ -44,7 +44,10 @@ class Channel:
 
 TEXT = Channel("text")
 REFUSAL = Channel("refusal", whole="refusal")
-SUMMARY = Channel("summary", "summary_index", separator="\n\n")
+#: no provider's text: half a surrogate pair never reaches a wire's consumer as it is
+_BORDER = "\udfff"
+#: parts of a summary are thoughts of their own: a block ends between them
+SUMMARY = Channel("summary", "summary_index", separator=_BORDER)
 RAW = Channel("raw")
 ARGUMENTS = Channel("arguments", whole="arguments")
 INPUT = Channel("arguments", whole="input")
@@ -177,7 +180,11 @@ class Content:
             item.told[name].length for name in item.told if name != channel.name
         )
         field = _FIELDS[is_second]
-        self.wire.parts.append(ReasoningPart(text, field, block=item.key))
+        for number, thought in enumerate(text.split(_BORDER)):
+            if number:
+                self.wire.parts.append(BlockEndPart(block=item.key))
+            if thought:
+                self.wire.parts.append(ReasoningPart(thought, field, block=item.key))
 
     def _argue(self, item: Item, _channel: Channel, text: str) -> None:
         self.tools.fragment(item, text)
