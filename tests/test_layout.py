@@ -26,9 +26,9 @@ def _names(text: str) -> list[str]:
 
 CORE = _names(
     """
-    errors hot events options pieces profiles text text_map jsontext delimiters reasoning
-    wires.parts markdown sources message builder outlet ending visible scanner splitter
-    usage provider_error_kinds provider_error_bodies provider_errors
+    errors hot events options pieces profiles text text_map jsontext delimiters
+    reasoning wires.parts markdown sources message builder outlet ending visible
+    scanner splitter usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools channel choice wires intake stream
     """

@@ -90,6 +90,7 @@ def _lines_of(run: Callable[[], object]) -> int:
         count += event == "line"
         return trace
 
+    run()  # what is made once and kept is not counted
     before = sys.gettrace()
     sys.settrace(trace)
     try:
