@@ -110,9 +110,7 @@ class MessageBuilder:
 
     def replace_call(self, call: ToolCall) -> None:
         """The final word on a call that was sent as provisional."""
-        calls = self._choice(call.choice).calls
-        if call.block in calls:
-            calls[call.block] = call
+        self._call(call)
 
     def calls(self, choice: int) -> list[tuple[int, ToolCall]]:
         """The live calls of a choice with their blocks, as they came."""

@@ -83,13 +83,10 @@ def class_reader(kind: Any) -> Reader:
 
     def read_class(value: Any, _kind: Any) -> Any:
         found = read(value, kind)
-        try:
-            return kind(**found)
-        except TypeError:
-            for name in required:
-                if name not in found:
-                    raise Invalid("is missing", f".{camel(name)}") from None
-            raise
+        for name in required:
+            if name not in found:
+                raise Invalid("is missing", f".{camel(name)}")
+        return kind(**found)
 
     return _checked(read_class, CHECKS.get((kind, "")))
 

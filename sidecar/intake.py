@@ -95,13 +95,17 @@ class Intake:
         """Text between documents, which no reader could use."""
         message = "text that is no document of the wire"
         text = "".join(self._strays)
-        parts: list[Part] = []
+        parts = self._lost()
         if text:
-            parts.append(DiagnosticPart("malformed-chunk", message, raw=text))
-        if self._room < 0:
-            lost = f"{-self._room} characters of {message} were left out"
-            parts.append(DiagnosticPart("document-limit", lost))
+            parts.insert(0, DiagnosticPart("malformed-chunk", message, raw=text))
         return parts
+
+    def _lost(self) -> list[Part]:
+        """What of that text was more than a document may have."""
+        if self._room >= 0:
+            return []
+        message = f"{-self._room} characters that are no document were left out"
+        return [DiagnosticPart("document-limit", message)]
 
     @property
     def silent(self) -> bool:
@@ -113,7 +117,8 @@ class Intake:
         """Why nothing usable came; what came may tell it in its own words."""
         body = "".join(self._strays)[:_MAX_BODY] or self._body
         if body:
-            return [normalize_error(body, provider=self.options.provider)]
+            error = normalize_error(body, provider=self.options.provider)
+            return [*self._lost(), error]
         message = "the stream ended before anything came"
         parts: list[Part] = [DiagnosticPart("empty-stream", message)]
         if self.wire != "text":

@@ -82,3 +82,41 @@ def test_a_wire_and_its_framing_are_told() -> None:
     assert (stream.wire, stream.framing) == ("auto", "auto")
     stream.push('{"choices": [{"delta": {"content": "a"}}]}')
     assert (stream.wire, stream.framing) == ("openai-chat", "ndjson")
+
+
+def test_text_between_documents_is_told_within_bounds() -> None:
+    """A string that no reader can use is no answer; what is too long is counted."""
+    params = {**CHAT, "limits": {"maxDocumentChars": 8}}
+    stray = "upstream connect error"
+    fed = feed(params, [{"choices": [_said(0)]}, stray[:10], stray[10:]])
+    assert fed.message.text == "0 "
+    told = {event.code: event for event in fed.events if event.type == "diagnostic"}
+    assert told["malformed-chunk"].raw == stray[:8]
+    assert told["document-limit"].message.startswith(f"{len(stray) - 8} characters")
+
+
+def test_a_result_that_grows_replaces_itself() -> None:
+    """Groq sends a tool's result again by its index: one block, the last one counts."""
+    outputs = ("4", "42")
+    tool = {"index": 0, "type": "python", "arguments": "{}"}
+    chunks = [
+        {
+            "choices": [
+                {"index": 0, "delta": {"executed_tools": [{**tool, "output": o}]}}
+            ]
+        }
+        for o in outputs
+    ]
+    fed = feed(CHAT, chunks)
+    results = [event for event in fed.events if event.type == "tool-result"]
+    assert [event.content for event in results] == list(outputs)
+    assert len({event.block for event in results}) == 1
+    assert [result.content for result in fed.message.tool_results] == ["42"]
+
+
+def test_native_text_beyond_the_limit_is_not_compared() -> None:
+    """What mirrors say is compared up to ``maxDocumentChars``, and never lost."""
+    params = {**CHAT, "limits": {"maxDocumentChars": 4}}
+    delta = {"reasoning": "first ", "content": ""}
+    chunks = [{"choices": [{"index": 0, "delta": delta}]}] * 2
+    assert feed(params, chunks).message.reasoning == "first first "

@@ -1,0 +1,27 @@
+"""The message that events add up to, where no stream makes such events."""
+
+from __future__ import annotations
+
+from sidecar.builder import MessageBuilder
+from sidecar.events import BlockEnd, Reclassify, Retract, TextDelta
+
+
+def test_only_live_text_blocks_have_a_text() -> None:
+    """Citations ask for the text of blocks that may have changed their channel."""
+    builder = MessageBuilder()
+    builder.push(TextDelta(1, 0, 0, "plan"))
+    builder.push(TextDelta(2, 0, 1, "answer"))
+    builder.push(Reclassify(3, 0, (0,), "reasoning"))
+
+    assert builder.block_text(0, 0) is None
+    assert builder.block_text(0, 1) == "answer"
+    assert builder.block_text(0, 2) is None
+
+
+def test_the_end_of_a_retracted_block_brings_nothing_back() -> None:
+    builder = MessageBuilder()
+    builder.push(TextDelta(1, 0, 0, "copy"))
+    builder.push(Retract(2, 0, (0,), "duplicate-of-native"))
+    builder.push(BlockEnd(3, 0, 0, "text"))
+
+    assert builder.build().blocks == ()
