@@ -43,18 +43,16 @@ class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``max_document_chars`` counts code points.
+    ``limit`` is the longest document in code points.
     """
 
     def __init__(
-        self,
-        framing: str = "auto",
-        encoding: str = "utf-8",
-        max_document_chars: int = 8_388_608,
+        self, framing: str = "auto", encoding: str = "utf-8", limit: int = 8_388_608
     ) -> None:
-        self._decoder = _decoder(framing, encoding, max_document_chars)
-        self._reader = _READERS[framing](max_document_chars)
+        self._decoder = _decoder(framing, encoding, limit)
+        self._reader = _READERS[framing](limit)
         self._started = False
+        self._joiner = getattr(self._decoder, "joiner", None)
 
     @property
     def framing(self) -> str:
@@ -64,7 +62,11 @@ class Framer:
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
             return [Document(chunk)]
-        frames = self._read(self._decoder.push(chunk))
+        joiner = self._joiner
+        if self._started and joiner and not joiner.held and chunk.isascii():
+            frames = self._reader.push(chunk)  # as the decoder would give it
+        else:
+            frames = self._read(self._decoder.push(chunk))
         return frames + self.close() if self.framing == "json" else frames
 
     def close(self) -> list[Frame]:
@@ -101,14 +103,14 @@ class _TextDecoder:
     """Strings of text, cut anywhere, also between the halves of a UTF-16 pair."""
 
     def __init__(self) -> None:
-        self._joiner = SurrogateJoiner()
+        self.joiner = SurrogateJoiner()
 
     def push(self, chunk: str) -> list[Piece]:
-        return [self._joiner.push(chunk)]
+        return [self.joiner.push(chunk)]
 
     def close(self) -> list[Piece]:
-        pieces: list[Piece] = [self._joiner.close()]
-        count, self._joiner.repaired = self._joiner.repaired, 0
+        pieces: list[Piece] = [self.joiner.close()]
+        count, self.joiner.repaired = self.joiner.repaired, 0
         if count:
             problem = f"Half characters without their partner became U+FFFD: {count}."
             pieces.append(DiagnosticPart("surrogate-repaired", problem, "info"))

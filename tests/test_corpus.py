@@ -19,6 +19,8 @@ import pytest
 from checking import Fed, assert_sound, feed
 from cutting import LONG
 
+from sidecar.wires import WIRES
+
 _FOLDER = Path(__file__).parents[2] / "shared"
 ROOT = Path(os.environ.get("SIDECAR_CORPUS") or _FOLDER)
 CORPUS = ROOT / "corpus"
@@ -28,11 +30,35 @@ pytestmark = pytest.mark.skipif(
     reason="no corpus beside the project (SIDECAR_CORPUS): recordings were not run",
 )
 
+NAMES = {
+    "openai.chat": "openai-chat",
+    "openai.responses": "openai-responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+    "ollama": "ollama",
+    "cohere.v2": "cohere",
+    "bedrock.converse": "bedrock-converse",
+    "bedrock.converse-json": "bedrock-converse",
+}
+"""The wires of the recordings' index."""
+
+FRAMINGS = {"eventstream": "aws-eventstream", "jsonarray": "json-array"}
+
+BUILT_IN = {"apply_patch_call", "local_shell_call", "shell_call", "computer_call"}
+"""Items that are calls of the client's, but not counted as such by the provider."""
+
 SEEDS = range(20) if LONG else range(2)
 ENOUGH = 0.98
 """Share of the recordings' results that must be ours."""
 
 WRONG = {
+    "a delimiter of reasoning left in the text": (
+        "test_converse_stream_no_content_tool_call__0",
+        "test_converse_stream_with_content_tool_call__0",
+        "ollama__rig__streaming_tools__streaming_tools_smoke",
+    ),
+    "a phase of the answer left out": ("openai-phase.1",),
+    "the words of a spoken answer left out": ("google-live-speech-translation",),
     "two choices joined into one text": (
         "mistral__rig__capability_edges__streaming_with_two_candidates",
         "mistral__rig__terminal_metadata_matrix__streaming_ministral_3b_roomy_plain_two",
@@ -58,13 +84,23 @@ def _slices(data: bytes, seed: object) -> list[str]:
 
 
 def _recordings() -> list[dict[str, Any]]:
-    index = _lines(CORPUS / "index.jsonl")
-    return [row for row in index if row["wire"] == "openai.chat"]
+    rows = _lines(CORPUS / "index.jsonl")
+    return [row for row in rows if NAMES.get(row["wire"]) in WIRES]
 
 
-def _feed_recording(row: dict[str, Any], params: dict[str, Any], seed: object) -> Fed:
+def _way(row: dict[str, Any]) -> tuple[str, str]:
+    """Wire and framing of a recording."""
+    return NAMES[row["wire"]], FRAMINGS.get(row["framing"], row["framing"])
+
+
+def _feed_recording(row: dict[str, Any], seed: object, *, told: bool = True) -> Fed:
+    """Feeds a recording; where wire and framing are not ``told``, they are found."""
+    wire, framing = _way(row)
+    told = told or framing == "aws-eventstream"  # which has to be asked for
     named = {key: row[key] for key in ("provider", "model") if row.get(key)}
-    params = {**params, **named, "encoding": "base64"}
+    params = {**named, "encoding": "base64"}
+    if told:
+        params |= {"wire": wire, "framing": framing}
     fed = feed(params, _slices((CORPUS / row["file"]).read_bytes(), seed))
     assert_sound(fed, params)
     return fed
@@ -89,7 +125,7 @@ def _differs(expected: dict[str, Any], fed: Fed) -> list[str]:
     different = [
         key for key in fields if (expected[key] or "") != getattr(message, key)
     ]
-    if "tool_calls" in expected:
+    if "tool_calls" in expected and not BUILT_IN & {*expected.get("other_items", ())}:
         calls = [(c["name"], _json(c["arguments"])) for c in expected["tool_calls"]]
         if calls != _client_calls(fed):
             different.append("tool_calls")
@@ -102,10 +138,7 @@ def _is_wrong(file: str) -> bool:
 
 def test_recordings(record_property: Any) -> None:
     """Text, reasoning and the client's calls are what others know them to be."""
-    params = {"wire": "openai-chat", "framing": "sse"}
-    fed = {
-        row["file"]: _feed_recording(row, params, row["file"]) for row in _recordings()
-    }
+    fed = {row["file"]: _feed_recording(row, row["file"]) for row in _recordings()}
     counted, different = 0, []
     for row in _lines(CORPUS / "expected.jsonl"):
         if row["file"] not in fed or _is_wrong(row["file"]):
@@ -125,12 +158,12 @@ def test_recordings(record_property: Any) -> None:
 
 def test_recordings_are_recognised() -> None:
     """``auto`` finds wire and framing, wherever the bytes are cut."""
-    chosen = _recordings() if LONG else _recordings()[::4]
-    for row in chosen:
-        told = _feed_recording(row, {"wire": "openai-chat", "framing": "sse"}, 0)
+    for row in _recordings() if LONG else _recordings()[::4]:
+        told = _feed_recording(row, 0)
         for seed in SEEDS:
-            fed = _feed_recording(row, {}, seed)
-            announced = [e for e in fed.events if e.type == "metadata" and e.wire]
-            assert [(e.wire, e.framing) for e in announced] == [("openai-chat", "sse")]
+            fed = _feed_recording(row, seed, told=False)
+            found = [e for e in fed.events if e.type == "metadata" and e.wire]
+            if _way(row)[1] != "aws-eventstream":
+                assert [(e.wire, e.framing) for e in found] == [_way(row)], row["file"]
             assert fed.message.text == told.message.text, row["file"]
             assert _client_calls(fed) == _client_calls(told), row["file"]

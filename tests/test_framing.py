@@ -390,7 +390,7 @@ def test_documents_come_with_their_last_character() -> None:
 
 
 def test_diagnostics_say_what_happened() -> None:
-    framer = Framer("ndjson", max_document_chars=5)
+    framer = Framer("ndjson", limit=5)
     frames = [*framer.push('[1,2,3]\nx"\ud83d'), *framer.close()]
     assert frames == [
         DiagnosticPart(
