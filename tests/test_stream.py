@@ -120,3 +120,18 @@ def test_native_text_beyond_the_limit_is_not_compared() -> None:
     delta = {"reasoning": "first ", "content": ""}
     chunks = [{"choices": [{"index": 0, "delta": delta}]}] * 2
     assert feed(params, chunks).message.reasoning == "first first "
+
+
+@pytest.mark.parametrize(
+    ("reason", "executable"), [("tool_use", True), ("max_tokens", False)]
+)
+def test_a_call_that_may_have_lost_its_arguments(reason: str, executable: bool) -> None:
+    """Cut off before its first argument, a call looks like one that needs none."""
+    block = {"type": "tool_use", "id": "toolu_1", "name": "delete_all", "input": {}}
+    chunks = [
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": reason}},
+    ]
+    (call,) = feed({"wire": "anthropic"}, chunks).message.tool_calls
+    assert (call.arguments, call.executable) == ("{}", executable)

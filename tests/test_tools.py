@@ -110,6 +110,9 @@ def test_calls_carry_what_their_fragments_say() -> None:
     assembler.push(CallPart(key=1, opaque=[1]))
     (call,) = assembler.end(CallEndPart(key=1))
     assert call.opaque == [1]
+    assert call.bare
+    assembler.push(CallPart(key=2, id="d", name="n", arguments="{}"))
+    (call,) = assembler.end(CallEndPart(key=2))
     assert not call.bare
 
 

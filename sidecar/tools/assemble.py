@@ -84,6 +84,7 @@ class CallAssembler:
         if entry is None:
             return []
         entry.call.cut = entry.call.cut or part.cut
+        entry.call.bare = entry.text.empty
         return [entry.call] if self._close(entry) else []
 
     def finish(self) -> list[OpenCall]:

@@ -22,9 +22,9 @@ class OpenCall:
     ``id`` is the provider's, verbatim, or made up (``id_synthetic``) as soon as the
     call is handed out, and never changes then. ``arguments`` is set when the call ends,
     and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
-    beyond the limit are missing. ``bare``: none came, and only the finish ended the
-    call. ``key`` is the wire's, which a result without an id shares. ``block`` belongs
-    to the stream.
+    beyond the limit are missing. ``bare``: none came before the wire or the finish
+    ended the call. ``key`` is the wire's, which a result without an id shares.
+    ``block`` belongs to the stream.
     """
 
     name: str = ""

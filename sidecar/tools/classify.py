@@ -50,6 +50,8 @@ class CallContext:
 
 _SPOILED = ("malformed", "error", "cancelled")
 """Finish reasons after which nothing is executable."""
+_CUT = ("length", "context-length")
+"""Finish reasons after which a call without arguments may have lost them."""
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
@@ -98,6 +100,7 @@ def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
             and event.origin == "structured"
             and event.declared is not False
             and context.finish not in _SPOILED
+            and not (call.bare and context.finish in _CUT)
         ),
     )
 
