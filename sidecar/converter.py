@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -22,6 +21,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -210,26 +210,29 @@ _NOT_ZERO = ("choice", "seq")
 
 
 def class_writer(kind: Any) -> Writer:
-    """Writes an instance of the attrs class ``kind`` as an object."""
+    """Writes an instance of the attrs class ``kind`` as an object.
+
+    The function is made for the class from its fields, as attrs makes ``__init__``: it
+    is called for every event.
+    """
     types = get_type_hints(kind)
     constants = {
         camel(name): getattr(kind, name)
         for name, hint in types.items()
         if get_origin(hint) is ClassVar
     }
-    names = [each.name for each in fields(kind)]
-    steps = [(camel(name), writer_of(types[name]), name in _NOT_ZERO) for name in names]
-    # One more name, so that there always are several and a tuple comes.
-    items_of = attrgetter(*names, "__class__")
-
-    def write_class(value: Any) -> dict[str, Any]:
-        written = constants.copy()
-        for item, (key, write, not_zero) in zip(items_of(value), steps, strict=False):
-            if item is not None and (item or not not_zero):
-                written[key] = item if write is None else write(item)
-        return written
-
-    return write_class
+    lines = [f"written = {constants!r}"]
+    scope: dict[str, Any] = {}
+    for name in (each.name for each in fields(kind)):
+        write = scope[f"write_{name}"] = writer_of(types[name])
+        item = "item" if write is None else f"write_{name}(item)"
+        test = "item" if name in _NOT_ZERO else "item is not None"
+        lines += [
+            f"item = value.{name}",
+            f"if {test}: written[{camel(name)!r}] = {item}",
+        ]
+    exec("def write(value):\n " + "\n ".join([*lines, "return written"]), scope)
+    return cast("Writer", scope["write"])
 
 
 class _Writers(dict[type, Writer]):

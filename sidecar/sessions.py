@@ -121,7 +121,9 @@ class Sessions:
         )
 
     def push(self, params: PushParams) -> PushResult:
-        entry = self._use(params.stream_id)
+        entry = self._streams.get(params.stream_id)
+        if entry is None or self.limits.idle_timeout_ms:
+            entry = self._use(params.stream_id)
         expected = entry.pushes + 1
         if params.push_seq is not None and params.push_seq != expected:
             raise SequenceError(

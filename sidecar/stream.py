@@ -80,7 +80,7 @@ class Stream:
         self._choices: dict[int, Choice] = {}
         self._crowded = False
         self._ending = Ending()
-        self._counts = {"pushes": 0, "chars": 0, "malformed": 0}
+        self._pushes = self._chars = self._malformed = 0
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -111,9 +111,9 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
-        self._counts["pushes"] += 1
+        self._pushes += 1
         if isinstance(chunk, str):
-            self._counts["chars"] += len(chunk)
+            self._chars += len(chunk)
         for parts in self._intake.push(chunk):
             self._take(parts)
         return self._outlet.take()
@@ -165,13 +165,13 @@ class Stream:
         """Counters so far; see ``Stats``."""
         counters = [choice.channel.counters for choice in self._choices.values()]
         return Stats(
-            pushes=self._counts["pushes"],
+            pushes=self._pushes,
             chunks=self._intake.documents,
-            chars=self._counts["chars"],
+            chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),
             reasoning_extracted=sum(each.reasoning_extracted for each in counters),
-            malformed_chunks=self._counts["malformed"],
+            malformed_chunks=self._malformed,
             held_peak=max((each.held_peak for each in counters), default=0),
         )
 
@@ -277,7 +277,7 @@ class Stream:
 
     def _diagnostic(self, part: DiagnosticPart) -> None:
         if part.code in MALFORMED:
-            self._counts["malformed"] += 1
+            self._malformed += 1
         self._outlet.send(
             Diagnostic, part.choice, part.code, part.severity, part.message, part.raw
         )

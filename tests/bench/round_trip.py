@@ -9,7 +9,9 @@ takes several times as long. Of each percentile the best round counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from statistics import quantiles
 from typing import Any
 
@@ -43,7 +45,7 @@ def run() -> Iterator[Row]:
 
 def _measure(make: Callable[[str], Any]) -> tuple[list[float], list[float]]:
     """Seconds of every push and of every echo of one round."""
-    with Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
+    with one_core(), Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
         sidecar.ask("initialize", {})
         stream = sidecar.ask("stream/open", {})["streamId"]
         requests = _requests(stream, make)
@@ -53,6 +55,24 @@ def _measure(make: Callable[[str], Any]) -> tuple[list[float], list[float]]:
                 peer.times(requests[:25])  # wakes the process and its caches
                 times += peer.times(requests)
     return taken
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keeps this process and its children on one core, where the system can.
+
+    A process that is woken on an idle core pays for the core's sleep, several times
+    what either server does; which one is put there is chance.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def _requests(stream: str, make: Callable[[str], Any]) -> list[bytes]:
