@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def two_way(text: str, every: int = EVERY, seeded: int = SEEDED) -> list[int]:
         return list(range(1, len(text)))
     generator = random.Random(len(text))
     places = {generator.randrange(1, len(text)) for _ in range(seeded)}
-    for match in list(_INTERESTING.finditer(text))[: seeded // 4]:
+    for match in islice(_INTERESTING.finditer(text), seeded // 16):
         places |= set(range(match.start() - _NEAR, match.start() + _NEAR))
     return sorted(place for place in places if 0 < place < len(text))
 

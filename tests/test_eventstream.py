@@ -260,6 +260,6 @@ def test_strings_of_text_are_no_bytes() -> None:
     assert frames == []
     assert [spelled(each) for each in framer.close()] == [bad("AAAAhwA")]
     assert framer.close() == []
-    framer = Framer("aws-eventstream", max_document_chars=3)
+    framer = Framer("aws-eventstream", limit=3)
     framer.push("AAAAhwA")
     assert [spelled(each)[0] for each in framer.close()] == ["document-limit"]
