@@ -8,13 +8,13 @@ fields that have their default. Whole streams, through all stages, are the recor
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import NOTHING, fields
+from wire_tables import ODD, changed, places, too_deep
 
 from sidecar.wires import WIRES, detect
 from sidecar.wires.parts import (
@@ -123,37 +123,6 @@ def test_text_wire() -> None:
     assert isinstance(part, DiagnosticPart)
     assert (part.code, part.raw) == ("unknown-chunk", {"content": "Hi"})
     assert wire.close() == []
-
-
-def too_deep() -> list[Any]:
-    value: list[Any] = []
-    for _ in range(5_000):
-        value = [value]
-    return value
-
-
-ODD = [
-    *(None, 0, -1, 5, 1.5, True, "", "x", 10**25, "\ud800"),
-    *([], {}, [[]], [None], [5], ["x"], [{}], {"a": 1}, {"type": ["x"]}),
-    *({"type": "text"}, [{"type": "text", "text": 5}]),
-    too_deep(),
-]
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    keys: Any = value if isinstance(value, dict) else ()
-    if isinstance(value, list):
-        keys = range(len(value))
-    inner = [places(value[key], (*path, key)) for key in keys]
-    return [path, *(place for found in inner for place in found)]
-
-
-def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    value = copy.copy(value)
-    value[path[0]] = changed(value[path[0]], path[1:], new)
-    return value
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["case"] for row in ROWS])
