@@ -25,13 +25,13 @@ from pygls.protocol import (
 )
 
 from sidecar import __version__
-from sidecar.connection import usage_error
 from sidecar.envelope import (
     CancelledError,
     InvalidRequestError,
     MethodNotFoundError,
 )
 from sidecar.errors import InvalidParamsError, UsageError
+from sidecar.failures import usage_error
 from sidecar.logs import log
 
 if TYPE_CHECKING:

@@ -31,14 +31,16 @@ CORE = _names(
     scanner splitter usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools channel choice wires intake stream
+    history_results history_messages history_text history_spans history
     """
 )
 """Decides what a stream means, and does nothing else."""
 
 PROCESS = _names(
     """
-    logs transport lifetime envelope base_protocol
-    converter methods sessions lookups protocol handshake connection
+    logs transport lifetime envelope failures base_protocol
+    repair_counts converter methods history_methods sessions lookups batches protocol
+    handshake batch_thread connection
     server lsp_thread
     cli __main__
     """
