@@ -66,17 +66,19 @@ class History:
         self.options = options
         self._known: deque[Json] = deque(maxlen=_KNOWN)
 
-    def inspect(self, item: Json) -> Inspection:
+    def inspect(self, item: Json, model: str | None = None) -> Inspection:
+        """``model``: what is said of the item's model outside of it."""
         stored = self._take(item)
         if stored is None:
             return Inspection(False, [])
-        fields = self._fields(stored)
+        fields = self._fields(stored, model)
         findings = [_finding(piece) for piece in _pieces(fields)]
         return Inspection(bool(findings), findings)
 
-    def repair(self, item: Json) -> Repair:
+    def repair(self, item: Json, model: str | None = None) -> Repair:
+        """``model``: what is said of the item's model outside of it."""
         stored = self._take(item)
-        fields = [] if stored is None else self._fields(stored)
+        fields = [] if stored is None else self._fields(stored, model)
         told = item if is_portable(item) else ABSENT
         if stored is None or not any(one.removals for one in fields):
             return Repair(False, False, told)
@@ -96,9 +98,9 @@ class History:
                 self._known.append(result)
         return stored
 
-    def _fields(self, stored: Stored) -> list[_Field]:
+    def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
         options = self.options
-        if (model := model_of(stored.message)) is not None:
+        if (model := model_of(stored.message) or model) is not None:
             options = evolve(options, model=model)
         return [_read(items, options) for items in stored.fields]
 
@@ -218,15 +220,17 @@ def _repair(fields: list[_Field], dropped: list[Path], message: Json) -> Repair:
         blocked=False,
         message=message,
         edits=_edits(pieces),
-        removed=[
-            Removal(piece.kind, pointer(piece.text.path), piece.removed)
-            for piece in pieces
-        ],
+        removed=[_removal(piece) for piece in pieces],
         dropped=[pointer(path) for path in dropped],
         reasoning="".join(text for one in readings for text in one.reasoning) or None,
         tool_results=[each for one in readings for each in one.results] or None,
         tool_calls=[each for one in readings for each in one.calls] or None,
     )
+
+
+def _removal(piece: Piece) -> Removal:
+    where = (pointer(piece.text.path), piece.start, piece.end)
+    return Removal(piece.kind, *where, piece.removed)
 
 
 def _edits(pieces: list[Piece]) -> list[Edit]:

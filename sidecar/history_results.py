@@ -65,10 +65,12 @@ class Edit:
 
 @frozen
 class Removal:
-    """What was taken out of the string at ``path``."""
+    """What was taken out of the string at ``path``, and where it was."""
 
     kind: str
     path: str
+    start: int
+    end: int
     text: str
 
 

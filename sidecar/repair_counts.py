@@ -70,6 +70,17 @@ class RepairCounts:
             )
             _add(counters, RepairCounters(messages, changed, blocked, dict(removed)))
 
+    def add_counters(self, counters: ModelRepairCounters) -> None:
+        """Adds what was counted elsewhere."""
+        self.add(
+            counters.provider,
+            counters.model,
+            counters.removed,
+            messages=counters.messages,
+            changed=counters.changed,
+            blocked=counters.blocked,
+        )
+
     def total(self) -> AllRepairCounters:
         """All models together, and copies of each."""
         total = AllRepairCounters()

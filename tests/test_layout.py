@@ -32,6 +32,7 @@ CORE = _names(
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools channel choice wires intake stream
     history_results history_messages history_text history_spans history
+    json_places history_documents
     """
 )
 """Decides what a stream means, and does nothing else."""
@@ -42,7 +43,7 @@ PROCESS = _names(
     repair_counts converter methods history_methods sessions lookups batches protocol
     handshake batch_thread connection
     server lsp_thread
-    cli __main__
+    session_files cli __main__
     """
 )
 """Speaks with the world."""

@@ -1,0 +1,56 @@
+"""``stream-sidecar repair --engine ray DATASET``: the same over Ray Data."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import click
+
+from sidecar.cli.repair_page import RepairPage
+from sidecar.options import StreamOptions
+from sidecar.session_files.datasets import DatasetJob, repair_dataset
+from sidecar.session_files.reports import FileReport, add_report
+
+
+def repair_datasets(given: dict[str, Any]) -> None:
+    """Repairs each dataset; ends the process with the exit codes of ``repair``."""
+    if given["write"] and not given["ray_output"]:
+        raise click.UsageError("--write needs --ray-output: datasets are not replaced")
+    page = RepairPage(write=given["write"])
+    reports = [_repair(str(path), given, page) for path in given["paths"]]
+    page.summary()
+    malformed = any(report.malformed for report in reports)
+    failed = any(report.error for report in reports)
+    raise SystemExit(2 if failed else int(given["check"] and malformed))
+
+
+def _repair(path: str, given: dict[str, Any], page: RepairPage) -> FileReport:
+    job = DatasetJob(
+        path,
+        given["messages_column"],
+        StreamOptions(provider=given["provider"], model=given["model"]),
+        given["ray_address"],
+        given["ray_output"] if given["write"] else None,
+    )
+    whole = FileReport(path, "dataset")
+    where = given["report_path"]
+    try:
+        with nullcontext() if where is None else where.open("ab") as records:
+            for report, removals in repair_dataset(job):
+                add_report(whole, report)
+                for line in removals:
+                    if given["diff"]:
+                        page.show(line)
+                    if records is not None:
+                        records.write(line)
+    except ImportError as error:
+        raise click.ClickException(
+            f"{error}; install it with pip install 'stream-sidecar[ray]'"
+        ) from None
+    except (OSError, ValueError) as error:
+        whole.error = str(error)
+    whole.written = job.output is not None and whole.error is None
+    whole.backup = path
+    page.add(whole)
+    return whole
