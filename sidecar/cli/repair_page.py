@@ -88,13 +88,13 @@ class RepairPage:
         where = f"{record['message']}{record.get('path', '')}"
         head = Text(f"{place} {where} ", style="bold")
         head.append(record["kind"], style="yellow")
-        line = Text("  ")
-        line.append(_plain(record.get("before", "")), style="dim")
-        line.append(_plain(_short(record["text"])), style="red strike")
-        line.append(_plain(record.get("after", "")), style="dim")
+        shown = Text("  ")
+        shown.append(_plain(record.get("before", "")), style="dim")
+        shown.append(_plain(_short(record["text"])), style="red strike")
+        shown.append(_plain(record.get("after", "")), style="dim")
         self.console.print(head, soft_wrap=True)
         if record["kind"] != "blocked":
-            self.console.print(line, soft_wrap=True)
+            self.console.print(shown, soft_wrap=True)
 
     def summary(self) -> None:
         """The files with something to say, and the numbers by model."""
@@ -157,7 +157,8 @@ def _result(report: FileReport) -> str:
     if report.error:
         told.append(f"left alone: {_plain(report.error)}")
     elif report.written:
-        told.append(f"written, old one in {_plain(report.backup or '')}")
+        old = f", old one in {_plain(report.backup)}" if report.backup else ""
+        told.append(f"written{old}")
     elif report.changed:
         told.append("would change")
     if report.blocked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -18,14 +18,18 @@ def repair_datasets(given: dict[str, Any]) -> None:
     if given["write"] and not given["ray_output"]:
         raise click.UsageError("--write needs --ray-output: datasets are not replaced")
     page = RepairPage(write=given["write"])
-    reports = [_repair(str(path), given, page) for path in given["paths"]]
+    where = given["report_path"]
+    with nullcontext() if where is None else where.open("wb") as records:
+        reports = [_repair(str(path), given, page, records) for path in given["paths"]]
     page.summary()
     malformed = any(report.malformed for report in reports)
     failed = any(report.error for report in reports)
     raise SystemExit(2 if failed else int(given["check"] and malformed))
 
 
-def _repair(path: str, given: dict[str, Any], page: RepairPage) -> FileReport:
+def _repair(
+    path: str, given: dict[str, Any], page: RepairPage, records: IO[bytes] | None
+) -> FileReport:
     job = DatasetJob(
         path,
         given["messages_column"],
@@ -34,23 +38,21 @@ def _repair(path: str, given: dict[str, Any], page: RepairPage) -> FileReport:
         given["ray_output"] if given["write"] else None,
     )
     whole = FileReport(path, "dataset")
-    where = given["report_path"]
     try:
-        with nullcontext() if where is None else where.open("ab") as records:
-            for report, removals in repair_dataset(job):
-                add_report(whole, report)
-                for line in removals:
-                    if given["diff"]:
-                        page.show(line)
-                    if records is not None:
-                        records.write(line)
+        for report, removals in repair_dataset(job):
+            add_report(whole, report)
+            for line in removals:
+                if given["diff"]:
+                    page.show(line)
+                if records is not None:
+                    records.write(line)
     except ImportError as error:
         raise click.ClickException(
             f"{error}; install it with pip install 'stream-sidecar[ray]'"
         ) from None
     except (OSError, ValueError) as error:
         whole.error = str(error)
-    whole.written = job.output is not None and whole.error is None
-    whole.backup = path
+    if job.output is not None and whole.error is None:
+        whole.written, whole.path = True, f"{path} -> {job.output}"
     page.add(whole)
     return whole

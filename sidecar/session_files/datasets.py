@@ -81,7 +81,7 @@ class RowRepair:
         self._path, self._column, self._options = path, column, options
 
     def __call__(self, batch: Any) -> Any:
-        """``batch`` is a table of Arrow; the same with new messages and a column more."""
+        """A table of Arrow with new messages and one column more."""
         import pyarrow
 
         column = batch.column(self._column)
@@ -115,7 +115,7 @@ class RowRepair:
             ]
             new = replaced(value, repairs)
         for found, repair in repairs:
-            tally.add({"row": number}, found, repair)
+            tally.add({"rowInBatch": number}, found, repair)
         tally.finish()
         return new, encode([_plain(report), removals])
 
