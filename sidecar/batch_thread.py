@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import define
 
@@ -18,10 +18,20 @@ from sidecar.envelope import CancelledError, notification
 from sidecar.failures import usage_error
 
 if TYPE_CHECKING:
-    from sidecar.connection import Connection
     from sidecar.envelope import Id
+    from sidecar.errors import UsageError
     from sidecar.protocol import Method
     from sidecar.sessions import Sessions
+
+
+class Client(Protocol):
+    """Whom a batch answers, on any thread: the connection."""
+
+    def answer(self, message_id: Id, result: Any) -> None: ...
+
+    def refuse(self, message_id: Id, error: UsageError) -> None: ...
+
+    def send(self, message: dict[str, Any]) -> None: ...
 
 
 @define(eq=False)
@@ -43,10 +53,10 @@ class _Batch:
 
 
 class BatchThread:
-    """Answers to ``connection``; ``submit`` and ``cancel`` are the connection's."""
+    """Answers to ``client``, which says ``submit`` and ``cancel``."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._batches: dict[Id, _Batch] = {}
         self._waiting: deque[_Batch] = deque()
         self._arrived = threading.Condition()
@@ -83,11 +93,11 @@ class BatchThread:
             self._answer(batch)
 
     def _answer(self, batch: _Batch) -> None:
-        message_id, connection = batch.message_id, self._connection
+        message_id, client = batch.message_id, self._client
         try:
-            connection.answer(message_id, self._result(batch))
+            client.answer(message_id, self._result(batch))
         except Exception as error:
-            connection.refuse(message_id, usage_error(error, batch.method.name))
+            client.refuse(message_id, usage_error(error, batch.method.name))
 
     def _result(self, batch: _Batch) -> Any:
         def watch(done: int, total: int) -> None:
@@ -117,4 +127,4 @@ class BatchThread:
 
     def _tell(self, batch: _Batch, value: dict[str, Any]) -> None:
         params = {"token": batch.token, "value": value}
-        self._connection.send(notification("$/progress", params))
+        self._client.send(notification("$/progress", params))

@@ -38,7 +38,7 @@ from sidecar.failures import usage_error
 from sidecar.handshake import shake_hands
 from sidecar.jsontext import decode, encode
 from sidecar.logs import log
-from sidecar.options import Limits
+from sidecar.options import Limits, StreamOptions
 from sidecar.protocol import METHODS
 from sidecar.sessions import Sessions
 
@@ -111,6 +111,13 @@ class Connection:
         return self._take()
 
     # From the LSP side, on any thread
+
+    @property
+    def stream_options(self) -> StreamOptions:
+        """Those of a stream of this connection that asks for nothing special."""
+        if self._sessions is None:
+            return StreamOptions()
+        return StreamOptions(policy=self._sessions.policy, limits=self._sessions.limits)
 
     def answer(self, message_id: Id, result: Any) -> None:
         """The result of a submitted request, unless it was answered already."""

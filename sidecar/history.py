@@ -35,6 +35,8 @@ from sidecar.history_text import read_text, texts_of
 from sidecar.jsontext import dumps, is_portable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sidecar.history_messages import Item, Json, Path, Stored
     from sidecar.history_spans import Piece, Placed, Span
     from sidecar.history_text import Mark, Reading
@@ -65,44 +67,52 @@ class History:
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
         self._known: deque[Json] = deque(maxlen=_KNOWN)
+        #: what is known: equal states, equal answers to equal items
+        self.state = 0
 
     def inspect(self, item: Json, model: str | None = None) -> Inspection:
         """``model``: what is said of the item's model outside of it."""
-        stored = self._take(item)
-        if stored is None:
-            return Inspection(False, [])
-        fields = self._fields(stored, model)
-        findings = [_finding(piece) for piece in _pieces(fields)]
-        return Inspection(bool(findings), findings)
+        return self.examine(item, model)[0]
 
     def repair(self, item: Json, model: str | None = None) -> Repair:
         """``model``: what is said of the item's model outside of it."""
-        stored = self._take(item)
-        fields = [] if stored is None else self._fields(stored, model)
-        told = item if is_portable(item) else ABSENT
-        if stored is None or not any(one.removals for one in fields):
-            return Repair(False, False, told)
-        texts = _texts(fields)
-        if not _speaks(stored, texts):
-            return Repair(False, True, told)
-        gone = _emptied(fields, texts)
-        new = told if told is ABSENT else _rebuilt(item, texts, gone)
-        return _repair(fields, gone, new)
+        return self.examine(item, model)[1]
 
-    def _take(self, item: Json) -> Stored | None:
-        """The item as a message of the model; results in it are known from now on."""
+    def examine(self, item: Json, model: str | None) -> tuple[Inspection, Repair]:
+        """Both at once, at the cost of one."""
         stored = read_message(item)
+        fields = [] if stored is None else self._fields(stored, model)
+        findings = [_finding(piece) for piece in _pieces(fields)]
+        inspection = Inspection(bool(findings), findings)
+        self.learn(results_of(item))
+        return inspection, _repaired(item, stored, fields)
+
+    def learn(self, results: Iterable[Json]) -> None:
+        """Results of tools; known from now on."""
         longest = self.options.limits.max_held_chars  # more is never held, so no echo
-        for result in results_of(item):
-            if len(result if isinstance(result, str) else dumps(result)) <= longest:
+        for result in results:
+            text = result if isinstance(result, str) else dumps(result)
+            if len(text) <= longest:
                 self._known.append(result)
-        return stored
+                self.state = hash((self.state, text))
 
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
         options = self.options
         if (model := model_of(stored.message) or model) is not None:
             options = evolve(options, model=model)
         return [_read(items, options) for items in stored.fields]
+
+
+def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
+    told = item if is_portable(item) else ABSENT
+    if stored is None or not any(one.removals for one in fields):
+        return Repair(False, False, told)
+    texts = _texts(fields)
+    if not _speaks(stored, texts):
+        return Repair(False, True, told)
+    gone = _emptied(fields, texts)
+    new = told if told is ABSENT else _rebuilt(item, texts, gone)
+    return _repair(fields, gone, new)
 
 
 def _read(items: tuple[Item, ...], options: StreamOptions) -> _Field:

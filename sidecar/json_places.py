@@ -82,19 +82,26 @@ def _visit(
     if members is None or tree.keys() <= {_HERE}:
         end = _end(text, at)
     else:
-        end = at + 1
+        end, seen = at + 1, set()
         for name, value in members(text, at):
-            if name in tree:
-                inner = (*path, name)
-                for known in [each for each in found if each[: len(inner)] == inner]:
-                    del found[known]
-                end = _visit(text, value, tree[name], inner, found)
-            else:
+            if name not in tree:
                 end = _end(text, value)
+                continue
+            inner = (*path, name)
+            if name in seen:
+                _forget(inner, found)
+            seen.add(name)
+            end = _visit(text, value, tree[name], inner, found)
         end = _skip(text, end) + 1
     if _HERE in tree:
         found[path] = (at, end)
     return end
+
+
+def _forget(path: Path, found: dict[Path, Place]) -> None:
+    """The same key comes again: what was at it does not count."""
+    for known in [each for each in found if each[: len(path)] == path]:
+        del found[known]
 
 
 def _object(text: str, start: int) -> Iterator[tuple[str, int]]:

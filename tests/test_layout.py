@@ -42,7 +42,7 @@ PROCESS = _names(
     logs transport lifetime envelope failures base_protocol
     repair_counts converter methods history_methods sessions lookups batches protocol
     handshake batch_thread connection
-    server lsp_thread
+    server editor lsp_thread
     session_files cli __main__
     """
 )
