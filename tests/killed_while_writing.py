@@ -1,8 +1,9 @@
 """A program that repairs copies of a folder and kills itself at chosen moments.
 
-``python killed_while_writing.py FOLDER SEED COUNT`` repairs FOLDER/0 whole, counting
-the calls of functions that this takes, and then each of FOLDER/1 ... FOLDER/COUNT in a
-process of its own that gets SIGKILL at a random one of those calls.
+``python killed_while_writing.py FOLDER SEED COUNT`` repairs FOLDER/0 whole, and
+FOLDER/last once more, counting the calls of functions that this takes when everything
+is imported; and then each of FOLDER/1 ... FOLDER/COUNT in a process of its own that
+gets SIGKILL at a random one of those calls.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def repair(folder: Path, moment: int | None) -> int:
 
 
 def main(folder: Path, seed: int, count: int) -> None:
-    last = repair(folder / "0", None)
+    repair(folder / "0", None)
+    last = repair(folder / "last", None)
     moments = random.Random(seed).sample(range(1, last), count)
     killed = 0
     for number, moment in enumerate(moments, 1):

@@ -374,7 +374,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     (first / "b.json").write_text(json.dumps(messages))
     _database(first / "c.db", [json.dumps(message) for message in messages])
     old = {name: _content(first / name) for name in names}
-    for number in range(1, KILLS + 1):
+    for number in ("last", *range(1, KILLS + 1)):
         shutil.copytree(first, tmp_path / str(number))
 
     program = ROOT / "tests" / "killed_while_writing.py"
