@@ -2,8 +2,9 @@
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose single
 benchmarks: round_trip, pipelined, growth, hostile, startup, memory, repair. Makes its
-own environment like the other two commands. Absolute times are this machine's; the ratios
-are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
+own environment like the other two commands. Absolute times are this machine's; the
+ratios are what counts. Exits with 0, but with 1 under ``--check`` when a bar was
+missed.
 """
 
 from __future__ import annotations
