@@ -76,7 +76,7 @@ def read_text(items: tuple[Item, ...], options: StreamOptions) -> Reading:
     nothing hangs on delimiters that stay.
     """
     while True:
-        reading = _read(items, options)
+        reading = _begun(items, options)
         touched = _touched(items, reading.removals)
         if not touched:
             return reading
@@ -96,6 +96,17 @@ def texts_of(items: Iterable[Item]) -> list[tuple[int, int, Text]]:
             found.append((start, start + len(item.text), item))
             start += len(item.text)
     return found
+
+
+def _begun(items: tuple[Item, ...], options: StreamOptions) -> Reading:
+    """Under ``startsOpen: open`` a text without a closer is one that was cleaned."""
+    reading, rule = _read(items, options), options.policy.reasoning
+    shown = sum(len(item.text) for item in items if isinstance(item, Text))
+    shown -= sum(end - start for start, end, _ in reading.removals)
+    if shown or rule.starts_open != "open":
+        return reading
+    policy = evolve(options.policy, reasoning=evolve(rule, starts_open="closed"))
+    return _read(items, evolve(options, policy=policy))
 
 
 def _touched(items: tuple[Item, ...], removals: list[Mark]) -> set[int]:

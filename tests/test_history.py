@@ -298,6 +298,14 @@ def test_policy() -> None:
     assert not check(assistant(LEAK), policy=policy).changed
 
 
+def test_reasoning_that_the_prompt_opened() -> None:
+    """Without a closer the message was cleaned before."""
+    policy = Policy(reasoning=ReasoningPolicy(starts_open="open"))
+    assert check(assistant("a</think>b"), policy=policy).reasoning == "a"
+    assert not check(assistant("b"), policy=policy).changed
+    assert not check(assistant("b"), policy=policy).blocked
+
+
 def test_values_that_cannot_be_written_back() -> None:
     """Only the edits then: the message would not be the same."""
     for odd in ("\ud83d", {"\udfff": 1}, json.loads("[" * 70 + "]" * 70), 2**70):
