@@ -194,8 +194,7 @@ def _mark(event: Event, final: dict[int, str]) -> Mark | None:
     elif isinstance(event, ToolCall | ToolResult):
         kind = event.type
     elif isinstance(event, Diagnostic):
-        blank = isinstance(event.raw, str) and event.raw.isspace()
-        kind = _BLANK if blank else _KINDS.get(event.code, _LEFTOVER)
+        kind = _BLANK if str(event.raw).isspace() else _KINDS.get(event.code, kind)
     return (*span, kind)
 
 

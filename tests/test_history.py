@@ -15,8 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import JUNK, TEXTS, as_read
 
-from sidecar.history import History
+from sidecar.history import History, pointer
 from sidecar.history_results import ABSENT, KINDS, Inspection, Repair
+from sidecar.history_text import _gaps
 from sidecar.options import Policy, ReasoningPolicy, StreamOptions
 from sidecar.stream import Stream
 
@@ -326,3 +327,71 @@ def test_time_is_linear_in_the_number_of_findings() -> None:
     result = repair(assistant(text))
     assert len(result.edits) == 5_000
     assert result.edits[-1].start == len(text) - len("<think>a</think>\n")
+
+
+# --- Odd shapes -----------------------------------------------------------------------
+
+
+def test_calls_in_every_spelling_keep_a_message_from_being_empty() -> None:
+    gone = {"type": "text", "text": "</think>"}
+    for more in (
+        {"function_call": {"name": "f", "arguments": "{}"}},
+        {"tool_calls": [7, {"function": {"name": "f"}}]},
+    ):
+        assert check(assistant("</think>", **more)).message["content"] == ""
+    for part in (
+        {"functionCall": {"name": "f", "args": {}}},
+        {"toolUse": {"toolUseId": "t", "name": "f", "input": {}}},
+        {"type": "tool-call", "toolName": "f", "input": {}},
+        {"type": "tool-f", "toolCallId": "c", "input": {}, "output": 1},
+        {"type": "image"},
+        None,
+    ):
+        assert check(assistant([gone, part])).message == assistant([part])
+    assert check(assistant("</think>", function_call=None, tool_calls={})).blocked
+
+
+def test_reasoning_parts_in_every_spelling() -> None:
+    """They are read first where they come first, and never edited."""
+    for part in (
+        {"type": "thinking", "thinking": "Hm.</think>", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "reasoning", "text": "Hm."},
+        {"type": "reasoning", "reasoning": "Hm."},
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
+        {"reasoningContent": {"redactedContent": "x"}},
+        {"text": "Hm.", "thought": True, "thoughtSignature": "s"},
+    ):
+        result = check(assistant([part, {"text": LEAK}]))
+        assert result.message == assistant([part, {"text": "Four."}])
+        assert (result.reasoning is None) is ("Hm." in json.dumps(part))
+
+
+def test_types_that_are_none() -> None:
+    for odd in (7, [], {}, ""):
+        message = assistant([{"type": odd, "text": LEAK}])
+        assert not check(message).changed
+        assert not check({"role": odd, "content": LEAK}).changed
+        assert not check(assistant([{"text": odd or 7}])).changed
+
+
+def test_a_field_that_needs_nothing() -> None:
+    message = assistant(LEAK, parts=[{"text": "Five."}])
+    assert check(message).message == {**message, "content": "Four."}
+
+
+def test_what_no_event_tells_of_is_a_mark_of_protocol() -> None:
+    shown = [(2, 4, "text"), (6, 7, "reasoning")]
+    assert _gaps(shown, 9) == [
+        *((0, 2, "marker"), (4, 6, "marker")),
+        *((6, 7, "reasoning"), (7, 9, "marker")),
+    ]
+
+
+def test_pointers_are_escaped() -> None:
+    assert pointer(("a/b", "c~d", 0)) == "/a~1b/c~0d/0"
+
+
+def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidecar.history._ROUNDS", 1)
+    assert repair(assistant(LEAK)).message["content"] == "Four."

@@ -22,6 +22,7 @@ from sidecar.cli import main
 from sidecar.history import History
 from sidecar.history_documents import messages_in
 from sidecar.history_results import ABSENT
+from sidecar.json_places import items, locate, offsets
 from sidecar.jsontext import loads
 from sidecar.options import StreamOptions
 from sidecar.session_files import replacing
@@ -118,12 +119,24 @@ def test_an_emptied_part_goes_with_one_comma() -> None:
     )
     assert new('["a" ,"<think>" , "b</think>"\n]') == '["a"\n]'
     assert new('["a","<think>b</think>","c"]') == '["a","c"]'
+    text = '{"role":"assistant","tool_calls":[{}],"content": [ "</think>" ] }'
+    whole = repaired(text, repairs_of(text, History(StreamOptions())))
+    assert whole == text.replace('"</think>"', "")
 
 
 def test_the_last_of_equal_keys_counts() -> None:
     text = '{"role":"assistant","content":["</think>x"],"content":"</think>y"}'
     new = repaired(text, repairs_of(text, History(StreamOptions())))
     assert new == '{"role":"assistant","content":["</think>x"],"content":"y"}'
+
+
+def test_places_of_what_is_no_json() -> None:
+    """Whoever asks has read the text before; it must end, though."""
+    assert items(" []", 1) == []
+    with pytest.raises(ValueError, match="no string of 9 characters"):
+        offsets('"abc"', 0, [9])
+    with pytest.raises(ValueError, match="nested too deeply"):
+        locate("[" * 100_000, [(0, 0)])
 
 
 def test_messages_are_found_anywhere() -> None:
@@ -325,7 +338,9 @@ def test_formats(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_changed_meanwhile(session: Path) -> None:
-    with session.open("rb") as old, Replacement(session, old) as new:
+    with Replacement(session) as new:
+        with session.open("rb") as old:
+            new.begin(old)
         new.change(b"new")
         session.write_text("of somebody else")
         with pytest.raises(FileChangedError):

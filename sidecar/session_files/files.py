@@ -64,7 +64,6 @@ def repair_file(
     report = FileReport(str(path))
     tally = Tally(report, tell)
     try:
-        report.size = path.stat().st_size
         report.format = format_of(path)
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
@@ -96,16 +95,15 @@ def _is_document(line: bytes) -> bool:
 
 def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
     repair = repair_lines if tally.report.format == "jsonl" else repair_whole
-    with path.open("rb") as file:
-        history = History(job.options)
-        if not job.write:
-            repair(file, history, tally, _Unwritten(), advance)
-            return
-        with Replacement(path, file) as new:
-            repair(file, history, tally, new, advance)
-            if new.changed:
-                tally.report.backup = new.commit()
-                tally.report.written = True
+    history = History(job.options)
+    with Replacement(path) as new:
+        with path.open("rb") as file:
+            new.begin(file)
+            output = new if job.write else _Unwritten()
+            repair(file, history, tally, output, advance)
+        if new.changed:
+            tally.report.backup = new.commit()
+            tally.report.written = True
 
 
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
@@ -129,8 +127,6 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
 
 class _Unwritten:
     """In place of a `Replacement`: nothing is written."""
-
-    changed = False
 
     def keep(self, data: bytes) -> None: ...
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 from contextlib import suppress
 from itertools import count
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,24 +27,32 @@ _STALE_SECONDS = 3600
 _CHUNK = 1 << 20
 
 
+_State: TypeAlias = tuple[int, int, int, int]
+
+
 class FileChangedError(Exception):
     """Somebody else has written to the file meanwhile; nothing was changed."""
 
 
 class Replacement:
-    """The next content of the file at ``path``, which is open for reading as ``old``.
+    """The next content of the file at ``path``.
 
-    A context manager: without `commit` everything stays as it was. Nothing is copied
-    before the first `change`: ``keep`` notes how much of the old file stays.
+    A context manager: without `commit` everything stays as it was. `begin` is told of
+    the old file when it was opened; it must be closed again before `commit`, because
+    Windows replaces no open file. Nothing is copied before the first `change`: `keep`
+    notes how much of the old file stays.
     """
 
-    def __init__(self, path: Path, old: IO[bytes]) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path.resolve()
-        self._old = old
-        self._state = _state(os.fstat(old.fileno()))
+        self._state: _State | None = None
         self._new: IO[bytes] | None = None
         self._name = ""  # of the file beside
         self._kept = 0  # bytes at the start that are not copied yet
+
+    def begin(self, old: IO[bytes]) -> None:
+        """``old`` is read from now on; later it must be the same."""
+        self._state = _state(os.fstat(old.fileno()))
 
     def keep(self, data: bytes) -> None:
         """``data``, which was read from the old file next, stays."""
@@ -56,7 +64,7 @@ class Replacement:
     def change(self, data: bytes) -> None:
         """``data`` stands in place of what was read from the old file next."""
         if self._new is None:
-            self._new = self._begin()
+            self._new = self._open()
         self._new.write(data)
 
     @property
@@ -96,7 +104,7 @@ class Replacement:
             with suppress(OSError):
                 os.unlink(self._name)
 
-    def _begin(self) -> IO[bytes]:
+    def _open(self) -> IO[bytes]:
         _remove_stale(self._path)
         handle, self._name = tempfile.mkstemp(
             _SUFFIX, f".{self._path.name}.", self._path.parent
@@ -143,7 +151,7 @@ def _copy(path: Path, backup: Path) -> None:
     shutil.copystat(path, backup)
 
 
-def _state(stat: os.stat_result) -> tuple[int, int, int, int]:
+def _state(stat: os.stat_result) -> _State:
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 

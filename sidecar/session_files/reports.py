@@ -31,7 +31,6 @@ class FileReport:
 
     path: str
     format: str = ""
-    size: int = 0
     messages: int = 0
     changed: int = 0
     blocked: int = 0
