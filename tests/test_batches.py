@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rpc_client import PROMPTLY, RpcClient, RpcError, message
+from memory_host import MemoryHost
+from rpc_client import PROMPTLY, RpcClient, RpcError, frame, message
 
+from sidecar.options import StreamOptions
 from sidecar.repair_counts import MODELS, RepairCounts
 
 LEAK = {"role": "assistant", "content": "<think>a</think>b"}
@@ -152,3 +154,61 @@ def test_models_beyond_measure() -> None:
     assert total.messages == 2 * MODELS
     assert len(total.by_model) == MODELS + 1
     assert total.by_model[-1].messages == MODELS
+
+
+# --- Without a process ----------------------------------------------------------------
+
+
+def sent(*messages: bytes) -> tuple[list[Any], list[Any]]:
+    """What is answered at once, and what a batch's thread sends until it is done."""
+    host = MemoryHost()
+    answers = host.push(b"".join(messages))
+    host.connection.close(20)
+    return answers, host.sent
+
+
+def test_a_batch_is_answered_from_its_thread() -> None:
+    params = {"messages": [LEAK, None], "workDoneToken": 1}
+    for method, fields in (
+        ("message/inspect", {"malformed": True}),
+        ("message/repair", {"changed": True, "message": {**LEAK, "content": "b"}}),
+    ):
+        at_once, later = sent(frame(message(method, params, id=5)))
+        assert at_once == []
+        *told, answer = later
+        assert [each["params"]["value"]["kind"] for each in told] == [
+            *("begin", "report", "end")
+        ]
+        result = answer["result"]["results"][0]
+        assert fields.items() <= result.items()
+
+
+def test_a_batch_that_is_cancelled_or_not_wanted() -> None:
+    long = message("message/inspect", {"messages": MANY}, id=5)
+    cancel = message("$/cancelRequest", {"id": 5})
+    shutdown = message("shutdown", id=6)
+    for end in (cancel, shutdown):
+        _, (answer,) = sent(frame(long), frame(end))
+        assert (answer["id"], answer["error"]["code"]) == (5, -32800)
+    assert sent(frame(message("message/repair", {"messages": [LEAK]}))) == ([], [])
+    refused = message("message/repair", {"messages": 1, "workDoneToken": 1}, id=5)
+    _, (answer,) = sent(frame(refused))
+    assert answer["error"]["code"] == -32602
+
+
+def test_a_bug_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is answered, and the thread goes on."""
+    monkeypatch.setattr("sidecar.history.History.repair", None)
+    one = message("message/repair", {"messages": [LEAK]}, id=1)
+    two = message("message/inspect", {"messages": []}, id=2)
+    _, answers = sent(frame(one), frame(two))
+    assert answers[0]["error"]["code"] == -32603
+    assert answers[1]["result"] == {"results": []}
+
+
+def test_options_of_the_connection() -> None:
+    host = MemoryHost(policy={"trace": True}, limits={"maxHeldChars": 9})
+    options = host.connection.stream_options
+    assert (options.policy.trace, options.limits.max_held_chars) == (True, 9)
+    host.request("shutdown")
+    assert host.connection.stream_options == StreamOptions()
