@@ -26,7 +26,8 @@ def _names(text: str) -> list[str]:
 
 CORE = _names(
     """
-    errors hot events options pieces profiles text text_map jsontext delimiters
+    errors hot events options pieces profiles text text_map jsontext
+    pushdown relaxed_tables relaxed delimiters
     reasoning wires.parts markdown sources message builder outlet ending visible
     scanner splitter usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
