@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from checking import feed
 from cutting import LONG
-from growth import in_slices, lines_of
+from line_count import in_slices, lines_of
 
 TEXTS: dict[str, Callable[[int], str]] = {
     "words": lambda n: "word " * (n // 5),

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 from cutting import cuttings
-from growth import in_slices, lines_of
 from hypothesis import given
 from hypothesis import strategies as st
+from line_count import in_slices, lines_of
 
 from sidecar.jsontext import NumberText
-from sidecar.pushdown import MAX_DEPTH, Syntax
+from sidecar.pushdown import MAX_DEPTH
 from sidecar.relaxed import ObjectScanner, parse
-from sidecar.relaxed_tables import BARE, RELAXED
 
 
 def end_of(pieces: list[str], bare: bool, opener: str) -> tuple[int, str]:
@@ -248,28 +247,6 @@ def test_what_the_scanner_calls_whole_has_a_value(
     else:
         with pytest.raises(ValueError, match="not one whole object"):
             parse(text[:end], bare)
-
-
-@pytest.mark.parametrize("syntax", [RELAXED, BARE], ids=["relaxed", "bare"])
-def test_every_state_can_still_become_whole(syntax: Syntax) -> None:
-    """A character that is no failure leaves the object with a way to go on."""
-    moves = {state: set(of.values()) for state, of in syntax.moves.items()}
-    for state, (_, move) in syntax.classes.items():
-        moves[state].add(move)
-    for state, move in syntax.otherwise.items():
-        moves[state].add(move)
-    verbs = {verb: {first} for verb, (_, first) in syntax.containers.items()}
-    verbs |= {verb: set(of.values()) for verb, of in syntax.inside.items()}
-    known = moves | verbs | {"close": set(), "failed": set()}
-    assert set().union(*moves.values(), *verbs.values()) <= set(known)
-    assert {*syntax.runs, *syntax.classes, *syntax.otherwise} <= set(moves)
-    closing = {"close"}
-    while True:
-        more = {state for state, of in known.items() if of & closing} - closing
-        if not more:
-            break
-        closing |= more
-    assert closing == set(known) - {"failed"}
 
 
 HOSTILE: dict[str, Callable[[int], str]] = {
