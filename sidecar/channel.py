@@ -1,5 +1,7 @@
 """The text and reasoning of one choice: pieces become blocks and events.
 
+Calls, results and citations written into either are handed to the choice as they come.
+
 ``text`` takes the answer channel, ``reasoning`` a native field, ``border`` decides what
 is held as at the end (a structured call, a wire's block end), ``close`` ends it. What
 the splitter calls reasoning goes out at once; from the first native character on tagged
@@ -15,17 +17,17 @@ from attrs import define
 from sidecar.blocks import Blocks
 from sidecar.citations import TextMap
 from sidecar.events import Reclassify
+from sidecar.formed import Formed
 from sidecar.pieces import Kind, Piece, Pieces, merged
 from sidecar.reasoning import NativeText
 from sidecar.splitter import Splitter
 from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
 from sidecar.text import SurrogateJoiner
+from sidecar.watch import Watch
 
 if TYPE_CHECKING:
-    from sidecar.delimiters import Delimiters
-    from sidecar.options import StreamOptions
-    from sidecar.outlet import Outlet
-    from sidecar.profiles import Profile
+    from sidecar.formed import Written
+    from sidecar.surroundings import Surroundings
 
 
 @define
@@ -40,38 +42,43 @@ class Counters:
 class Channel:
     """One choice's text and reasoning."""
 
-    def __init__(
-        self,
-        choice: int,
-        options: StreamOptions,
-        profile: Profile,
-        delimiters: Delimiters,
-        outlet: Outlet,
-    ) -> None:
+    def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
+        options, outlet = shared.options, shared.outlet
         self.choice = choice
+        self.shared = shared
         self.policy = options.policy.reasoning
         self.outlet = outlet
         self.counters = Counters()
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap()
+        self.formed = Formed(choice, outlet, self.blocks, written)
         self.max_held = options.limits.max_held_chars
-        self.delimiters = delimiters
-        self.answer = Splitter(
-            delimiters,
-            scope=self.policy.scope,
+        self.answer = self._splitter(
             starts_open=self.policy.starts_open,
-            likely_open=profile.starts_open,
-            max_held=self.max_held,
+            likely_open=shared.profile.starts_open,
         )
+        self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
         self._since_call: list[int] = []  # text blocks since the last call
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
         self._mirrors = NativeText(options.limits.max_document_chars)
+        self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self.tagged = TaggedReasoning(
             choice, self.policy, self.max_held, self.answer, self.blocks, outlet
+        )
+
+    def _splitter(self, **more: Any) -> Splitter:
+        limits = self.shared.options.limits
+        return Splitter(
+            self.shared.lexicon,
+            self.shared.context,
+            scope=self.policy.scope,
+            max_held=limits.max_held_chars,
+            max_call=limits.max_call_chars,
+            **more,
         )
 
     # What comes in
@@ -84,7 +91,7 @@ class Channel:
             self.map.raw(text)
             answer = self.answer
             self._take(answer.push(text))
-            if answer.buffer or answer.visible.held or self.tagged.held:
+            if answer.holds or self.tagged.held:
                 self._note_held()
 
     def reasoning(
@@ -99,12 +106,10 @@ class Channel:
             self._native_key = block
             self.blocks.end_native()
         if self._native is None:
-            self._native = Splitter(
-                self.delimiters, scope=self.policy.scope, native=True
-            )
+            self._native = self._splitter(native=True)
             self.answer.native_begins()
         self._take_native(self._native.push(text))
-        if self._native.buffer:
+        if self._native.held:
             self._note_held()
 
     def state(
@@ -121,7 +126,7 @@ class Channel:
 
         ``opaque`` is provider state of the block that ends.
         """
-        self.flush()
+        self.flush(followed=call)
         if self.blocks.open is not None and opaque is not None:
             self.blocks.open.opaque = opaque
         self.blocks.end()
@@ -130,12 +135,17 @@ class Channel:
             self._since_call = []
             self._empty_at_call = self.empty
 
-    def flush(self) -> None:
-        """Decides what is held as at the end; reasoning, fence and line go on."""
+    def flush(self, *, followed: bool = False) -> None:
+        """Decides what is held as at the end; reasoning, fence and line go on.
+
+        ``followed``: by a structured call.
+        """
         text, native = (joiner.close() for joiner in self._joiners)
         if text:
             self.map.raw(text)
-        self._take([*self.answer.push(text), *self.answer.flush()])
+        self._take([*self.answer.push(text), *self.answer.flush(followed=followed)])
+        if self._watch is not None:
+            self._watched(self._watch.flush(followed=followed))
         if self._native is not None:
             self._take_native([*self._native.push(native), *self._native.flush()])
         self.tagged.flush()
@@ -168,6 +178,8 @@ class Channel:
         _, text, start, end = piece
         block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
         self.map.visible(start, end, block)
+        if self._watch is not None:
+            self._watch.push(text)
         if self._since_call[-1:] != [block]:
             self._since_call.append(block)
         if self.empty and not text.isspace():
@@ -203,6 +215,20 @@ class Channel:
         if self.outlet.trace or severity == "warning":
             self.outlet.diagnose(self.choice, code, severity, message, piece)
 
+    def _formed(self, piece: Piece) -> None:
+        """A call, result or citation that was written into the channel."""
+        splitter = self._native if self._reasons else self.answer
+        assert splitter is not None  # it gave the piece
+        reasoning = self._reasons or self.tagged.is_open
+        self.formed.read(splitter.taken.popleft(), piece, reasoning=reasoning)
+        if piece[0] is Kind.CITE:
+            self._removed(piece)
+
+    def _watched(self, found: int) -> None:
+        message = "the answer begins with what looks like a tool's result"
+        for _ in range(found):
+            self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)
+
     _READ: ClassVar = {
         Kind.TEXT: _text,
         Kind.REASONING: _reasoning,
@@ -216,6 +242,12 @@ class Channel:
         Kind.CUT: _exit,
         Kind.REOPEN: _reopen,
         Kind.FULL: _full,
+        Kind.MARK: _removed,
+        Kind.CALL: _formed,
+        Kind.RESULT: _formed,
+        Kind.CITE: _formed,
+        Kind.SEEN: _formed,
+        Kind.FAILED: _formed,
     }
 
     # The pieces of native reasoning
@@ -224,9 +256,11 @@ class Channel:
         for piece in pieces if len(pieces) == 1 else merged(pieces):
             if piece[0] is Kind.REASONING:
                 self._send_native(piece)
-            else:
-                self.blocks.removed(piece[1])
-                self._removed(piece)
+                continue
+            self.blocks.removed(piece[1])
+            self._reasons = True
+            self._READ[piece[0]](self, piece)
+            self._reasons = False
 
     def _send_native(self, piece: Piece) -> None:
         self.blocks.reasoning(piece[1], "native", self.outlet.span(piece))
@@ -236,6 +270,8 @@ class Channel:
 _REMOVALS: dict[Kind, tuple[str, str, str]] = {
     Kind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
     Kind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
+    Kind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
+    Kind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
     Kind.STRAY: ("orphan-reasoning-close", "warning", "a closer without an opener"),
     Kind.REBUILT: (
         "delimiter-stripped",

@@ -9,44 +9,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve
 
 from sidecar.channel import Channel
 from sidecar.citations import CitationResolver
-from sidecar.events import Citation, Diagnostic, Finish, ToolCallDelta, ToolResult
+from sidecar.events import (
+    Citation,
+    Diagnostic,
+    Finish,
+    Retract,
+    ToolCallDelta,
+    ToolResult,
+)
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
 from sidecar.tools.classify import CallContext, classify, settle
+from sidecar.tools.written import Twins, opened
+from sidecar.wires.parts import CitationPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sidecar.delimiters import Delimiters
+    from sidecar.candidate import Taken
     from sidecar.ending import Ending
-    from sidecar.events import ToolCall
-    from sidecar.options import StreamOptions, Tool
-    from sidecar.outlet import Outlet
-    from sidecar.profiles import Profile
+    from sidecar.events import Channel as ChannelName
+    from sidecar.events import Span, ToolCall
+    from sidecar.pieces import Piece
+    from sidecar.surroundings import Surroundings
     from sidecar.tools.call import OpenCall
     from sidecar.wires.parts import (
         CallEndPart,
         CallPart,
-        CitationPart,
         DiagnosticPart,
         FinishPart,
         ResultPart,
     )
 
 
-@frozen
-class Surroundings:
-    """What all choices of a stream share."""
-
-    options: StreamOptions
-    profile: Profile
-    delimiters: Delimiters
-    outlet: Outlet
-    tools: dict[str, Tool] | None
+_INVENTED = (
+    "model-written-result",
+    "warning",
+    "no tool gave this result; the model wrote it",
+)
 
 
 class Choice:
@@ -55,11 +59,10 @@ class Choice:
 
     def __init__(self, number: int, shared: Surroundings) -> None:
         self.number = number
+        self.shared = shared
         self.outlet = shared.outlet
         self.tools = shared.tools
-        self.channel = Channel(
-            number, shared.options, shared.profile, shared.delimiters, shared.outlet
-        )
+        self.channel = Channel(number, shared, self)
         self.last: FinishPart | None = None
         self._calls = CallAssembler(number, shared.options.limits.max_call_chars)
         self._sent: dict[int, OpenCall] = {}  # by block
@@ -67,6 +70,8 @@ class Choice:
         self._result_ids: set[str] = set()
         self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
         self._citations: CitationResolver | None = None
+        self._twins = Twins()
+        self._written = 0  # calls that were found in the text
 
     # What comes in
 
@@ -127,6 +132,54 @@ class Choice:
         """A finish chunk ends the calls; text may follow, the last reason wins."""
         self.last = part
         self._end_calls(self._calls.finish(), wire)
+
+    # What was written into the text
+
+    def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+        """Calls in the text or the reasoning; a piece without text: it stays there."""
+        _, text, start, _ = piece
+        assert taken.opening is not None  # every call has a dialect
+        found = opened(
+            taken.calls,
+            text or taken.raw,
+            start,
+            dialect=taken.opening.dialect.name,
+            channel=channel,
+            choice=self.number,
+            number=self._written,
+        )
+        self._written += len(taken.calls)
+        for call, span in found:
+            call.block = self.outlet.block()
+            self._classify(call, None, span if self.outlet.trace and text else None)
+
+    def written_result(self, taken: Taken, piece: Piece) -> None:
+        """A result that the model repeated or made up."""
+        rules, content = self.shared.rules, taken.content
+        known = rules.knows(content)
+        invented = not known and (self._written > 0 or bool(rules.known))
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            self.outlet.block(),
+            content,
+            "echo",
+            True if known else False if self._written else None,
+            piece[1],
+            span=self.outlet.span(piece),
+        )
+        if invented:
+            self.outlet.diagnose(self.number, *_INVENTED)
+
+    def written_citation(self, taken: Taken, piece: Piece) -> None:
+        """A citation's marker: one citation for each of its references."""
+        at = piece[2]
+        for reference in taken.content:
+            raw = {"ref": reference, "marker": piece[1]}
+            part = CitationPart(
+                "other", raw, self.number, "marker", "offsets", start=at, end=at
+            )
+            self.cite(part)
 
     # The end
 
@@ -189,13 +242,23 @@ class Choice:
     def _send_call(self, call: OpenCall, wire: str) -> None:
         if call.rest:
             self._send_delta(call, call.rest)
+        self._classify(call, wire)
+
+    def _classify(
+        self, call: OpenCall, wire: str | None, span: Span | None = None
+    ) -> None:
+        """Sends a call that is whole, and says which of two that are the same goes."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
-        event = classify(call, context)
+        event = evolve(classify(call, context), span=span)
         assert call.block is not None  # it stands
         self._sent[call.block] = call
         self.outlet.post(event)
         self._report(check_call(event, (self.tools or {}).get(call.name)))
+        twin = self._twins.find(event)
+        if twin is not None:
+            blocks, why = (twin,), "duplicate-of-structured"
+            self.outlet.send(Retract, self.number, blocks, why)
 
     # Reports
 

@@ -1,39 +1,41 @@
-"""Reasoning delimiters, ready to be looked for in text that comes in slices.
+"""Literals, ready to be looked for in text that comes in slices.
 
-`Delimiters` answers where certain text ends: at a delimiter, or where the end of the
-text so far may be the beginning of one. All names at once, the longest match wins,
-nothing is decided that more text could change.
+`Literals` answers where certain text ends: at a literal, or where the end of the text
+so far may be the beginning of one. All at once, the longest match wins, nothing is
+decided that more text could change. `Delimiters` are those of reasoning, which must
+never be shown, and so also knows what completes one that was begun.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Pair: TypeAlias = tuple[str, str]
-"""Opener and closer."""
+"""Opener and closer; an empty opener is written by the chat template alone."""
 
 
-class Delimiters:
-    """All reasoning delimiters of a stream, ready to be looked for."""
+class Literals:
+    """A set of literals. ``longest``: code points of the longest one, at least 1."""
 
-    def __init__(self, pairs: tuple[Pair, ...]) -> None:
-        self.closers = frozenset(closer for _, closer in pairs)
-        literals = {literal for pair in pairs for literal in pair}
-        self.literals = sorted(literals, key=lambda text: (-len(text), text))
-        self.longest = len(self.literals[0]) if literals else 1
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = frozenset(literals)
+        self.longest = max(map(len, self.literals), default=1)
         self.prefixes = frozenset(
-            text[:end] for text in literals for end in range(1, len(text))
+            text[:end] for text in self.literals for end in range(1, len(text))
         )
-        first = "".join(sorted({re.escape(text[0]) for text in literals}))
-        #: the characters that may begin a delimiter
+        first = "".join(sorted({re.escape(text[0]) for text in self.literals}))
+        #: the characters that may begin a literal
         self.first = re.compile(f"[{first}]" if first else r"(?!)")
         #: the same, and what may change the state of code or white space
         self.special = re.compile(f"[{first}`\n]")
-        self.any = re.compile("|".join(map(re.escape, self.literals)) or r"(?!)")
+        self.any = re.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int) -> int:
-        """Where a proper prefix of a delimiter at the end of ``text`` begins."""
+        """Where a proper prefix of a literal at the end of ``text`` begins."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -42,33 +44,69 @@ class Delimiters:
             position += 1
         return len(text)
 
-    def completions(self, before: str) -> list[str]:
-        """What completes a delimiter begun at the end of ``before``, shortest first."""
-        needs = {
-            literal[size:]
-            for size in range(1, min(self.longest, len(before) + 1))
-            if (start := before[-size:]) in self.prefixes
-            for literal in self.literals
-            if literal.startswith(start)
-        }
-        return sorted(needs, key=lambda need: (len(need), need))
-
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """Where certain text ends, and the delimiter there (None: none, or wait)."""
+        """Where certain text ends, and the literal there (None: none, or wait)."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:
             return end, None
         return match.start(), match[0]
 
-    def rebuilt(self, before: str, text: str, *, final: bool) -> int | None:
-        """How many characters of ``text`` complete a delimiter begun in ``before``.
 
-        0: none do, None: it takes more text to know.
-        """
-        waits = False
-        for need in self.completions(before):
-            if text.startswith(need):
-                return len(need)
-            waits = waits or need.startswith(text)
-        return None if waits and not final else 0
+class Delimiters(Literals):
+    """All reasoning delimiters of a stream."""
+
+    def __init__(self, pairs: tuple[Pair, ...]) -> None:
+        super().__init__({literal for pair in pairs for literal in pair if literal})
+        self.closers = frozenset(closer for _, closer in pairs)
+
+
+def completions(literals: Literals, before: str) -> list[str]:
+    """What completes a literal begun at the end of ``before``, shortest first."""
+    needs = {
+        literal[size:]
+        for size in range(1, min(literals.longest, len(before) + 1))
+        if (start := before[-size:]) in literals.prefixes
+        for literal in literals.literals
+        if literal.startswith(start)
+    }
+    return sorted(needs, key=lambda need: (len(need), need))
+
+
+def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int | None:
+    """How many characters of ``text`` complete a literal begun in ``before``.
+
+    0: none do, None: it takes more text to know.
+    """
+    waits = False
+    for need in completions(literals, before):
+        if text.startswith(need):
+            return len(need)
+        waits = waits or need.startswith(text)
+    return None if waits and not final else 0
+
+
+def _alternatives(literals: Iterable[str]) -> str:
+    """One pattern for all literals, the longest first, by their common beginnings."""
+    tree: dict[str, Any] = {}
+    for literal in literals:
+        node = tree
+        for character in literal:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return _branch(tree)
+
+
+def _branch(node: dict[str, Any]) -> str:
+    run = ""
+    while len(node) == 1:  # one way on: no recursion
+        ((character, node),) = node.items()
+        run += re.escape(character)
+    ways = [
+        re.escape(character) + _branch(below)
+        for character, below in sorted(node.items())
+        if character
+    ]
+    if not ways:
+        return run
+    return f"{run}(?:{'|'.join(ways)}){'?' if '' in node else ''}"

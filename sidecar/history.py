@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
+from sidecar.echo import known_value
 from sidecar.history_messages import (
     Text,
     has_calls,
@@ -66,6 +67,7 @@ class History:
 
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
+        self._informed = options
         self._known: deque[Json] = deque(maxlen=_KNOWN)
         #: what is known: equal states, equal answers to equal items
         self.state = 0
@@ -88,19 +90,29 @@ class History:
         return inspection, _repaired(item, stored, fields)
 
     def learn(self, results: Iterable[Json]) -> None:
-        """Results of tools; known from now on."""
-        longest = self.options.limits.max_held_chars  # more is never held, so no echo
+        """Results of tools; known from now on. Only an object can be an echo."""
+        longest = self.options.limits.max_held_chars  # more is never held
         for result in results:
             text = result if isinstance(result, str) else dumps(result)
-            if len(text) <= longest:
-                self._known.append(result)
+            value = known_value(result) if len(text) <= longest else None
+            if isinstance(value, dict):
+                self._known.append(value)
                 self.state = hash((self.state, text))
+                self._informed = _informed(self.options, self._known)
 
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
-        options = self.options
+        options = self._informed
         if (model := model_of(stored.message) or model) is not None:
             options = evolve(options, model=model)
         return [_read(items, options) for items in stored.fields]
+
+
+def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
+    """``options`` with results that are known beside the host's."""
+    policy = options.policy
+    results = policy.tool_results
+    results = evolve(results, known=(*results.known, *known))
+    return evolve(options, policy=evolve(policy, tool_results=results))
 
 
 def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:

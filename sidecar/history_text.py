@@ -137,11 +137,13 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
     size = sum(len(item.text) for item in items if isinstance(item, Text))
     blocks = stream.message().blocks or ()
     tagged = [b for b in blocks if isinstance(b, ReasoningBlock)]
+    calls = [e for e in events if isinstance(e, ToolCall)]
+    gone = {n for e in events if isinstance(e, Retract) for n in e.blocks}
     return Reading(
         _grouped(_gaps(_marks(events), size)),
         [_said(b) for b in tagged if b.source != "native" and _said(b)],
         [e for e in events if isinstance(e, ToolResult) and e.source == "echo"],
-        [e for e in events if isinstance(e, ToolCall) and e.origin == "text"],
+        [e for e in calls if e.origin == "text" and e.block not in gone],
     )
 
 

@@ -60,6 +60,39 @@ class ReasoningPolicy:
 
 
 @frozen
+class ToolResultsPolicy:
+    """What becomes of tool results that the model repeats at the answer's start.
+
+    ``strip`` takes them out, ``report`` leaves them and raises a diagnostic, ``keep``
+    does nothing. ``known``: results the host passed to the model this turn, as strings
+    or JSON.
+    """
+
+    mode: Literal["strip", "report", "keep"] = "strip"
+    indicators: tuple[str, ...] = DEFAULT_INDICATORS
+    known: tuple[Any, ...] = ()
+
+
+@frozen
+class ToolCallsPolicy:
+    """Calls written as text: ``report`` sends them and leaves their text."""
+
+    mode: Literal["extract", "report", "off"] = "extract"
+
+
+@frozen
+class EchoPolicy:
+    """Formats that the host itself writes into prompts, and models imitate.
+
+    Literals at a line's start, or the word ``timestamp``: the line or block of a marker
+    goes, a prefix goes from the answer's start.
+    """
+
+    markers: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+
+
+@frozen
 class MessagePolicy:
     """``parts`` of False: close and snapshot leave out text, reasoning and blocks."""
 
@@ -68,9 +101,16 @@ class MessagePolicy:
 
 @frozen
 class Policy:
-    """Everything a host may decide about one stream."""
+    """Everything a host may decide about one stream.
+
+    ``dialects``: ``auto`` are the profile's and those that are safe for any model.
+    """
 
     reasoning: ReasoningPolicy = ReasoningPolicy()
+    tool_results: ToolResultsPolicy = ToolResultsPolicy()
+    tool_calls: ToolCallsPolicy = ToolCallsPolicy()
+    dialects: Literal["auto"] | tuple[str, ...] = "auto"
+    echo: EchoPolicy = EchoPolicy()
     message: MessagePolicy = MessagePolicy()
     trace: bool = False
 

@@ -38,6 +38,18 @@ class Kind(Enum):
     REOPEN = 11
     #: mark: a hold was full and has been decided as at the end
     FULL = 12
+    #: protocol without meaning: call section borders, stop tokens, orphan call closers
+    MARK = 13
+    #: a call written as text; this and the next three have a `Taken` of their own
+    CALL = 14
+    #: a tool's result written as text
+    RESULT = 15
+    #: a citation's marker
+    CITE = 16
+    #: mark: a call stands here, and its text stays (policy ``report``)
+    SEEN = 17
+    #: mark: what might have been a form was none; it has a `Failed`
+    FAILED = 18
 
 
 Piece: TypeAlias = tuple[Kind, str, int, int]

@@ -22,6 +22,7 @@ from sidecar.converter import (
     structure,
     unstructure,
 )
+from sidecar.dialects import DIALECTS
 from sidecar.framing import FRAMINGS
 from sidecar.history_methods import HistoryParams
 from sidecar.history_results import ABSENT
@@ -38,7 +39,14 @@ from sidecar.methods import (
     PushParams,
     SnapshotParams,
 )
-from sidecar.options import Limits, Policy, ReasoningPolicy, Tool
+from sidecar.options import (
+    EchoPolicy,
+    Limits,
+    Policy,
+    ReasoningPolicy,
+    Tool,
+    ToolResultsPolicy,
+)
 from sidecar.sessions import Sessions
 from sidecar.wires import WIRES
 
@@ -145,6 +153,18 @@ def _tags(tags: tuple[str, ...]) -> None:
             )
 
 
+def _no_empty(texts: tuple[str, ...]) -> None:
+    for number, text in enumerate(texts):
+        if not text:
+            raise Invalid("must not be empty", f"[{number}]")
+
+
+def _dialects(names: str | tuple[str, ...]) -> None:
+    for number, name in enumerate(() if isinstance(names, str) else names):
+        if name not in DIALECTS:
+            raise Invalid(f"must be one of {', '.join(DIALECTS)}", f"[{number}]")
+
+
 def _chunk_or_chunks(params: PushParams) -> None:
     """``chunk: null`` is a chunk, but beside ``chunks`` it is an absent one."""
     if params.chunks is None:
@@ -169,6 +189,10 @@ CHECKS.update(
         (Tool, "name"): _not_empty,
         (Tool, "kind"): _one_of(TOOL_KINDS),
         (ReasoningPolicy, "tags"): _tags,
+        (ToolResultsPolicy, "indicators"): _no_empty,
+        (EchoPolicy, "markers"): _no_empty,
+        (EchoPolicy, "prefixes"): _no_empty,
+        (Policy, "dialects"): _dialects,
         (Limits, "idle_timeout_ms"): _at_least(0),
         (ClassifyParams, "wire"): _one_of(WIRE_NAMES),
     }

@@ -1,35 +1,48 @@
 """Reasoning as it is read, between an opener and its closer or in a native field.
 
-`ReasoningScanner` holds what both halves of the splitter share, the buffer and where it
-is done, and takes one step at a time while ``depth`` is not 0 (contract 7.3): a closer
-of any name closes, an opener nests only at a line's start or right after another
+`ReasoningScanner` takes one step at a time while ``depth`` is not 0 (contract 7.3): a
+closer of any name closes, an opener nests only at a line's start or right after another
 opener, a closer with backticks directly on both sides is quoted, and one line break
-right after an opener belongs to it.
+right after an opener belongs to it. Calls that a model drafts here are taken out and
+the block goes on, unless their dialect ends reasoning by design (contract 7.7).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sidecar.pieces import Kind, Pieces
+from sidecar.delimiters import rebuilt
+from sidecar.pieces import Kind
 from sidecar.visible import SPACE
+from sidecar.written import FormScanner
 
 if TYPE_CHECKING:
-    from sidecar.delimiters import Delimiters
+    from sidecar.candidate import Taken
+    from sidecar.grammar import Context
+    from sidecar.lexicon import Lexicon
 
 Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
+FORMED = frozenset((Kind.CALL, Kind.RESULT, Kind.CITE))
+"""Kinds of pieces that have a `Taken`."""
 
-class ReasoningScanner:
-    """The buffer of a channel, and the steps through reasoning in it."""
 
-    def __init__(self, delimiters: Delimiters, scope: Scope, *, native: bool) -> None:
-        self.delimiters = delimiters
+class ReasoningScanner(FormScanner):
+    """The steps through reasoning."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        context: Context,
+        scope: Scope,
+        max_held: int,
+        max_call: int,
+        *,
+        native: bool,
+    ) -> None:
+        super().__init__(lexicon, context, max_held, max_call)
         self.scope = scope
         self.native = native
-        self.buffer = ""
-        self.at = 0  # how much of the buffer is done
-        self.base = 0  # position of the buffer in the raw channel
         self.border = False  # something was removed right before the next character
         self.depth = 0
         self.implicit = False  # reasoning without an opener so far
@@ -37,44 +50,83 @@ class ReasoningScanner:
         self.skip_break = False  # a line break here belongs to the opener
         self.tail = ""  # the last characters given
         self.quoted = False  # a quoted closer was left in it
-        self.out: Pieces = []
 
-    @property
-    def _rest(self) -> str:
-        """The next characters, as many as a delimiter may have."""
-        return self.buffer[self.at : self.at + self.delimiters.longest]
-
-    def _cut(self, kind: Kind, size: int) -> None:
-        start, end = self.at, self.at + size
-        piece = (kind, self.buffer[start:end], self.base + start, self.base + end)
-        self.out.append(piece)
-        self.at = end
+    def _inside(self) -> bool:
+        return self.depth > 0
 
     def _reasoning(self, final: bool) -> bool:
         """One step; False when nothing more can be done with this buffer."""
         if self.skip_break:
             return self._skip_break(final)
         if self.border:
-            size = self.delimiters.rebuilt(self.tail, self._rest, final=final)
+            whole = self.lexicon.vocabulary.whole
+            size = rebuilt(whole, self.tail, self._rest, final=final)
             if size:
                 self._cut(Kind.REBUILT, size)
                 return True
             self.border = size is None
             return size is not None
-        end, delimiter = self.delimiters.next(self.buffer, self.at, final=final)
+        end, literal = self.literals.next(self.buffer, self.at, final=final)
         self._think(end)
-        if delimiter is None:
+        if literal is None:
             return False
-        if delimiter not in self.delimiters.closers:
-            self._nested_opener(delimiter)
-            return True
-        quoted = self._is_quoted(delimiter, final)
+        if literal in self.delimiters.closers:
+            return self._close(literal, final)
+        if literal in self.delimiters.literals:
+            self._nested_opener(literal)
+        else:
+            self._protocol(literal)
+        return True
+
+    def _close(self, closer: str, final: bool) -> bool:
+        quoted = self._is_quoted(closer, final)
         if quoted:
             self.quoted = True
-            self._think(end + len(delimiter))
+            self._think(self.at + len(closer))
         elif quoted is False:
-            self._closer(delimiter)
+            self._closer(closer)
         return quoted is not None
+
+    def _protocol(self, literal: str) -> None:
+        """What is no delimiter of reasoning: a mark, a closer or an opener of calls."""
+        words = self.lexicon.vocabulary
+        if self.base + self.at < self.free or self._is_owed(literal):
+            self._think(self.at + len(literal))
+        elif literal in words.ends:
+            self._cut(Kind.MARK, len(literal))
+            self._leave()
+        elif literal in words.marks or literal in words.closers:
+            self._cut(Kind.MARK, len(literal))
+            self.border = True
+        else:
+            self._try(self._openings(literal))
+
+    def _leave(self) -> None:
+        """Reasoning is over, whatever was open in it."""
+        self.border = True
+        if not self.native:
+            self.depth, self.implicit = 0, False
+            self.out.append((Kind.EXIT, "", 0, 0))
+
+    def _take_out_of_reasoning(self, taken: Taken) -> None:
+        by_design = taken.opening.named and taken.opening.dialect.ends_reasoning
+        leaves = taken.kind in (Kind.ENTER, Kind.EXIT) or by_design
+        if leaves:
+            self._leave()
+        kind = Kind.MARK if taken.kind in (Kind.ENTER, Kind.EXIT) else taken.kind
+        if kind in FORMED:
+            self.taken.append(taken)
+        self._cut(kind, taken.end)
+        self.border = True
+        if taken.kind is Kind.ENTER and not self.native:
+            self._begin(middle=False)
+
+    def _begin(self, *, middle: bool) -> None:
+        """A block of reasoning begins behind an opener."""
+        self.out.append((Kind.ENTER_MID if middle else Kind.ENTER, "", 0, 0))
+        self.depth, self.implicit = 1, False
+        self.line_blank = self.skip_break = True
+        self.tail, self.border = "", False
 
     def _skip_break(self, final: bool) -> bool:
         rest = self.buffer[self.at : self.at + 2]
@@ -92,7 +144,7 @@ class ReasoningScanner:
 
     def _note(self, text: str) -> None:
         """Remembers the end of the reasoning."""
-        size = self.delimiters.longest
+        size = self.literals.longest
         self.tail = text[-size:] if len(text) >= size else (self.tail + text)[-size:]
         if self.implicit and text.strip(SPACE):
             self.implicit = False

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import evolve
-
-from sidecar.choice import Choice, Surroundings
-from sidecar.dialects import delimiters, tags_of
+from sidecar.choice import Choice
 from sidecar.ending import Ending
 from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
 from sidecar.intake import MALFORMED, Intake
 from sidecar.message import Stats
-from sidecar.options import DEFAULT_TAGS
 from sidecar.outlet import Outlet
-from sidecar.profiles import profile_of
 from sidecar.provider_errors import normalize_error
+from sidecar.surroundings import surroundings
 from sidecar.wires.parts import (
     BlockEndPart,
     CallEndPart,
@@ -41,7 +37,7 @@ from sidecar.wires.parts import (
 
 if TYPE_CHECKING:
     from sidecar.message import Message
-    from sidecar.options import Policy, StreamOptions
+    from sidecar.options import StreamOptions
     from sidecar.wires.parts import Part
 
 _USAGE_FIELDS = (
@@ -59,39 +55,25 @@ MAX_CHOICES = 128
 
 
 class Stream:
-    """One stream of one model. ``options`` is what stream/open said."""
+    """One stream of one model. ``options`` is what stream/open said.
+
+    ``profile`` and ``policy``: with the dialects and the tags that are in force.
+    """
 
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
-        self.profile = profile_of(options.model, options.provider)
-        policy, tags = options.policy, options.policy.reasoning.tags
-        named = {tool.name: tool for tool in options.tools or ()}
+        policy = options.policy
         self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
         self._intake = Intake(options)
-        self._shared = Surroundings(
-            options,
-            self.profile,
-            delimiters(tags, ())
-            if tags is not None
-            else delimiters(DEFAULT_TAGS, self.profile.dialects),
-            self._outlet,
-            None if options.tools is None else named,
-        )
+        self._shared = surroundings(options, self._outlet)
+        self.profile = self._shared.profile
+        self.policy = self._shared.policy
         self._choices: dict[int, Choice] = {}
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
-
-    @property
-    def policy(self) -> Policy:
-        """The policy with the tags that are in force: default and the profile's."""
-        policy = self.options.policy
-        if policy.reasoning.tags is not None:
-            return policy
-        tags = tags_of(DEFAULT_TAGS, self.profile.dialects)
-        return evolve(policy, reasoning=evolve(policy.reasoning, tags=tags))
 
     @property
     def wire(self) -> str:
@@ -163,7 +145,8 @@ class Stream:
 
     def stats(self) -> Stats:
         """Counters so far; see ``Stats``."""
-        counters = [choice.channel.counters for choice in self._choices.values()]
+        channels = [choice.channel for choice in self._choices.values()]
+        counters = [channel.counters for channel in channels]
         return Stats(
             pushes=self._pushes,
             chunks=self._intake.documents,
@@ -171,6 +154,8 @@ class Stream:
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),
             reasoning_extracted=sum(each.reasoning_extracted for each in counters),
+            tool_results_stripped=sum(each.formed.results for each in channels),
+            tool_calls_from_text=sum(each.formed.calls for each in channels),
             malformed_chunks=self._malformed,
             held_peak=max((each.held_peak for each in counters), default=0),
         )

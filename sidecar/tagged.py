@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sidecar.options import ReasoningPolicy
     from sidecar.outlet import Outlet
 
+REMOVALS = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK, Kind.CALL)
+
 HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
 
 
@@ -131,6 +133,11 @@ class TaggedReasoning:
         return block.shown
 
     @property
+    def is_open(self) -> bool:
+        """Whether a tagged block is open."""
+        return self._block is not None
+
+    @property
     def _open(self) -> _Block:
         assert self._block is not None  # the splitter says "enter" first
         return self._block
@@ -140,8 +147,8 @@ class TaggedReasoning:
         number = self.blocks.reasoning(text, "tag", self.outlet.span(piece))
         if number not in block.sent[-1:]:
             block.sent.append(number)
-        if len(block.head) < self.answer.delimiters.longest:
-            block.head += text[: self.answer.delimiters.longest]
+        if len(block.head) < self.answer.literals.longest:
+            block.head += text[: self.answer.literals.longest]
         block.shown = block.shown or not text.isspace()
         if self._native is None:
             self._same = self._same or SameText()
@@ -198,10 +205,11 @@ class TaggedReasoning:
 
 def would_remove(answer: Splitter, text: str) -> bool:
     """Would ``text``, shown behind everything in ``answer``, lose a delimiter?"""
-    probe = Splitter(answer.delimiters, scope=answer.scope, max_held=answer.max_held)
+    probe = Splitter(
+        answer.lexicon, answer.context, scope=answer.scope, max_held=answer.max_held
+    )
     probe.visible.code = answer.visible.code.copy()
     probe.visible.tail = answer.visible.tail
     probe.visible.start, probe.border = False, True
     pieces = [*probe.push(text), *probe.flush()]
-    removals = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT)
-    return any(kind in removals for kind, *_ in pieces)
+    return any(kind in REMOVALS for kind, *_ in pieces)

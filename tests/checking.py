@@ -10,7 +10,7 @@ character accounted for, no delimiter shown, blocks that end, held text bounded,
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import attrs
 from cattrs import Converter
@@ -19,7 +19,7 @@ from cutting import LONG, cuttings
 from notation import lines, plain
 from oracle import delimiters_of, healed, outside_code, tiles
 
-from sidecar.options import StreamOptions
+from sidecar.options import Policy, StreamOptions
 from sidecar.stream import Stream
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Params = dict[str, Any]
 _SMALL = 400
 """Inputs up to this size have every feeding replayed and traced, longer ones some."""
 
-_LONGEST = 20
+_LONGEST = 64
 """No delimiter is longer, so much may be held beside ``maxHeldChars``."""
 
 
@@ -285,6 +285,12 @@ def _structure(kind: type) -> Any:
         field.name: override(rename=_camel(field.name)) for field in attrs.fields(kind)
     }
     return make_dict_structure_fn(kind, _converter, **renamed)
+
+
+_converter.register_structure_hook(
+    get_type_hints(Policy)["dialects"],
+    lambda value, _: value if isinstance(value, str) else tuple(value),
+)
 
 
 def options_of(params: Params) -> StreamOptions:

@@ -16,6 +16,7 @@ from attrs import frozen
 from rpc_client import ROOT, RpcClient, strict_json
 
 from sidecar import __version__
+from sidecar.dialects import DIALECTS
 from sidecar.events import EVENTS
 
 LEAKING = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
@@ -127,10 +128,10 @@ def test_junk_is_kept() -> None:
 
 def test_wire_and_model() -> None:
     """Options of the stream: the profile's delimiters, and a format that is known."""
-    text = b"<|START_THINKING|>why<|END_THINKING|>because"
+    text = b"Here is my thought process:why Here is my response:because"
     plain = events_of(run("normalize", "--json", "-", data=text))
     known = events_of(
-        run("normalize", "--json", "--model", "command-a", "-", data=text)
+        run("normalize", "--json", "--model", "granite-3.2", "-", data=text)
     )
     assert "reasoning-delta" not in [event["type"] for event in plain]
     assert "reasoning-delta" in [event["type"] for event in known]
@@ -246,3 +247,13 @@ def test_logging_that_cannot_be_had(arguments: list[str]) -> None:
     assert done.code == 0
     assert "WARNING sidecar: no log" in done.errors
     assert done.output.startswith(b"Content-Length: ")
+
+
+def test_dialects() -> None:
+    """The table of dialects, whole and for one model, for people and as JSON."""
+    lines = run("dialects", "--json").output.decode().splitlines()
+    families = [json.loads(line) for line in lines]
+    assert [family["name"] for family in families] == list(DIALECTS)
+    shown = run("dialects", "--model", "gpt-oss-120b").output.decode()
+    assert "harmony" in shown
+    assert "granite-phrases" not in shown

@@ -18,7 +18,13 @@ from strategies import JUNK, TEXTS, as_read
 from sidecar.history import History, pointer
 from sidecar.history_results import ABSENT, KINDS, Inspection, Repair
 from sidecar.history_text import _gaps
-from sidecar.options import Policy, ReasoningPolicy, StreamOptions
+from sidecar.options import (
+    Policy,
+    ReasoningPolicy,
+    StreamOptions,
+    ToolCallsPolicy,
+    ToolResultsPolicy,
+)
 from sidecar.stream import Stream
 
 
@@ -395,3 +401,182 @@ def test_pointers_are_escaped() -> None:
 def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sidecar.history._ROUNDS", 1)
     assert repair(assistant(LEAK)).message["content"] == "Four."
+
+
+# --- Tool results that were repeated at the answer's start ----------------------------
+
+ECHO = '{success: true, id: "n7", content: "remember {this}"}'
+OTHER = '{"type": "note_updated", "success": true}'
+
+
+def visible(message: Any, *before: Any, **options: Any) -> Any:
+    return check(message, *before, **options).message["content"]
+
+
+def test_removes_a_single_result_before_the_answer() -> None:
+    assert visible(assistant(ECHO + "That is noted.")) == "That is noted."
+
+
+def test_handles_properly_formatted_json() -> None:
+    assert visible(assistant('{"success": true, "board_id": 7}Done.')) == "Done."
+
+
+def test_preserves_content_without_tool_results() -> None:
+    assert visible(assistant("An ordinary answer.")) == "An ordinary answer."
+
+
+def test_preserves_json_that_is_no_tool_result() -> None:
+    for text in ('{"colour": "red"} is the body to send.', '{"colour": "red"}Send it.'):
+        assert visible(assistant(text)) == text
+
+
+def test_handles_several_results_in_a_row() -> None:
+    result = check(assistant(ECHO + OTHER + "\n" + ECHO + "Both are done."))
+    assert result.message["content"] == "Both are done."
+    assert [echo.content["success"] for echo in result.tool_results or ()] == [True] * 3
+
+
+def test_gives_the_original_if_there_is_only_a_result() -> None:
+    for text in (ECHO, OTHER, ECHO + OTHER + "\n"):
+        result = check(assistant(text))
+        assert (result.changed, result.blocked) == (False, False)
+
+
+def test_handles_blank_content() -> None:
+    for content in (None, "", " \n", []):
+        assert repair(assistant(content)) == Repair(False, False, assistant(content))
+
+
+def test_detects_malformed_content() -> None:
+    found = inspect(assistant(ECHO + "That is noted."))
+    assert found.malformed
+    assert [(each.kind, each.text) for each in found.findings] == [
+        ("tool-result", ECHO)
+    ]
+
+
+def test_is_not_malformed() -> None:
+    """Messages of users, clean ones, and those that are nothing but a result."""
+    for message in (
+        {"role": "user", "content": ECHO + "That is noted."},
+        assistant("An ordinary answer."),
+        assistant(ECHO),
+    ):
+        assert not inspect(message).malformed
+
+
+def test_cleans_a_message_and_keeps_the_rest_of_it() -> None:
+    message = assistant(ECHO + "That is noted.", id=7, author="m")
+    result = check(message)
+    assert result.changed
+    assert result.message == {**message, "content": "That is noted."}
+    assert [removal.text for removal in result.removed] == [ECHO]
+
+
+def test_says_when_there_is_nothing_to_clean() -> None:
+    assert not repair(assistant("Clean.")).changed
+    assert not repair(check(assistant(ECHO + "Clean.")).message).changed
+
+
+RESULT = {"rows": [1, 2], "next": None}
+SAID = json.dumps(RESULT)
+COPY = '{"next": null, "rows": [1, 2]} So there are two.'
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"role": "tool", "tool_call_id": "c", "content": SAID},
+        {"role": "tool", "content": [{"type": "text", "text": SAID}]},
+        {"role": "function", "name": "f", "content": SAID},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": SAID}],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "content": [{"type": "text", "text": SAID}]}
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "f", "response": RESULT}}],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"name": "f", "response": {"result": RESULT}}}
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "t", "content": [{"json": RESULT}]}}
+            ],
+        },
+        {"type": "function_call_output", "call_id": "c", "output": SAID},
+        {"type": "function_call_output", "output": [{"type": "text", "text": SAID}]},
+        {
+            "role": "assistant",
+            "parts": [{"type": "tool-f", "toolCallId": "c", "output": RESULT}],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool-result", "output": {"type": "json", "value": RESULT}}
+            ],
+        },
+        {"type": "tool", "content": SAID},
+        {"role": "tool", "content": [SAID]},
+    ],
+)
+def test_results_of_the_session_are_known(told: dict[str, Any]) -> None:
+    """They need no indicator; before them, and in another session, they do."""
+    assert visible(assistant(COPY)) == COPY
+    assert visible(assistant(COPY), told) == "So there are two."
+    assert not repair(told, assistant(COPY)).changed
+
+
+def test_what_was_known_is_forgotten_in_the_end() -> None:
+    others = [{"role": "tool", "content": json.dumps({"n": n})} for n in range(300)]
+    told = {"role": "tool", "content": SAID}
+    assert visible(assistant(COPY), told, *others) == COPY
+    assert visible(assistant(COPY), *others, told) == "So there are two."
+
+
+# --- Calls that were written as text --------------------------------------------------
+
+CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
+
+
+def test_calls_written_as_text() -> None:
+    result = check(assistant(f"I look.\n{CALL}\nI saw."))
+    assert result.message["content"] == "I look.\nI saw."
+    (call,) = result.tool_calls or ()
+    assert (call.name, call.input, call.executable) == ("look", {"at": 1}, False)
+    assert [removal.kind for removal in result.removed] == ["tool-call"]
+
+
+def test_the_copy_of_a_structured_call() -> None:
+    """It goes, and is not told: the message has it."""
+    structured = {"id": "c", "function": {"name": "look", "arguments": '{"at": 1}'}}
+    result = check(assistant(f"I look.\n{CALL}", tool_calls=[structured]))
+    assert result.message["content"] == "I look.\n"
+    assert result.tool_calls is None
+
+
+def test_a_call_within_reasoning() -> None:
+    result = check(assistant(f"<think>a\n{CALL}b</think>c"))
+    assert result.message["content"] == "c"
+    kinds = [removal.kind for removal in result.removed]
+    assert kinds == ["reasoning", "tool-call", "reasoning"]
+
+
+def test_what_the_policy_only_reports_stays() -> None:
+    policy = Policy(
+        tool_results=ToolResultsPolicy(mode="report"),
+        tool_calls=ToolCallsPolicy(mode="report"),
+    )
+    for text in (ECHO + "x", f"I look.\n{CALL}\nI saw."):
+        assert not check(assistant(text), policy=policy).changed

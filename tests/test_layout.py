@@ -26,11 +26,14 @@ def _names(text: str) -> list[str]:
 
 CORE = _names(
     """
-    errors hot events options pieces profiles text text_map jsontext delimiters
-    reasoning wires.parts markdown sources message builder outlet ending visible
-    scanner splitter usage provider_error_kinds provider_error_bodies provider_errors
+    errors hot events options pieces profiles text text_map jsontext
+    pushdown relaxed_tables relaxed pythonic_tables pythonic delimiters reasoning
+    echo grammar forms call_bodies call_parts candidate leading lexicon written
+    wires.parts markdown sources
+    message builder outlet ending visible scanner answer splitter
+    usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
-    dialects tools channel choice wires intake stream
+    dialects tools surroundings watch formed channel choice wires intake stream
     history_results history_messages history_text history_spans history
     json_places history_documents
     """

@@ -7,14 +7,14 @@ long inputs.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from checking import feed
-from cutting import LONG, pieces
+from cutting import LONG
+from line_count import in_slices, lines_of
 
 TEXTS: dict[str, Callable[[int], str]] = {
     "words": lambda n: "word " * (n // 5),
@@ -79,37 +79,12 @@ DOCUMENTS: dict[str, Callable[[int], list[Any]]] = {
 }
 
 
-def _lines_of(run: Callable[[], object]) -> int:
-    """How many lines of the engine are executed."""
-    count = 0
-
-    def trace(frame: Any, event: str, _argument: object) -> Any:
-        nonlocal count
-        if event == "call" and "sidecar" not in frame.f_code.co_filename:
-            return None
-        count += event == "line"
-        return trace
-
-    run()  # what is made once and kept is not counted
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        run()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def _in_slices(text: str) -> list[str]:
-    return pieces(text, list(range(3, len(text), 3)))
-
-
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("cut", [lambda text: [text], _in_slices], ids=["whole", "cut"])
+@pytest.mark.parametrize("cut", [lambda text: [text], in_slices], ids=["whole", "cut"])
 def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> None:
     params = {"wire": "text", "limits": {"maxHeldChars": 10_000}}
     few, many = (
-        _lines_of(lambda n=n: feed(params, cut(TEXTS[name](n)))) for n in (400, 4_000)
+        lines_of(lambda n=n: feed(params, cut(TEXTS[name](n)))) for n in (400, 4_000)
     )
     assert many < 11 * few + 2_000
 
@@ -118,7 +93,7 @@ def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> N
 def test_documents_take_linear_work(name: str) -> None:
     params = {"wire": "openai-chat"}
     few, many = (
-        _lines_of(lambda n=n: feed(params, DOCUMENTS[name](n))) for n in (40, 400)
+        lines_of(lambda n=n: feed(params, DOCUMENTS[name](n))) for n in (40, 400)
     )
     assert many < 11 * few + 2_000
 

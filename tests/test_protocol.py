@@ -9,6 +9,7 @@ from memory_host import MemoryHost
 from rpc_client import RpcError, frame, message
 
 from sidecar.converter import structure, unstructure
+from sidecar.dialects import SAFE
 from sidecar.errors import UsageError
 from sidecar.methods import NoParams, OpenParams, PushParams
 from sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
@@ -37,18 +38,19 @@ def error_of(host, method, params=None):
 
 
 # The answer tells the tags that count, where the host left that to the profile.
-DEFAULTS = unstructure(Policy(ReasoningPolicy(tags=DEFAULT_TAGS)))
-DEFAULTS["reasoning"]["tags"] = list(DEFAULT_TAGS)
+DEFAULTS = json.loads(
+    json.dumps(unstructure(Policy(ReasoningPolicy(tags=DEFAULT_TAGS))))
+)
 
 
 def test_open_with_defaults(host):
     result = host.request("stream/open", {})
 
-    assert result == {
+    assert json.loads(json.dumps(result)) == {
         "streamId": "stream-1",
         "wire": "auto",
         "framing": "auto",
-        "profile": {"name": "default", "dialects": [], "startsOpen": False},
+        "profile": {"name": "default", "dialects": list(SAFE), "startsOpen": False},
         "policy": DEFAULTS,
         "limits": unstructure(Limits()),
     }
@@ -85,6 +87,10 @@ def test_open_names_streams(host):
         ({"policy": []}, ".policy"),
         ({"policy": {"trace": "yes"}}, ".policy.trace"),
         ({"policy": {"reasoning": {"scope": "x"}}}, ".policy.reasoning.scope"),
+        ({"policy": {"dialects": "hermes"}}, ".policy.dialects"),
+        ({"policy": {"dialects": ["hermes", "x"]}}, ".policy.dialects[1]"),
+        ({"policy": {"echo": {"markers": [""]}}}, ".policy.echo.markers[0]"),
+        ({"policy": {"toolResults": {"mode": "x"}}}, ".policy.toolResults.mode"),
         ({"policy": {"reasoning": {"tags": "think"}}}, ".policy.reasoning.tags"),
         ({"policy": {"reasoning": {"tags": [5]}}}, ".policy.reasoning.tags[0]"),
         ({"policy": {"reasoning": {"tags": ["a", ""]}}}, ".policy.reasoning.tags[1]"),
@@ -114,7 +120,7 @@ def test_null_equals_absent_and_unknown_is_ignored(host):
 
     opened = host.request("stream/open", {**nothing, "policy": policy, "later": {}})
 
-    assert opened["policy"] == DEFAULTS
+    assert json.loads(json.dumps(opened["policy"])) == DEFAULTS
 
 
 def test_policy_overrides_singly():
@@ -124,7 +130,7 @@ def test_policy_overrides_singly():
     override = {"reasoning": {"tags": ["c"], "unclosed": "text"}}
     result = host.request("stream/open", {"policy": override})
 
-    assert result["policy"] == {
+    assert json.loads(json.dumps(result["policy"])) == {
         **DEFAULTS,
         "trace": True,
         "reasoning": {

@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
     "normalize": "sidecar.cli.normalize",
     "repair": "sidecar.cli.repair",
+    "dialects": "sidecar.cli.dialects",
 }
 """Name -> module; its ``command`` is the click command."""
 

@@ -1,8 +1,9 @@
 """The table of dialects: the ways in which models write protocol into text.
 
-A dialect that is only a pair of delimiters is a row in ``reasoning_tags``. Rows are
-tried all at once: which delimiter stands at a place is decided by the longest match,
-so their order carries no meaning beyond this list for people.
+Reasoning pairs, marks and wrappers are rows of ``reasoning_tags``, calls are forms in
+one file a syntax; here they are put together by family. What begins with the same
+opener is read side by side, so the order of the table decides only between forms that
+are satisfied at the same character.
 """
 
 from __future__ import annotations
@@ -10,25 +11,67 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from attrs import frozen
-
 from sidecar.delimiters import Delimiters, Pair
-from sidecar.dialects.reasoning_tags import REASONING_TAGS
+from sidecar.dialects import (
+    function_tags,
+    gemma,
+    harmony,
+    invoke_tags,
+    json_calls,
+    python_calls,
+    tag_trees,
+    tokens,
+    transcripts,
+)
+from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
+from sidecar.dialects.reasoning_tags import (
+    ENDS,
+    ENDS_REASONING,
+    MARKS,
+    PAIRS,
+    UNSAFE,
+    WITH,
+)
+from sidecar.dialects.reasoning_tags import (
+    SENTINELS as SENTINELS,
+)
+from sidecar.forms import Dialect, Form
+from sidecar.lexicon import Lexicon, Vocabulary
 
 _BARE = re.compile(r"[\w:.-]+")
 
-
-@frozen
-class Dialect:
-    """One family's way of writing; ``pairs`` are (opener, closer) of reasoning."""
-
-    name: str
-    pairs: tuple[Pair, ...] = ()
-
+_FORMS: dict[str, tuple[Form, ...]] = {}
+for _table in (
+    json_calls.FORMS,
+    function_tags.FORMS,
+    tokens.FORMS,
+    invoke_tags.FORMS,
+    python_calls.FORMS,
+    gemma.FORMS,
+    gemma.THOUGHTS,
+    harmony.FORMS,
+    tag_trees.FORMS,
+    transcripts.FORMS,
+):
+    for _name, _forms in _table.items():
+        _FORMS[_name] = (*_FORMS.get(_name, ()), *_forms)
 
 DIALECTS: dict[str, Dialect] = {
-    name: Dialect(name, pairs) for name, pairs in REASONING_TAGS.items()
+    name: Dialect(
+        name,
+        PAIRS.get(name, ()),
+        MARKS.get(name, ()),
+        ENDS.get(name, ()),
+        _FORMS.get(name, ()),
+        safe=name not in UNSAFE,
+        ends_reasoning=name in ENDS_REASONING,
+    )
+    for name in dict.fromkeys((*_FORMS, *PAIRS, *MARKS, *ENDS))
 }
+"""Every family that a host may name in ``policy.dialects``."""
+
+SAFE = tuple(name for name, dialect in DIALECTS.items() if dialect.safe)
+"""The families that are read whatever the model is."""
 
 
 def pair_of(tag: str) -> Pair:
@@ -48,13 +91,48 @@ def pair_of(tag: str) -> Pair:
 def tags_of(tags: tuple[str, ...], dialects: tuple[str, ...]) -> tuple[str, ...]:
     """``tags`` and the openers that the dialects add to them."""
     known = {pair_of(tag)[0] for tag in tags}
-    openers = (pair[0] for name in dialects for pair in DIALECTS[name].pairs)
-    return tags + tuple(dict.fromkeys(o for o in openers if o not in known))
+    openers = (opener for name in dialects for opener, _ in DIALECTS[name].pairs)
+    return tags + tuple(dict.fromkeys(o for o in openers if o and o not in known))
+
+
+def companions(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The families that were named, and those that come with them."""
+    more = (each for name in named for each in WITH.get(name, ()))
+    return tuple(dict.fromkeys((*named, *more)))
 
 
 @lru_cache(maxsize=64)
-def delimiters(tags: tuple[str, ...], dialects: tuple[str, ...]) -> Delimiters:
-    """The delimiters of ``reasoning.tags`` and of the named dialects."""
+def vocabulary(
+    tags: tuple[str, ...],
+    tagging: tuple[str, ...],
+    families: tuple[str, ...],
+    named: tuple[str, ...],
+    about: frozenset[str],
+    own: Dialect | None,
+) -> Vocabulary:
+    """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
+
+    ``about``: which forms are read. ``own`` are the host's own formats.
+    """
     pairs = [pair_of(tag) for tag in tags]
-    pairs += [pair for name in dialects for pair in DIALECTS[name].pairs]
-    return Delimiters(tuple(pairs))
+    pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
+    chosen = [(DIALECTS[name], name in named) for name in families]
+    chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
+    chosen += [(own, True)] if own is not None else []
+    return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
+
+
+@lru_cache(maxsize=64)
+def lexicon(
+    tags: tuple[str, ...],
+    families: tuple[str, ...] = (),
+    *,
+    tagging: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+    about: tuple[str, ...] = (),
+    tools: tuple[str, ...] = (),
+    own: Dialect | None = None,
+) -> Lexicon:
+    """All that a stream's splitter stops at."""
+    words = vocabulary(tags, tagging, families, named, frozenset(about), own)
+    return Lexicon(words, tools)

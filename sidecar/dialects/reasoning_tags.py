@@ -1,23 +1,86 @@
-"""Reasoning between a pair of delimiters: one row a family, opener and closer.
+"""Delimiters, one row a family (dialects.md 2.1): no grammar, only literals.
 
-These are written by chat templates and are not among the default ``reasoning.tags``:
-a profile or the policy's ``dialects`` switches them on.
+`PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``; an
+empty opener is written by the chat template alone. `MARKS` are borders of sections of
+calls. `ENDS` are wrappers of the answer: they go, and end reasoning that is open.
 """
 
 from __future__ import annotations
 
-REASONING_TAGS: dict[str, tuple[tuple[str, str], ...]] = {
-    "hermes": (("<think>", "</think>"),),
-    "qwen3-xml": (("<think>", "</think>"),),
-    "deepseek-v31": (("<think>", "</think>"),),
-    "glm": (("<think>", "</think>"),),
-    "kimi-k2": (("◁think▷", "◁/think▷"), ("<think>", "</think>")),
-    "minimax-m2": (("<think>", "</think>"),),
+from sidecar.dialects.tokens import DEEPSEEK_MARKS
+
+_THINK = ("<think>", "</think>")
+
+PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
+    "hermes": (_THINK,),
+    "ernie": (_THINK,),
+    "hunyuan": (_THINK,),
+    "qwen3-xml": (_THINK,),
+    "deepseek-v31": (_THINK,),
+    "glm": (_THINK,),
+    "kimi-k2": (("◁think▷", "◁/think▷"), _THINK),
+    "kimi-k3": (("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+    "minimax-m2": (_THINK,),
     "minimax-m3": (("<mm:think>", "</mm:think>"),),
     "seed-oss": (("<seed:think>", "</seed:think>"),),
     "mistral": (("[THINK]", "[/THINK]"),),
     "cohere": (("<|START_THINKING|>", "<|END_THINKING|>"),),
     "apertus": (("<|inner_prefix|>", "<|inner_suffix|>"),),
-    "olmo3": (("<think>", "</think>"),),
-    "nemotron-json": (("<think>", "</think>"),),
+    "olmo3": (_THINK,),
+    "nemotron-json": (_THINK,),
+    "gemma4": (
+        ("<|channel>thought", "<channel|>"),
+        ("<|channel>", "<channel|>"),
+        ("<|think|>", "</|/think|>"),
+    ),
+    "gemini-call": (("<unused94>thought", "<unused95>"),),
+    "granite-phrases": (
+        ("Here is my thought process:", "Here is my response:"),
+        ("Here's my thought process:", "Here's my response:"),
+    ),
+    "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
+    "inkling": (("<|content_thinking|>", "<|end_message|>"),),
 }
+
+MARKS: dict[str, tuple[str, ...]] = {
+    "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    "deepseek-v3": DEEPSEEK_MARKS,
+    "deepseek-v31": DEEPSEEK_MARKS,
+}
+
+ENDS: dict[str, tuple[str, ...]] = {
+    "cohere": tuple(
+        f"<|{side}_{what}|>"
+        for what in ("TEXT", "RESPONSE")
+        for side in ("START", "END")
+    ),
+    "kimi-k3": ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    "inkling": ("<|content_text|>",),
+    "apriel": ("[END FINAL RESPONSE]",),
+    "gemini-thoughts": ("<final>", "</final>"),
+    "answer-tags": ("<answer>", "</answer>"),
+    "response-tags": ("<response>", "</response>"),
+}
+
+UNSAFE = frozenset(
+    (
+        *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
+        *("gemini-thoughts", "inkling"),
+    )
+)
+"""Families whose literals another model may well write: only when they are named."""
+
+WITH: dict[str, tuple[str, ...]] = {
+    "granite": ("granite-phrases",),
+    "hunyuan": ("hy3", "answer-tags"),
+    "ernie": ("response-tags",),
+    "harmony": ("harmony-eaten",),
+    "gemini-call": ("gemini-thoughts",),
+}
+"""Who names a family names these, too."""
+
+SENTINELS = ("gemma4", "cohere", "apertus", "kimi-k3")
+"""Families whose pairs nobody writes by hand: they count whatever the model is."""
+
+ENDS_REASONING = frozenset(("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml"))
+"""A call in open reasoning ends it by design (dialects.md 2.1)."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from sidecar.jsontext import dumps
 from sidecar.tools.arguments import ArgumentText, nothing
-from sidecar.tools.call import Entry, OpenCall
+from sidecar.tools.call import Entry, OpenCall, clean_name
 from sidecar.wires.parts import CallEndPart, CallPart, DiagnosticPart
 
 __all__ = ["CallAssembler", "OpenCall"]
@@ -155,7 +155,7 @@ class CallAssembler:
         self._count += 1
         call = OpenCall(
             id=part.id or heir[0],
-            name=part.name or heir[1],
+            name=clean_name(part.name or heir[1]),
             choice=self._choice,
             key=key,
             format=part.format,

@@ -51,7 +51,7 @@ class OpenCall:
 
     def learn(self, part: CallPart) -> None:
         """Takes what a fragment says beside id and arguments: latest state wins."""
-        self.name = self.name or part.name or ""
+        self.name = self.name or clean_name(part.name or "")
         self.type = self.type or part.type
         self.executor = part.executor or self.executor
         self.awaits = part.awaits or self.awaits
@@ -91,3 +91,11 @@ class Entry:
         for places, place in self.places:
             if places.get(place) is self:
                 del places[place]
+
+
+def clean_name(name: str) -> str:
+    """A tool's name without a token of the model's own that a server left behind it.
+
+    ``search<|channel|>commentary``: no API lets a tool be named with ``<|``.
+    """
+    return name.partition("<|")[0] or name

@@ -1,0 +1,292 @@
+"""The answer as it is read: what is shown, and what is taken out of it.
+
+`AnswerScanner` takes one step at a time while no reasoning is open: delimiters and
+forms outside code, closers without an opener (contract 7.5), results at the start
+(contract 7.6).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from sidecar.delimiters import rebuilt
+from sidecar.leading import LeadingResults
+from sidecar.markdown import RunIndex
+from sidecar.pieces import Kind
+from sidecar.scanner import FORMED, ReasoningScanner
+from sidecar.visible import SPACE, Orphan, VisibleText
+
+if TYPE_CHECKING:
+    from sidecar.candidate import Taken
+    from sidecar.grammar import Context
+    from sidecar.leading import Item
+    from sidecar.lexicon import Lexicon
+    from sidecar.scanner import Scope
+
+CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
+"""After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
+
+_SPACE = re.compile(f"[{SPACE}]*+")
+
+
+class AnswerScanner(ReasoningScanner):
+    """The steps through the answer."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        context: Context,
+        scope: Scope,
+        max_held: int,
+        max_call: int,
+        *,
+        native: bool,
+    ) -> None:
+        super().__init__(lexicon, context, scope, max_held, max_call, native=native)
+        self.runs = RunIndex()
+        self.visible = VisibleText(max_held, lexicon.literals.longest)
+        self.reopens = False  # a closer without opener may reclassify
+        self.likely_open = False
+        self.orphans = 0  # closers without opener since the last structured call
+        self.tried = -1  # the last place where a line began with nothing special
+        self.chain = None if context.echo is None else LeadingResults(context.echo)
+
+    def _step(self, final: bool) -> bool:
+        """One step; False when nothing more can be done with what is there."""
+        depth = self.depth
+        if self.candidate is not None:
+            went = self._read_candidate(final)
+        elif self.at == len(self.buffer):
+            return False
+        else:
+            went = self._reasoning(final) if depth else self._answer(final)
+        if depth and not self.depth:
+            self.visible.removed()
+        return went
+
+    def _answer(self, final: bool) -> bool:
+        if self.border:
+            return self._after_border(final)
+        if self._may_begin_line():
+            step = self._at_line(final)
+            if step is not None:
+                return step
+        end, literal = self.literals.next(self.buffer, self.at, final=final)
+        line = self.lexicon.line_start(self.buffer, self.at, end)
+        if line is not None:
+            self._show(line)
+            return True
+        if not self._show(end):
+            return True
+        return literal is not None and self._at_literal(literal, final)
+
+    def _may_begin_line(self) -> bool:
+        """Whether openers count here that count only where a line begins."""
+        shown, here = self.visible, self.base + self.at
+        return not (
+            shown.line_shown
+            or here < self.free
+            or here == self.tried
+            or shown.code.fenced
+        )
+
+    def _at_line(self, final: bool) -> bool | None:
+        """Tries what may begin here; None: nothing does."""
+        blanks = self._blanks()
+        if blanks:
+            self._show(self.at + blanks)
+            return True
+        start = self.visible.start or self.visible.orphan is Orphan.ARMED
+        openings = self.lexicon.at_line(self.buffer, self.at, start=start, final=final)
+        if openings is None:
+            return False
+        if openings:
+            self._try(openings)
+            return True
+        self.tried = self.base + self.at
+        return None
+
+    def _blanks(self) -> int:
+        match = _SPACE.match(self.buffer, self.at)
+        return match.end() - self.at if match else 0
+
+    def _at_literal(self, literal: str, final: bool) -> bool:
+        """What stands here; False: that depends on code which is not yet decided."""
+        tag = literal in self.delimiters.literals
+        code = self._in_code(final, everywhere=tag and self.scope == "everywhere")
+        if code is None:
+            return False
+        if code or not (self._counts(literal) if tag else self._is_protocol(literal)):
+            return self._show(self.at + len(literal)) or True
+        if literal in self.delimiters.closers:
+            self._orphan(literal)
+        elif tag:
+            self._enter(literal)
+        return True
+
+    def _is_protocol(self, literal: str) -> bool:
+        """Handles a mark, a closer or an opener of calls; False: it is text here."""
+        words = self.lexicon.vocabulary
+        if self.base + self.at < self.free or self._is_owed(literal):
+            return False
+        if literal in words.ends | words.marks | words.closers:
+            self._remove(Kind.MARK, len(literal))
+        else:
+            self._try(self._openings(literal))
+        return True
+
+    def _take_out(self, taken: Taken) -> None:
+        if taken.kind is Kind.CALL and self.context.calls == "report":
+            self.taken.append(evolve(taken, raw=self.buffer[: taken.end]))
+            self.out.append((Kind.SEEN, "", self.base, self.base + taken.end))
+            self.free = self.base + taken.end
+        elif self.depth:
+            self._take_out_of_reasoning(taken)
+        elif taken.kind is Kind.RESULT and taken.opening.form.place == "start":
+            assert self.chain is not None  # whose form it is
+            self.chain.add(self.buffer[: taken.end], self.base, taken)
+            self.at = taken.end
+        else:
+            self._take_out_of_answer(taken)
+
+    def _take_out_of_answer(self, taken: Taken) -> None:
+        if taken.kind is Kind.ENTER:
+            self._remove(Kind.DELIMITER, taken.end)
+            self.reopens = False
+            self._begin(middle=False)
+            return
+        if taken.kind in FORMED:
+            self.taken.append(taken)
+        self._remove(Kind.MARK if taken.kind is Kind.EXIT else taken.kind, taken.end)
+
+    def _after_border(self, final: bool) -> bool:
+        blanks = self._blanks()
+        if blanks:
+            self._show(self.at + blanks)
+            return True
+        if (
+            self.visible.code.promised
+            and self.buffer[self.at] == "`"
+            and self.visible.code.closing
+        ):
+            self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
+            return True
+        whole = self.lexicon.vocabulary.whole
+        size = rebuilt(whole, self.visible.before, self._rest, final=final)
+        everywhere = self.scope == "everywhere"
+        code = self._in_code(final, everywhere=everywhere) if size else False
+        if size is None or code is None:
+            return False
+        if size and not code:
+            self._remove(Kind.REBUILT, size)
+        else:
+            self.border = False
+        return True
+
+    def _show(self, end: int) -> bool:
+        """Shows the text up to ``end``; False: leading results before it are text, and
+        stand in the buffer again."""
+        if self.chain is not None and self.chain.items and end > self.at:
+            return self._follow(end)
+        if end > self.at:
+            text = self.buffer[self.at : end]
+            self.visible.write(text, self.base + self.at, self.out)
+            self.at = end
+        return True
+
+    def _in_code(self, final: bool, *, everywhere: bool = False) -> bool | None:
+        """Whether the literal that begins here is in code; None: wait."""
+        if everywhere:
+            return False
+        if self.visible.code.fenced:
+            return True
+        if not self.visible.code.open_runs():
+            return False
+        at = self.base + self.at
+        limit = at + self.max_held
+        code = self.runs.verdict(
+            self.visible.code, self.buffer, self.base, at, limit, final
+        )
+        if code is False and not final and not self.runs.ended(limit):
+            self.out.append((Kind.FULL, "", 0, 0))
+        if code:
+            self.visible.code.promised = True
+        return code
+
+    def _counts(self, delimiter: str) -> bool:
+        if self.scope != "boundary" or delimiter in self.delimiters.closers:
+            return True
+        before = self.visible.before[-1:]
+        return not self.visible.line_shown or before in CLOSING_PUNCTUATION
+
+    def _remove(self, kind: Kind, size: int) -> None:
+        """Takes the next ``size`` characters out of the answer."""
+        self._cut(kind, size)
+        self.visible.removed()
+        self.border = True
+
+    def _orphan(self, delimiter: str) -> None:
+        """A closer without an opener (contract 7.5)."""
+        shown = self.visible
+        if self._may_reopen():
+            own_line = not self.likely_open
+            shown.orphan = Orphan.LINE if own_line else Orphan.ARMED
+        self.orphans += 1
+        self._remove(Kind.STRAY, len(delimiter))
+
+    def _may_reopen(self) -> bool:
+        alone = self.likely_open or not self.visible.line_shown
+        return self.reopens and alone and not self.orphans
+
+    def _enter(self, delimiter: str) -> None:
+        last = self.visible.last if self.visible.line_shown else ""
+        middle = bool(last) and last not in CLOSING_PUNCTUATION
+        self._remove(Kind.DELIMITER, len(delimiter))
+        self.reopens = False
+        self._begin(middle=middle)
+
+    # Results at the answer's start
+
+    def _follow(self, end: int) -> bool:
+        """Text follows the leading results: blanks wait with them, more decides."""
+        chain = self.chain
+        assert chain is not None  # the caller looked
+        blanks = min(self._blanks(), end - self.at)
+        room = min(blanks, max(self.max_held, 1) - chain.held)
+        if room:
+            chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
+            self.at += room
+        if room < blanks:
+            self.out.append((Kind.FULL, "", 0, 0))
+            return self._decide(False)
+        return self.at == end or (self._decide(chain.is_echo()) and self._show(end))
+
+    def _decide(self, echo: bool) -> bool:
+        """The leading results are taken out, or are text again (False)."""
+        assert self.chain is not None  # the caller looked
+        items = self.chain.take()
+        for text, start, taken in items if echo else ():
+            end = start + len(text)
+            if taken is None:
+                self.visible.write(text, start, self.out)
+            else:
+                self.taken.append(taken)
+                self.out.append((Kind.RESULT, text, start, end))
+                self.visible.removed()
+        if not echo:
+            self._put_back(items)
+        return echo
+
+    def _put_back(self, items: list[Item]) -> None:
+        """Scans the leading results again, as text; reasoning may stand between."""
+        rest, after = self.buffer[self.at :], self.base + self.at
+        for text, start, _ in items:
+            self.buffer, self.base, self.at = text, start, 0
+            self.free, self.runs = start + len(text), RunIndex()
+            while self._step(final=True):
+                pass
+        self.buffer, self.base, self.at = rest, after, 0
+        self.runs = RunIndex()

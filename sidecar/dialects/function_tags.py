@@ -1,0 +1,128 @@
+"""``<function=f>`` with ``<parameter=k>`` or a JSON body, with or without a wrapper.
+
+Qwen3-Coder and its kin, Seed-OSS, Functionary 3.1 (dialects.md 2.2). Values have no
+escapes: a value ends at the closer behind which the next tag stands. One line break on
+each side of a value belongs to the markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.call_bodies import Parameter, typed
+from sidecar.call_parts import optional, value
+from sidecar.delimiters import Literals
+from sidecar.forms import Form, Found, MalformedError, WrittenCall
+from sidecar.grammar import before, literal, need, scan, space
+from sidecar.jsontext import loads
+from sidecar.pieces import Kind
+from sidecar.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Part, Reading
+
+_END = Literals(("</parameter>",))
+
+
+def bare_value(text: str) -> str:
+    """A value without the line break on each side that belongs to the markup."""
+    text = (
+        text.removeprefix("\r\n") if text.startswith("\r") else text.removeprefix("\n")
+    )
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+
+
+class _Function:
+    """One function tag that was read: its name and where its parameters stand."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.parameters: list[tuple[str, Part]] = []
+        self.body: Part | None = None
+        self.end = 0
+
+    def call(self, raw: str, cursor: Cursor) -> WrittenCall:
+        if not self.name:
+            raise MalformedError("a call has a name")
+        if self.body is not None:
+            start, end = self.body
+            text = raw[start:end]
+            if not isinstance(loads(text), dict):
+                raise MalformedError("arguments are an object")
+            return WrittenCall(self.name, text, self.end)
+        parameters = [
+            Parameter(key, bare_value(raw[start:end]))
+            for key, (start, end) in self.parameters
+        ]
+        arguments = typed(self.name, parameters, cursor.context)
+        return WrittenCall(self.name, arguments, self.end)
+
+
+def _function(cursor: Cursor) -> Reading[_Function]:
+    """Behind ``<function=``."""
+    function = _Function((yield from before(cursor, ">")).strip().strip("\"'"))
+    yield from space(cursor)
+    if (yield from need(cursor)) == "{":
+        function.body = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, "</function>")
+    else:
+        yield from _parameters(cursor, function)
+    function.end = cursor.position
+    return function
+
+
+def _parameters(cursor: Cursor, function: _Function) -> Reading[None]:
+    tags = ("<parameter=", "</function>")
+    while (yield from literal(cursor, *tags)) == tags[0]:
+        key = (yield from before(cursor, ">")).strip().strip("\"'")
+        part = yield from value(cursor, _END, *tags)
+        function.parameters.append((key, part))
+        yield from space(cursor)
+
+
+def _bare(cursor: Cursor) -> Reading[Found]:
+    function = yield from _function(cursor)
+    return _found(cursor, [function])
+
+
+def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        functions: list[_Function] = []
+        yield from space(cursor)
+        yield from literal(cursor, "<function=")
+        while True:
+            functions.append((yield from _function(cursor)))
+            yield from space(cursor)
+            if not (yield from optional(cursor, "<function=")):
+                break
+        yield from literal(cursor, closer)
+        return _found(cursor, functions)
+
+    return grammar
+
+
+def _found(cursor: Cursor, functions: list[_Function]) -> Found:
+    def read(raw: str) -> Calls:
+        return [function.call(raw, cursor) for function in functions]
+
+    return Found(Kind.CALL, read)
+
+
+QWEN = Form(("<tool_call>",), _wrapped("</tool_call>"), "B", closers=("</tool_call>",))
+SEED = Form(
+    ("<seed:tool_call>",),
+    _wrapped("</seed:tool_call>"),
+    "B",
+    closers=("</seed:tool_call>",),
+)
+BARE = Form(("<function=",), _bare, "B")
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "qwen3-xml": (QWEN, BARE),
+    "seed-oss": (SEED,),
+    "functionary": (BARE,),
+}

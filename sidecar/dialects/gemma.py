@@ -1,0 +1,236 @@
+"""Gemini's and Gemma's own serialisation: ``call:ns:name{key:value}``.
+
+Gemma 4 and FunctionGemma frame it with tokens; Gemini leaks it bare, in tags, with
+other words in front, with round brackets, with control tokens or characters around it
+(tools-citations-errors.md section 6). Results are ``response:ns:name{..}``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sidecar.call_bodies import properties
+from sidecar.call_parts import ahead, optional
+from sidecar.delimiters import Literals
+from sidecar.forms import Form, Found, MalformedError, WrittenCall
+from sidecar.grammar import line_end, literal, peek, run, scan, space, until, word
+from sidecar.jsontext import dumps, loads
+from sidecar.pieces import Kind
+from sidecar.pythonic import parse_calls
+from sidecar.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Reading
+
+NAMESPACE = "default_api:"
+_WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")
+_NAME = re.compile(r"[\w.-]*+")
+_SPACED = re.compile(r"[^{}()\n<>]*+")
+_BARE_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*(?=,\s*\w+\s*=|\Z)", re.DOTALL)
+_CONTROL = re.compile(r"[0-9]*+")
+
+
+class _Head:
+    """Name, and whether Gemini's namespace stands before it."""
+
+    def __init__(self, name: str, *, spaced: bool) -> None:
+        self.name = name
+        self.spaced = spaced
+
+
+def _head(cursor: Cursor) -> Reading[_Head]:
+    """``[ns:]name``: under the namespace a name may have blanks."""
+    if (yield from optional(cursor, NAMESPACE)):
+        return _Head((yield from word(cursor, _SPACED)).strip(), spaced=True)
+    name = yield from word(cursor, _NAME)
+    while (yield from optional(cursor, ":")):
+        name = yield from word(cursor, _NAME)
+    return _Head(name, spaced=False)
+
+
+def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
+    """The arguments in either bracket, as a reader of name and candidate."""
+    bracket = yield from literal(cursor, *brackets)
+    if bracket == "{":
+        cursor.at -= 1
+        part = yield from scan(cursor, ObjectScanner(bare_values=True))
+        return lambda _name, raw: _object(raw[slice(*part)])
+    (start, end), _ = yield from until(cursor, Literals(")"))
+    cursor.at += 1
+    return lambda name, raw: _keywords(name, raw[start:end])
+
+
+def _object(text: str) -> dict[str, Any]:
+    value = parse(text, bare_values=True)
+    if not isinstance(value, dict):
+        raise MalformedError("arguments are an object")
+    return value
+
+
+def _keywords(name: str, text: str) -> dict[str, Any]:
+    """``key=value`` pairs: Python's literals, else bare text."""
+    try:
+        return parse_calls(f"f({text})")[0][1]
+    except ValueError:
+        pass
+    found = {key: _bare(value) for key, value in _BARE_ARGUMENT.findall(text)}
+    if text.strip() and not found:
+        raise MalformedError(f"no arguments of {name}")
+    return found
+
+
+def _bare(text: str) -> Any:
+    try:
+        return loads(text)
+    except ValueError:
+        return text
+
+
+def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
+    """Gemma 4, FunctionGemma: ``call:`` and the object between tokens."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        yield from literal(cursor, "call:")
+        head = yield from _head(cursor)
+        start = cursor.position
+        cursor.partial = lambda raw: [WrittenCall(head.name, raw[start:], len(raw))]
+        body = yield from _body(cursor, "{")
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+        return _call(cursor, head, body, cursor.position)
+
+    return grammar
+
+
+def _call(
+    cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
+) -> Found:
+    def read(raw: str) -> Calls:
+        given = body(head.name, raw)
+        names = properties(head.name, cursor.context)
+        arguments = {
+            key: str(value) if _wants_text(names.get(key), value) else value
+            for key, value in given.items()
+        }
+        return [WrittenCall(head.name, dumps(arguments), end)]
+
+    return Found(Kind.CALL, read)
+
+
+def _wants_text(schema: Any, value: Any) -> bool:
+    """A bare number where the tool wants a string."""
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return number and isinstance(schema, dict) and schema.get("type") == "string"
+
+
+def _leaked(cursor: Cursor) -> Reading[Found]:
+    """Behind ``call:`` or its like: declared on a line of its own, or namespaced."""
+    if cursor.opener.endswith("{"):
+        cursor.at -= 1
+        head = _Head(cursor.opener[:-1], spaced=False)
+    elif cursor.opener.endswith(NAMESPACE):
+        cursor.at -= len(NAMESPACE)
+        head = yield from _head(cursor)
+    else:
+        head = yield from _head(cursor)
+    body = yield from _body(cursor)
+    end = yield from _tail(cursor)
+    if head.spaced:
+        cursor.serious = True
+        found = _call(cursor, head, body, end)
+        return Found(found.kind, found.read, tier="B")
+    yield from line_end(cursor)
+    return _call(cursor, head, body, cursor.position)
+
+
+def _tail(cursor: Cursor) -> Reading[int]:
+    """What may close a leaked call: ``>``, ``/>``, U+0017, control tokens."""
+    if not (yield from optional(cursor, ">", "/>", "\x17")):
+        while (yield from ahead(cursor, "<ctrl")):
+            cursor.at += len("<ctrl")
+            yield from run(cursor, _CONTROL, 5)
+            yield from literal(cursor, ">")
+    return cursor.position
+
+
+def _response(cursor: Cursor) -> Reading[Found]:
+    """A result in the same serialisation: with the namespace, or of a declared tool."""
+    head = yield from _head(cursor)
+    cursor.serious = head.spaced
+    body = yield from _body(cursor, "{")
+    yield from _tail(cursor)
+
+    def read(raw: str) -> Any:
+        if not head.spaced and head.name not in (cursor.context.tools or {}):
+            raise MalformedError("nobody declared it")
+        return body(head.name, raw)
+
+    return Found(Kind.RESULT, read)
+
+
+_RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>"))
+
+
+def _result_tail(cursor: Cursor) -> Reading[Found]:
+    """The head of a result was eaten: its tail up to a control token is left."""
+    (_, end), closer = yield from until(cursor, _RESULT_END)
+    cursor.at += len(closer)
+
+    def read(raw: str) -> Any:
+        text = raw[len(cursor.opener) : end]
+        try:
+            return parse(f"{{{text}}}", bare_values=True)
+        except ValueError:
+            return text
+
+    return Found(Kind.RESULT, read)
+
+
+def _thought(cursor: Cursor) -> Reading[Found]:
+    """``[thought]:`` before a thought that was not marked as one."""
+    yield from peek(cursor)
+    return Found(Kind.ENTER)
+
+
+_LINES = (
+    *(f"{word_}:" for word_ in _WORDS),
+    *(f"\x16{word_}:" for word_ in _WORDS),
+    NAMESPACE,
+)
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "gemma4": (
+        Form(
+            ("<|tool_call>",), _framed("<tool_call|>"), "A", closers=("<tool_call|>",)
+        ),
+    ),
+    "functiongemma": (
+        Form(
+            ("<start_function_call>",),
+            _framed("<end_function_call>"),
+            "A",
+            closers=("<end_function_call>",),
+        ),
+    ),
+    "gemini-call": (
+        Form(_LINES, _leaked, "C", "line", vague=True),
+        Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
+        Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
+    ),
+}
+
+_THOUGHTS = ("THOUGHT:", "─── s\u115fthought")
+
+THOUGHTS: dict[str, tuple[Form, ...]] = {
+    "gemini-thoughts": (Form(_THOUGHTS, _thought, "B", "start", vague=True),),
+}
+RESULTS = (
+    Form(("response:",), _response, "B", "line", vague=True, about="results"),
+    Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
+)
+THOUGHT = Form(("[thought]:",), _thought, "B", "start", about="leftovers")

@@ -1,0 +1,150 @@
+"""Calls as JSON between delimiters, or bare: one row a form (dialects.md 2.2).
+
+A form with closers is whole only with one of them. Bare objects and lists count on
+lines of their own, and only with the names of declared tools.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.call_bodies import CALL_KEYS, calls_of, cut_calls
+from sidecar.call_parts import json_calls, optional
+from sidecar.forms import Form, Found, MalformedError
+from sidecar.grammar import blanks, line_end, literal, peek, scan, space
+from sidecar.pieces import Kind
+from sidecar.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Reading
+
+_KEYS = tuple(f"{quote}{key}{quote}" for key in CALL_KEYS for quote in "\"'")
+
+
+def _bare(cursor: Cursor) -> Reading[Found]:
+    """``{"name": ..}``, several behind ``;``, or a list, on lines of their own."""
+    start = cursor.position - len(cursor.opener)
+    scanner = ObjectScanner(opener="{[")
+    scanner.scan(cursor.opener, 0)
+    yield from space(cursor)
+    if cursor.opener == "[":
+        yield from literal(cursor, "{")
+        scanner.scan("{", 0)
+        yield from space(cursor)
+    key = yield from literal(cursor, *_KEYS)
+    scanner.scan(key, 0)
+    _, end = yield from scan(cursor, scanner)
+    while True:
+        yield from blanks(cursor)
+        if (yield from peek(cursor)) != ";":
+            break
+        cursor.at += 1
+        yield from space(cursor)
+        _, end = yield from scan(cursor, ObjectScanner())
+    yield from line_end(cursor)
+
+    def read(raw: str) -> Calls:
+        calls = _calls(cursor, raw[start:end])
+        cursor.at -= cursor.position - end
+        return calls
+
+    return Found(Kind.CALL, read)
+
+
+def _calls(cursor: Cursor, text: str) -> Calls:
+    """The calls, all of them with arguments; an example in an answer has none."""
+    tools = cursor.context.tools or {}
+    try:
+        calls = calls_of(text)
+    except ValueError:
+        cursor.serious = any(f'"{name}"' in text for name in tools)
+        raise
+    if not any(f'"{key}"' in text or f"'{key}'" in text for key in CALL_KEYS[5:10]):
+        raise MalformedError("a call has arguments")
+    return calls
+
+
+def _action(cursor: Cursor) -> Reading[Found]:
+    """Command R+: ``Action:`` and a fence with a list of ``tool_name``."""
+    yield from space(cursor)
+    yield from literal(cursor, "```json", "```")
+    yield from space(cursor)
+    start, end = yield from scan(cursor, ObjectScanner(opener="["))
+    yield from space(cursor)
+    yield from literal(cursor, "```")
+
+    def read(raw: str) -> Calls:
+        if '"tool_name"' not in raw:
+            raise MalformedError("no tool_name")
+        return calls_of(raw[start:end], start)
+
+    return Found(Kind.CALL, read)
+
+
+def _python_tag(cursor: Cursor) -> Reading[Found]:
+    """Llama: objects behind ``;``; ``<|eom_id|>`` and its like are stop tokens."""
+    yield from space(cursor)
+    start = cursor.position
+    cursor.partial = lambda raw: cut_calls(raw[start:], start)
+    _, end = yield from scan(cursor, ObjectScanner(opener="{["))
+    while (yield from optional(cursor, ";")):
+        yield from space(cursor)
+        _, end = yield from scan(cursor, ObjectScanner())
+    return Found(Kind.CALL, lambda raw: calls_of(raw[start:end], start))
+
+
+def _form(opener: str, closer: str, tier: str, *, before: tuple[str, ...] = ()) -> Form:
+    grammar = json_calls(*((closer,) if closer else ()), before=before)
+    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())  # type: ignore[arg-type]
+
+
+HERMES = _form("<tool_call>", "</tool_call>", "B")
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "hermes": (HERMES,),
+    "llama3-json": (
+        Form(("<|python_tag|>",), _python_tag, "A"),
+        Form(("{", "["), _bare, "C", "line", vague=True),
+    ),
+    "granite": (
+        _form("<|tool_call|>", "", "A"),
+        HERMES,
+        _form("<function_call>", "", "B"),
+    ),
+    "nemotron-json": (_form("<TOOLCALL>", "</TOOLCALL>", "B"),),
+    "phi4-json": (
+        Form(("functools",), json_calls(opener="["), "B", "line", vague=True),
+        _form("<|tool_call|>", "<|/tool_call|>", "A"),
+    ),
+    "jamba": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "hunyuan": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "apriel": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "minimax-m1": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "internlm2": (
+        _form(
+            "<|action_start|>",
+            "<|action_end|>",
+            "A",
+            before=("<|plugin|>", "<|interpreter|>"),
+        ),
+    ),
+    "gigachat": (
+        _form("<|function_call|>", "", "A"),
+        _form("<|message_sep|>", "", "A", before=("function call<|role_sep|>",)),
+    ),
+    "cohere": (
+        _form("<|START_ACTION|>", "<|END_ACTION|>", "A"),
+        Form(("Action:",), _action, "B", "line", vague=True),
+    ),
+    "apertus": (
+        Form(
+            ("<|tools_prefix|>",),
+            json_calls("<|tools_suffix|>", keyed=True),
+            "A",
+            closers=("<|tools_suffix|>",),
+        ),
+    ),
+    "longcat": (_form("<longcat_tool_call>", "</longcat_tool_call>", "B"),),
+    "dots": (_form("<dots_function_call>", "</dots_function_call>", "B"),),
+}

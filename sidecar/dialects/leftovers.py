@@ -1,0 +1,115 @@
+"""What is left of protocol in an answer: stop tokens, reserved tokens, markers.
+
+Contract 7.8. Stop tokens go at the answer's very end only, because an answer may speak
+of them; reserved tokens and private-use citation markers go wherever they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sidecar.call_bodies import looks_like_call
+from sidecar.dialects.gemma import RESULTS, THOUGHT
+from sidecar.forms import Dialect, Form, Found, MalformedError, mark
+from sidecar.grammar import before, literal, peek, run, scan, space
+from sidecar.pieces import Kind
+from sidecar.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from sidecar.grammar import Cursor, Reading
+
+STOP_TOKENS = (
+    *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),
+    *("<|end_of_text|>", "<|eom|>", "<|eot|>", "</s>", "<eos>"),
+    *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
+    *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
+    *(
+        "[EOS]",
+        "<|assistant_end|>",
+        "<seed:eos>",
+        "[e~[",
+        "<|end_of_sentence|>",
+        "<|hy_eos|>",
+    ),
+)
+"""``</s>`` is HTML, too: it stays where ``<s>`` stands before it."""
+_DIGITS = re.compile(r"[0-9]*+")
+
+
+def _stop(cursor: Cursor) -> Reading[Found]:
+    """A stop token, and nothing but further ones behind it; blanks stay."""
+    while True:
+        end = cursor.position
+        yield from space(cursor)
+        if not (yield from peek(cursor)):
+            break
+        yield from literal(cursor, *STOP_TOKENS)
+    cursor.at -= cursor.position - end
+    return mark()
+
+
+def _struck(cursor: Cursor) -> Reading[Found]:
+    yield from ()
+    raise cursor.mismatch(0)
+
+
+def _reserved(cursor: Cursor) -> Reading[Found]:
+    """``<unusedN>`` and ``<ctrlN>``."""
+    digits = yield from run(cursor, _DIGITS, 6)
+    if not digits:
+        raise cursor.mismatch()
+    yield from literal(cursor, ">")
+    return mark()
+
+
+_CITED = re.compile("\ue202([^\ue200-\ue202]+)")
+
+
+def _marker(cursor: Cursor) -> Reading[Found]:
+    """U+E200, a word, references behind U+E202, U+E201."""
+    text = yield from before(cursor, "\ue201")
+    if not re.match(r"[a-z_]+", text):
+        raise MalformedError("an icon")
+    return Found(Kind.CITE, content=tuple(_CITED.findall(text)))
+
+
+def _marker_grammar(cursor: Cursor) -> Reading[Found]:
+    try:
+        return (yield from _marker(cursor))
+    except MalformedError:
+        raise cursor.mismatch(0) from None
+
+
+def _echo(cursor: Cursor) -> Reading[Found]:
+    """An object at the answer's start that may be a repeated result (contract 7.6)."""
+    cursor.again()
+    start, end = yield from scan(cursor, ObjectScanner())
+
+    def read(raw: str) -> Any:
+        value = parse(raw[start:end])
+        tools, rules = cursor.context.tools or {}, cursor.context.echo
+        if looks_like_call(value) in tools:
+            raise MalformedError("it is a call")
+        if rules is None or not rules.qualifies(value):
+            raise MalformedError("it is no result")
+        return value
+
+    return Found(Kind.RESULT, read)
+
+
+LEFTOVERS = Dialect(
+    "leftovers",
+    forms=(
+        Form(STOP_TOKENS, _stop, "B", vague=True, about="leftovers"),
+        Form(("<s>",), _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
+        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
+        Form(("\ue200",), _marker_grammar, "B", vague=True, about="leftovers"),
+        THOUGHT,
+    ),
+)
+
+RESULTS_DIALECT = Dialect(
+    "tool-results",
+    forms=(Form(("{",), _echo, "B", "start", vague=True, about="results"), *RESULTS),
+)

@@ -1,0 +1,122 @@
+"""Calls whose parameters are tags of their own names: MiniMax-M3, Roo and its kin.
+
+MiniMax-M3 puts a token before every tag and nests ``<item>``s; Roo-style prompts use
+the tool's name as the outer tag (dialects.md 2.2).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sidecar.call_bodies import Parameter, typed
+from sidecar.call_parts import ahead, value
+from sidecar.delimiters import Literals
+from sidecar.dialects.function_tags import bare_value
+from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.grammar import before, literal, space, until
+from sidecar.jsontext import dumps, loads
+from sidecar.pieces import Kind
+
+if TYPE_CHECKING:
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Part, Reading
+
+TOKEN = "]<]minimax[>["
+_INVOKE = re.compile(r'<invoke\s+name\s*=\s*"([^"]+)"\s*>')
+_TOKEN = Literals((TOKEN,))
+_TAG = re.compile(r"<(/?)([^<>\s/]+)[^<>]*>")
+
+
+def _minimax(cursor: Cursor) -> Reading[Found]:
+    """A tag behind the token: an invocation, or a border of a section."""
+    tag = (yield from before(cursor, ">")) + ">"
+    invoke = _INVOKE.fullmatch(tag)
+    if invoke is None:
+        if _TAG.fullmatch(tag) is None:
+            raise cursor.mismatch(0)
+        return mark()
+    start = cursor.position
+    name = invoke[1]
+    cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
+    while True:
+        yield from until(cursor, _TOKEN)
+        cursor.at += len(TOKEN)
+        if (yield from ahead(cursor, "</invoke>")):
+            break
+    end = cursor.position - len(TOKEN)
+    cursor.at += len("</invoke>")
+    place = cursor.position
+
+    def read(raw: str) -> Calls:
+        given = _tree(raw[start:end])
+        texts = {k: v for k, v in given.items() if isinstance(v, str)}
+        known = loads(
+            typed(name, [Parameter(k, v) for k, v in texts.items()], cursor.context)
+        )
+        return [WrittenCall(name, dumps(given | known), place)]
+
+    return Found(Kind.CALL, read)
+
+
+def _tree(text: str) -> dict[str, Any]:
+    """The parameters between the tags; ``<item>``s make a list."""
+    stack: list[tuple[str, list[tuple[str, Any]], list[str]]] = [("", [], [])]
+    first, *pieces = text.split(TOKEN)
+    if first.strip():
+        raise MalformedError("text before the first parameter")
+    for piece in pieces:
+        tag = _TAG.match(piece)
+        if tag is None:
+            raise MalformedError("no tag")
+        rest = piece[tag.end() :]
+        if not tag[1]:
+            stack.append((tag[2], [], [rest]))
+            continue
+        if len(stack) == 1 or stack[-1][0] != tag[2]:
+            raise MalformedError("tags do not nest")
+        name, members, texts = stack.pop()
+        stack[-1][1].append((name, _whole(members, texts)))
+    if len(stack) > 1:
+        raise MalformedError("a tag is open")
+    return dict(stack[0][1])
+
+
+def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
+    if not members:
+        return bare_value("".join(texts))
+    if all(name == "item" for name, _ in members):
+        return [each for _, each in members]
+    return dict(members)
+
+
+def _named(cursor: Cursor) -> Reading[Found]:
+    """``<tool><parameter>value</parameter>..</tool>`` for a declared tool."""
+    name = cursor.opener[1:-1]
+    closer = f"</{name}>"
+    found: list[tuple[str, Part]] = []
+    yield from space(cursor)
+    while not (yield from ahead(cursor, closer)):
+        yield from literal(cursor, "<")
+        key = yield from before(cursor, ">")
+        if not re.fullmatch(r"[\w.-]+", key):
+            raise cursor.mismatch(0)
+        end = Literals((f"</{key}>",))
+        found.append((key, (yield from value(cursor, end, "<"))))
+        yield from space(cursor)
+    cursor.at += len(closer)
+    place = cursor.position
+
+    def read(raw: str) -> Calls:
+        parameters = [
+            Parameter(key, bare_value(raw[slice(*part)])) for key, part in found
+        ]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
+
+    return Found(Kind.CALL, read)
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "minimax-m3": (Form((TOKEN,), _minimax, "A"),),
+    "named-tags": (Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True),),
+}

@@ -1,0 +1,275 @@
+"""Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, GLM, Mistral, K3.
+
+Nobody writes these by hand; what stands between them is JSON, or typed text (GLM, Kimi
+K3). Borders of sections of calls are marks (see ``sidecar.dialects``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.call_bodies import Parameter, properties, typed
+from sidecar.call_parts import NAME, json_calls, optional, value
+from sidecar.delimiters import Literals
+from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.grammar import before, literal, need, scan, space, word
+from sidecar.jsontext import loads
+from sidecar.pieces import Kind
+from sidecar.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Part, Reading
+
+_KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:]+?)(?::(?P<number>\d+))?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_GLM_NAME = re.compile(r"[^\s<>{}\[\]\"']*+")
+_TYPES = {"string": "string"}
+
+
+def json_part(name: str, part: Part, end: int, id: str = "") -> Callable[[str], Calls]:
+    """A call whose arguments are the JSON object at ``part``."""
+
+    def read(raw: str) -> Calls:
+        text = raw[slice(*part)]
+        if not isinstance(loads(text), dict):
+            raise MalformedError("arguments are an object")
+        return [WrittenCall(name, text, end, id)]
+
+    return read
+
+
+def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
+    return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
+
+
+def _section(cursor: Cursor, call: str) -> Reading[None]:
+    """Behind the opener of a section its first call is read along with it."""
+    if cursor.opener != call:
+        yield from space(cursor)
+        yield from literal(cursor, call)
+
+
+def _kimi(cursor: Cursor) -> Reading[Found]:
+    """An id like ``functions.name:0``, or a bare counter, and its arguments."""
+    yield from _section(cursor, "<|tool_call_begin|>")
+    id = (yield from before(cursor, "<|tool_call_argument_begin|>")).strip()
+    yield from space(cursor)
+    known = _KIMI_ID.fullmatch(id)
+    name = known["name"] if known else id
+    cursor.partial = cut_part(name, cursor.position, id)
+    part = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from literal(cursor, "<|tool_call_end|>")
+    if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
+        return mark()
+    read = json_part(name, part, cursor.position, id)
+    if name.isdecimal():
+        return Found(Kind.CALL, lambda raw: [_by_schema(cursor, read(raw)[0])])
+    return Found(Kind.CALL, read)
+
+
+def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
+    """The id is a counter: the only tool that has all the arguments is called."""
+    keys = loads(call.arguments).keys()
+    names = [
+        name
+        for name in cursor.context.tools or {}
+        if keys <= properties(name, cursor.context).keys()
+    ]
+    if len(names) != 1:
+        raise MalformedError("no name")
+    return WrittenCall(names[0], call.arguments, call.end, call.id)
+
+
+def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
+    separator, opener, closer = (
+        f"<{bar}tool{gap}{what}{bar}>"
+        for what in ("sep", f"call{gap}begin", f"call{gap}end")
+    )
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        """``function``, the separator, the name on its line, a fence with JSON."""
+        yield from _section(cursor, opener)
+        yield from space(cursor)
+        yield from literal(cursor, f"function{separator}")
+        name = yield from word(cursor, NAME)
+        yield from space(cursor)
+        yield from literal(cursor, "```json", "```")
+        yield from space(cursor)
+        cursor.partial = cut_part(name, cursor.position)
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, "```")
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+        return Found(Kind.CALL, json_part(name, part, cursor.position))
+
+    return grammar
+
+
+def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
+    separator, opener, closer = (
+        f"<{bar}tool{gap}{what}{bar}>"
+        for what in ("sep", f"call{gap}begin", f"call{gap}end")
+    )
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from _section(cursor, opener)
+        yield from space(cursor)
+        name = yield from word(cursor, NAME)
+        yield from space(cursor)
+        yield from literal(cursor, separator)
+        yield from space(cursor)
+        cursor.partial = cut_part(name, cursor.position)
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+        return Found(Kind.CALL, json_part(name, part, cursor.position))
+
+    return grammar
+
+
+_DEEPSEEK = (("｜", "▁"), ("|", "▁"), ("｜", "_"))
+
+
+def _deepseek(
+    make: Callable[[str, str], Callable[[Cursor], Reading[Found]]],
+) -> tuple[Form, ...]:
+    return tuple(
+        Form(
+            tuple(f"<{bar}tool{gap}{w}{gap}begin{bar}>" for w in ("calls", "call")),
+            make(bar, gap),
+            "A",
+            closers=tuple(
+                f"<{bar}tool{gap}{what}{gap}end{bar}>" for what in ("calls", "call")
+            ),
+        )
+        for bar, gap in _DEEPSEEK
+    )
+
+
+DEEPSEEK_MARKS = tuple(
+    f"<{bar}tool{gap}outputs{gap}{side}{bar}>"
+    for bar, gap in _DEEPSEEK
+    for side in ("begin", "end")
+)
+
+_GLM_END = Literals(("</arg_value>",))
+_GLM_TAGS = ("<arg_key>", "</tool_call>")
+
+
+def _glm(cursor: Cursor) -> Reading[Found]:
+    """The name, then pairs of ``<arg_key>`` and ``<arg_value>``; no quotes or types."""
+    return (yield from _glm_calls(cursor, ""))
+
+
+def _hy3(cursor: Cursor) -> Reading[Found]:
+    """The same in a wrapper, several of them."""
+    yield from space(cursor)
+    yield from literal(cursor, "<tool_call>")
+    return (yield from _glm_calls(cursor, "</tool_calls>"))
+
+
+def _glm_calls(cursor: Cursor, closer: str) -> Reading[Found]:
+    calls = [(yield from _glm_call(cursor))]
+    while closer:
+        yield from space(cursor)
+        if (yield from literal(cursor, "<tool_call>", closer)) == closer:
+            break
+        calls.append((yield from _glm_call(cursor)))
+    return Found(Kind.CALL, lambda raw: [call(raw) for call in calls])
+
+
+def _glm_call(cursor: Cursor) -> Reading[Callable[[str], WrittenCall]]:
+    yield from optional(cursor, "\n")
+    name = yield from word(cursor, _GLM_NAME)
+    yield from optional(cursor, "<tool_sep>")
+    yield from space(cursor)
+    found: list[tuple[str, Part]] = []
+    while (yield from literal(cursor, *_GLM_TAGS)) == _GLM_TAGS[0]:
+        key = (yield from before(cursor, "</arg_key>")).strip()
+        yield from space(cursor)
+        yield from literal(cursor, "<arg_value>")
+        found.append((key, (yield from value(cursor, _GLM_END, *_GLM_TAGS))))
+        yield from space(cursor)
+    end = cursor.position
+
+    def read(raw: str) -> WrittenCall:
+        parameters = [Parameter(key, raw[slice(*part)]) for key, part in found]
+        return WrittenCall(name, typed(name, parameters, cursor.context), end)
+
+    return read
+
+
+def _mistral(cursor: Cursor) -> Reading[Found]:
+    """A list of objects, or ``name{..}``, ``name[ARGS]{..}`` with ``[CALL_ID]``."""
+    yield from space(cursor)
+    if (yield from need(cursor)) in "[{":
+        return (yield from json_calls()(cursor))
+    name = yield from word(cursor, NAME)
+    yield from space(cursor)
+    id = ""
+    if (yield from optional(cursor, "[CALL_ID]")):
+        id = yield from word(cursor, re.compile(r"[\w-]*+"))
+        yield from space(cursor)
+    yield from optional(cursor, "[ARGS]")
+    yield from space(cursor)
+    cursor.partial = cut_part(name, cursor.position, id)
+    part = yield from scan(cursor, ObjectScanner())
+    return Found(Kind.CALL, json_part(name, part, cursor.position, id))
+
+
+_K3_CALL = re.compile(r'\s*tool="([^"]+)"[^<>]*')
+_K3_ARGUMENT = re.compile(r'\s*key="([^"]+)"(?:\s+type="([^"]*)")?[^<>]*')
+_K3_END = Literals(("<|close|>argument<|sep|>",))
+_K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
+
+
+def _kimi_k3(cursor: Cursor) -> Reading[Found]:
+    """Fully framed and typed: everything but a string is JSON."""
+    head = _K3_CALL.fullmatch((yield from before(cursor, "<|sep|>")))
+    if head is None:
+        raise cursor.mismatch(0)
+    found: list[tuple[str, str, Part]] = []
+    yield from space(cursor)
+    while (yield from literal(cursor, *_K3_TAGS)) == _K3_TAGS[0]:
+        argument = _K3_ARGUMENT.fullmatch((yield from before(cursor, "<|sep|>")))
+        if argument is None:
+            raise cursor.mismatch(0)
+        part = yield from value(cursor, _K3_END, *_K3_TAGS)
+        found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
+        yield from space(cursor)
+    end = cursor.position
+
+    def read(raw: str) -> Calls:
+        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]
+        return [WrittenCall(head[1], typed(head[1], parameters, cursor.context), end)]
+
+    return Found(Kind.CALL, read)
+
+
+_KIMI_SECTIONS = {
+    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
+    for side in ("begin", "end")
+}
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "kimi-k2": (
+        Form(
+            ("<|tool_call_begin|>", *_KIMI_SECTIONS["begin"]),
+            _kimi,
+            "A",
+            closers=("<|tool_call_end|>", *_KIMI_SECTIONS["end"]),
+        ),
+    ),
+    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
+    "deepseek-v3": _deepseek(_deepseek_v3),
+    "deepseek-v31": _deepseek(_deepseek_v31),
+    "glm": (Form(("<tool_call>",), _glm, "B", closers=("</tool_call>",)),),
+    "hy3": (Form(("<tool_calls>",), _hy3, "B", closers=("</tool_calls>",)),),
+    "mistral": (Form(("[TOOL_CALLS]",), _mistral, "A"),),
+}

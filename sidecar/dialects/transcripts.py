@@ -1,0 +1,79 @@
+"""Calls as hosts write them into the history, and models imitate (leaks.md 1.2).
+
+All of them count on lines of their own, for declared tools only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.call_parts import NAME, optional
+from sidecar.dialects.tokens import json_part
+from sidecar.forms import Form, Found, mark
+from sidecar.grammar import before, blanks, line_end, literal, scan, space, word
+from sidecar.pieces import Kind
+from sidecar.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Reading
+
+_ID = re.compile(r"[\w.:-]*+")
+
+
+def _called(cursor: Cursor) -> Reading[Found]:
+    """``[Called function "f" with args: {..}]``."""
+    name = yield from before(cursor, '"')
+    yield from literal(cursor, " with args: ", " with arguments: ")
+    part = yield from scan(cursor, ObjectScanner())
+    yield from literal(cursor, "]")
+    yield from line_end(cursor)
+    return Found(Kind.CALL, json_part(name, part, cursor.position))
+
+
+def _requested(cursor: Cursor) -> Reading[Found]:
+    """``Tool calls requested:`` and a list item for each: ``- f({..}) [id: ..]``."""
+    found: list[Callable[[str], Calls]] = []
+    yield from space(cursor)
+    while (yield from optional(cursor, "- ")) or not found:
+        name = yield from word(cursor, NAME)
+        yield from literal(cursor, "(")
+        part = yield from scan(cursor, ObjectScanner())
+        yield from literal(cursor, ")")
+        yield from blanks(cursor)
+        id = ""
+        if (yield from optional(cursor, "[id: ")):
+            id = yield from word(cursor, _ID)
+            yield from literal(cursor, "]")
+        found.append(json_part(name, part, cursor.position, id))
+        yield from line_end(cursor)
+        yield from optional(cursor, "\r\n", "\n")
+
+    def read(raw: str) -> Calls:
+        return [call for each in found for call in each(raw)]
+
+    return Found(Kind.CALL, read)
+
+
+def _functionary(cursor: Cursor) -> Reading[Found]:
+    """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` is the answer."""
+    name = yield from word(cursor, NAME)
+    yield from blanks(cursor)
+    yield from literal(cursor, "\n", "\r\n")
+    if name == "all":
+        return mark()
+    yield from space(cursor)
+    part = yield from scan(cursor, ObjectScanner())
+    return Found(Kind.CALL, json_part(name, part, cursor.position))
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "transcript": (
+        Form(('[Called function "',), _called, "C", "line", vague=True),
+        Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
+    ),
+    "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
+}

@@ -1,0 +1,39 @@
+"""Tool results at the answer's start, while it is not known what follows them.
+
+`LeadingResults` keeps the objects and the blanks between them. Visible text behind them
+makes them repeated results, the end of the text makes them the answer (contract 7.6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from sidecar.candidate import Taken
+    from sidecar.echo import EchoRules
+
+Item: TypeAlias = "tuple[str, int, Taken | None]"
+"""Text, its absolute position, and what is known of it; None: blanks."""
+
+
+class LeadingResults:
+    """``held``: code points; ``items`` in their order."""
+
+    def __init__(self, rules: EchoRules) -> None:
+        self.rules = rules
+        self.items: list[Item] = []
+        self.held = 0
+
+    def add(self, text: str, start: int, taken: Taken | None = None) -> None:
+        self.items.append((text, start, taken))
+        self.held += len(text)
+
+    def is_echo(self) -> bool:
+        """Visible text follows: are the objects repeated results?"""
+        values = [taken.content for _, _, taken in self.items if taken is not None]
+        glued = self.items[-1][2] is not None
+        return glued or self.rules.proves(values)
+
+    def take(self) -> list[Item]:
+        items, self.items, self.held = self.items, [], 0
+        return items

@@ -1,0 +1,86 @@
+"""Calls that a model wrote into its text, on their way to be classified.
+
+`opened` makes the `OpenCall` of each, with its own part of the text as ``raw``; `Twins`
+finds a structured call that says the same (contract 7.7): that one wins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from sidecar.jsontext import dumps
+from sidecar.tools.call import OpenCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sidecar.events import Channel, Span, ToolCall
+    from sidecar.forms import WrittenCall
+
+
+def opened(
+    calls: tuple[WrittenCall, ...],
+    text: str,
+    start: int,
+    *,
+    dialect: str,
+    channel: Channel,
+    choice: int,
+    number: int,
+) -> Iterator[tuple[OpenCall, Span]]:
+    """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
+
+    Each has the text up to its own end, the last one what is left. ``number`` makes
+    the first missing id.
+    """
+    begin = 0
+    for place, call in enumerate(calls):
+        end = len(text) if place == len(calls) - 1 else max(begin, call.end)
+        made = OpenCall(
+            name=call.name,
+            id=call.id or f"call_t{choice}_{number + place}",
+            id_synthetic=not call.id,
+            choice=choice,
+            arguments=call.arguments,
+            format="text" if call.text else "json",
+            origin="text",
+            channel=channel,
+            dialect=dialect,
+            raw=text[begin:end],
+            cut=call.cut,
+            ended=True,
+        )
+        yield made, (start + begin, start + end)
+        begin = end
+
+
+class Twins:
+    """Complete calls, structured and from text, which have no twin so far."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
+
+    def find(self, event: ToolCall) -> int | None:
+        """``event`` came; the block of the text call that is to be retracted now."""
+        if event.state != "complete" or event.block is None:
+            return None
+        key = _key(event.name, event.input)
+        structured = event.origin != "text"
+        others = self._waiting[not structured].get(key)
+        if others:
+            other = others.popleft()
+            return other if structured else event.block
+        self._waiting[structured].setdefault(key, deque()).append(event.block)
+        return None
+
+
+def _key(name: str, value: Any) -> str:
+    return dumps([name, _sorted(value)])
+
+
+def _sorted(value: Any) -> Any:
+    """``value`` with the keys of objects in order: JSON has none."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,118 @@
+"""The buffer of a channel, and the candidates in it: what the splitter is built on.
+
+`FormScanner` holds the text that is not decided yet. A candidate takes the text out of
+the buffer while it is open; what it was is put back once that is known, so that the
+same steps go over it, with no candidate before ``free`` (contract 7.7).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+from sidecar.candidate import Candidate, Failed, Taken
+from sidecar.pieces import Kind, Pieces
+
+if TYPE_CHECKING:
+    from sidecar.candidate import Opening
+    from sidecar.grammar import Context
+    from sidecar.lexicon import Lexicon
+
+
+class FormScanner:
+    """``taken``: for each piece of kind CALL, RESULT, CITE, SEEN and FAILED, in order,
+    what is known of it."""
+
+    def __init__(
+        self, lexicon: Lexicon, context: Context, max_held: int, max_call: int
+    ) -> None:
+        self.lexicon = lexicon
+        self.delimiters = lexicon.delimiters
+        self.literals = lexicon.literals
+        self.context = context
+        self.max_held = max_held
+        self.max_call = max_call
+        self.buffer = ""
+        self.at = 0  # how much of the buffer is done
+        self.base = 0  # position of the buffer in the raw channel
+        self.free = 0  # before this position no candidate may begin
+        self.candidate: Candidate | None = None
+        self.owed: Counter[str] = Counter()  # closers of what was shown as text
+        self.taken: deque[Taken | Failed] = deque()
+        self.out: Pieces = []
+
+    @property
+    def _rest(self) -> str:
+        """The next characters, as many as a delimiter may have."""
+        return self.buffer[self.at : self.at + self.literals.longest]
+
+    def _cut(self, kind: Kind, size: int) -> None:
+        start, end = self.at, self.at + size
+        piece = (kind, self.buffer[start:end], self.base + start, self.base + end)
+        self.out.append(piece)
+        self.at = end
+
+    def _limit(self, opening: Opening) -> int:
+        return self.max_call if opening.form.about == "calls" else self.max_held
+
+    def _try(self, openings: list[Opening]) -> None:
+        """A candidate begins here."""
+        start = self.base + self.at
+        limits = [self._limit(each) for each in openings]
+        self.candidate = Candidate(
+            start, tuple(openings), self.context, limits, inside=self._inside()
+        )
+
+    def _inside(self) -> bool:
+        """Whether reasoning is open."""
+        raise NotImplementedError
+
+    def _openings(self, literal: str) -> list[Opening]:
+        """The forms that may begin with ``literal`` here."""
+        if self.base + self.at < self.free:
+            return []
+        return self.lexicon.vocabulary.openings_of(literal)
+
+    def _read_candidate(self, final: bool) -> bool:
+        """Gives the candidate all there is; False when it stays open."""
+        candidate = self.candidate
+        assert candidate is not None  # the caller looked
+        verdict = candidate.push(self.buffer[self.at :], final=final)
+        self.at = len(self.buffer)
+        if verdict is None:
+            return False
+        self.candidate = None
+        self.buffer, self.base, self.at = candidate.raw, candidate.start, 0
+        if isinstance(verdict, Taken):
+            self._take_out(verdict)
+        else:
+            self._give_up(verdict)
+        return True
+
+    def _take_out(self, taken: Taken) -> None:
+        raise NotImplementedError
+
+    def _give_up(self, failed: Failed) -> None:
+        """It was no form: its text is text again."""
+        restart = self.lexicon.restart(self.buffer, failed.position)
+        self.free = self.base + restart
+        if failed.full:
+            self.out.append((Kind.FULL, "", 0, 0))
+        if failed.code:
+            self.taken.append(failed)
+            self.out.append((Kind.FAILED, "", self.base, self.base + failed.position))
+        seen = self.buffer[: failed.position]
+        for closer in {each for o in failed.openings for each in _owed(o)}:
+            if closer not in seen:
+                self.owed[closer] += 1
+
+    def _is_owed(self, closer: str) -> bool:
+        """``closer`` belongs to an opener that was shown as text, and so is text."""
+        if not self.owed[closer]:
+            return False
+        self.owed[closer] -= 1
+        return True
+
+
+def _owed(opening: Opening) -> tuple[str, ...]:
+    return (*opening.form.closers, *opening.form.owes)
