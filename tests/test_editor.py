@@ -114,14 +114,14 @@ def test_only_what_changed_is_inspected_again() -> None:
 def test_a_result_of_a_tool_matters_to_what_is_behind_it() -> None:
     lines = [
         line("assistant", "a"),
-        line("tool", "result"),
+        line("tool", '{"n": 1}'),
         line("assistant", "b"),
         line("assistant", "c"),
     ]
     session = SessionDocument(StreamOptions(), by_line=True)
     read(session, "".join(lines))
     before = session.inspected
-    lines[1] = line("tool", "another")
+    lines[1] = line("tool", '{"n": 2}')
     read(session, "".join(lines))
     assert session.inspected - before == 3
 
