@@ -24,7 +24,8 @@ KINDS: Final = (
     *("reasoning", "delimiter", "tool-result", "tool-call"),
     *("marker", "white-space"),
 )
-"""What a removal may be; ``delimiter`` is a stray one, ``marker`` any other mark."""
+"""What a removal may be; ``delimiter`` is a stray one, or a stop token and its kin,
+``marker`` what no event tells of."""
 
 
 @frozen

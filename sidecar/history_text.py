@@ -49,6 +49,9 @@ _KINDS = {
 }
 """Diagnostics of removals; any other one is about a marker of protocol."""
 
+_OF_TEXT = (TextDelta, ReasoningDelta, Reclassify, Retract)
+"""Events that may be about the text while reasoning is read."""
+
 _WIRE = "anthropic"
 """The wire with blocks of text, reasoning and calls in any order."""
 
@@ -130,8 +133,8 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
     events: list[Event] = []
     for number, item in enumerate(items):
         pushed = [e for each in _blocks(item, number) for e in stream.push(each)]
-        if isinstance(item, Thought):  # what was cleaned there is not in the text
-            pushed = [e for e in pushed if not isinstance(e, Diagnostic)]
+        if isinstance(item, Thought):  # what was found there is not in the text
+            pushed = [e for e in pushed if isinstance(e, _OF_TEXT)]
         events += pushed
     events += stream.close()
     size = sum(len(item.text) for item in items if isinstance(item, Text))

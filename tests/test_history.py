@@ -573,6 +573,14 @@ def test_a_call_within_reasoning() -> None:
     assert kinds == ["reasoning", "tool-call", "reasoning"]
 
 
+def test_a_call_in_the_messages_own_reasoning() -> None:
+    """It is not in the answer, whatever stands at its place there."""
+    message = assistant("I look.</think> Yes.", reasoning_content=CALL)
+    result = check(message)
+    assert result.message["content"] == "I look. Yes."
+    assert (result.tool_calls, result.removed[0].kind) == (None, "delimiter")
+
+
 def test_what_the_policy_only_reports_stays() -> None:
     policy = Policy(
         tool_results=ToolResultsPolicy(mode="report"),

@@ -33,7 +33,7 @@ _LONGEST = 80
 
 _WORDS: dict[str, tuple[str, str]] = {
     "reasoning": ("Reasoning in the answer", "Take reasoning out of the answer"),
-    "delimiter": ("Stray delimiter of reasoning", "Remove stray delimiter"),
+    "delimiter": ("Stray delimiter", "Remove stray delimiter"),
     "tool-result": ("Leaked tool result", "Remove leaked tool result"),
     "tool-call": ("Tool call written as text", "Remove tool call written as text"),
     "marker": ("Leaked mark of the protocol", "Remove leaked mark"),
