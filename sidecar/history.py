@@ -32,7 +32,7 @@ from sidecar.history_results import (
     Repair,
 )
 from sidecar.history_spans import kept_texts, moved, pieces_of, unlocked, without
-from sidecar.history_text import read_text, texts_of
+from sidecar.history_text import read_text, reading_options, texts_of
 from sidecar.jsontext import dumps, is_portable
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class History:
 
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
-        self._informed = options
+        self._informed = reading_options(options)
         self._known: deque[Json] = deque(maxlen=_KNOWN)
         #: what is known: equal states, equal answers to equal items
         self.state = 0
@@ -112,7 +112,8 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     policy = options.policy
     results = policy.tool_results
     results = evolve(results, known=(*results.known, *known))
-    return evolve(options, policy=evolve(policy, tool_results=results))
+    policy = evolve(policy, tool_results=results)
+    return reading_options(evolve(options, policy=policy))
 
 
 def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
@@ -134,7 +135,8 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> _Field:
     kept = [(start, end) for start, end, _ in whole]
     removed: list[Mark] = []
     while len(readings) < _ROUNDS:
-        reading = read_text(_shortened(items, whole, kept), options)
+        left = _shortened(items, whole, kept) if readings else items
+        reading = read_text(left, options)
         cut = unlocked(moved(reading.removals, kept), whole)
         if not cut:
             break

@@ -24,7 +24,6 @@ from sidecar.events import (
     ToolResult,
 )
 from sidecar.history_messages import Call, Text, Thought
-from sidecar.message import ReasoningBlock
 from sidecar.stream import Stream
 from sidecar.tools.classify import from_item
 
@@ -72,8 +71,14 @@ class Reading:
     calls: list[ToolCall] = field(factory=list)
 
 
+def reading_options(options: StreamOptions) -> StreamOptions:
+    """Those of the streams that read a field; the caller keeps them, for speed."""
+    policy = evolve(options.policy, trace=True)
+    return evolve(options, wire=_WIRE, framing="json", policy=policy)
+
+
 def read_text(items: tuple[Item, ...], options: StreamOptions) -> Reading:
-    """Reads one field; locked texts keep every character.
+    """Reads one field, with `reading_options`; locked texts keep every character.
 
     A locked text of which something would go is read as text of no meaning, so that
     nothing hangs on delimiters that stay.
@@ -128,8 +133,7 @@ def _touched(items: tuple[Item, ...], removals: list[Mark]) -> set[int]:
 
 
 def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
-    policy = evolve(options.policy, trace=True)
-    stream = Stream(evolve(options, wire=_WIRE, framing="json", policy=policy))
+    stream = Stream(options)
     events: list[Event] = []
     for number, item in enumerate(items):
         pushed = [e for each in _blocks(item, number) for e in stream.push(each)]
@@ -138,20 +142,34 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
         events += pushed
     events += stream.close()
     size = sum(len(item.text) for item in items if isinstance(item, Text))
-    blocks = stream.message().blocks or ()
-    tagged = [b for b in blocks if isinstance(b, ReasoningBlock)]
     calls = [e for e in events if isinstance(e, ToolCall)]
     gone = {n for e in events if isinstance(e, Retract) for n in e.blocks}
     return Reading(
         _grouped(_gaps(_marks(events), size)),
-        [_said(b) for b in tagged if b.source != "native" and _said(b)],
+        _reasoning(events, gone),
         [e for e in events if isinstance(e, ToolResult) and e.source == "echo"],
         [e for e in calls if e.origin == "text" and e.block not in gone],
     )
 
 
-def _said(block: ReasoningBlock) -> str:
-    return block.text.replace(_STAND_IN, "")
+def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
+    """The reasoning of the text, block by block."""
+    blocks: dict[int, list[str]] = {}
+    final: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Reclassify):
+            final |= dict.fromkeys(event.blocks, event.to)
+        elif isinstance(event, ReasoningDelta) and event.source == "tag":
+            blocks.setdefault(event.block, []).append(event.text)
+            final.setdefault(event.block, "reasoning")
+        elif isinstance(event, TextDelta):
+            blocks.setdefault(event.block, []).append(event.text)
+    texts = (
+        "".join(pieces).replace(_STAND_IN, "")
+        for block, pieces in sorted(blocks.items())
+        if final.get(block) == "reasoning" and block not in gone
+    )
+    return [text for text in texts if text]
 
 
 def _blocks(item: Item, index: int) -> Iterator[dict[str, Any]]:
