@@ -181,9 +181,7 @@ def _item(part: Json, path: Path) -> Item:
     return Border()
 
 
-def _call_of(part: Json) -> dict[str, Json] | None:
-    if not isinstance(part, dict):
-        return None
+def _call_of(part: dict[str, Json]) -> dict[str, Json] | None:
     for key in _CALL_KEYS:
         if isinstance(part.get(key), dict):
             return dict(part[key])

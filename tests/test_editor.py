@@ -365,6 +365,36 @@ def test_hover_and_symbols() -> None:
         assert symbols[1]["detail"].startswith("2 leaks")
 
 
+CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
+
+
+def test_results_and_calls() -> None:
+    """Each with the name of its own fix, and what it was as a hover."""
+    text = line("tool", '{"n": 1}') + line("assistant", f'{{"n": 1}} I look.\n{CALL}')
+    with client_of() as client:
+        open_document(client, text)
+        items = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+        assert [each["code"] for each in items] == ["tool-result", "tool-call"]
+        titles, hovers = [], []
+        for each in items:
+            params = {
+                **DOCUMENT,
+                "range": each["range"],
+                "context": {"diagnostics": []},
+            }
+            first, *_ = client.request("textDocument/codeAction", params)
+            titles.append(first["title"])
+            where = {**DOCUMENT, "position": each["range"]["start"]}
+            hovers.append(client.request("textDocument/hover", where)["contents"])
+        assert titles == [
+            "Remove leaked tool result",
+            "Remove tool call written as text",
+        ]
+        assert '{"n": 1}' in hovers[0]["value"]
+        assert "`look`" in hovers[1]["value"]
+        assert "```json" in hovers[1]["value"]
+
+
 def test_whole_documents_and_others() -> None:
     text = json.dumps(
         {"messages": [{"role": "assistant", "content": "</think>x"}]}, indent=2

@@ -538,6 +538,13 @@ def test_results_of_the_session_are_known(told: dict[str, Any]) -> None:
     assert not repair(told, assistant(COPY)).changed
 
 
+def test_results_that_are_none() -> None:
+    """Nothing is raised, and nothing known."""
+    long = json.dumps({"rows": [1, 2], "next": None, "more": "x" * 70_000})
+    for content in (7, [7, None, {}], "text", long, {"value": 7}):
+        assert visible(assistant(COPY), {"role": "tool", "content": content}) == COPY
+
+
 def test_what_was_known_is_forgotten_in_the_end() -> None:
     others = [{"role": "tool", "content": json.dumps({"n": n})} for n in range(300)]
     told = {"role": "tool", "content": SAID}
