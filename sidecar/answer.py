@@ -20,7 +20,7 @@ from sidecar.scanner import FORMED, ReasoningScanner
 from sidecar.visible import SPACE, Orphan, VisibleText
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Taken
+    from sidecar.candidate import Failed, Opening, Taken
     from sidecar.grammar import Context
     from sidecar.leading import Item
     from sidecar.lexicon import Lexicon
@@ -79,8 +79,9 @@ class AnswerScanner(ReasoningScanner):
         if line is not None:
             self._show(line)
             return True
-        if not self._show(end):
-            return True
+        if end > self.at:
+            self._show(end)
+            return True  # a line may begin where the literal stands
         return literal is not None and self._at_literal(literal, final)
 
     def _may_begin_line(self) -> bool:
@@ -137,6 +138,18 @@ class AnswerScanner(ReasoningScanner):
         else:
             self._try(self._openings(literal))
         return True
+
+    def _limit(self, opening: Opening) -> int:
+        """Leading results wait together, so together they have one limit."""
+        limit, chain = super()._limit(opening), self.chain
+        if chain is None or opening.form.about != "results":
+            return limit
+        return limit - chain.held
+
+    def _give_up(self, failed: Failed) -> None:
+        if failed.full and self.chain is not None and self.chain.items:
+            self._decide(False)  # as at the end
+        super()._give_up(failed)
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is Kind.CALL and self.context.calls == "report":
