@@ -149,9 +149,7 @@ class Candidate:
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
-    def _allowed(
-        self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
-    ) -> bool:
+    def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
         tools = self.context.tools
         if tier == "A":
             return True
