@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from sidecar.forms import MalformedError
 from sidecar.grammar import Cursor, EndedError, MismatchError
 from sidecar.pieces import Kind
 
@@ -128,6 +129,8 @@ class Candidate:
         try:
             if found.read is not None:
                 content = found.read(raw)
+            if found.kind is Kind.CALL and not all(call.name for call in content):
+                raise MalformedError("a call has a name")
         except ValueError:
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
@@ -180,7 +183,8 @@ class Candidate:
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # what there is of it is no call
-                calls = tuple(reader.cursor.partial(self.raw))
+                found = reader.cursor.partial(self.raw)
+                calls = tuple(call for call in found if call.name)
         if calls:
             calls = (*calls[:-1], evolve(calls[-1], cut=True))
         return Taken(reader.opening, Kind.CALL, self.size, calls)

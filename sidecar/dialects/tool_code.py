@@ -58,6 +58,7 @@ def _fence(cursor: Cursor) -> Reading[Found]:
     sign = cursor.opener[0]
     more = yield from run(cursor, _TICKS if sign == "`" else _TILDES, 64)
     fence = cursor.opener + more
+    yield from blanks(cursor)
     info = yield from literal(cursor, *_CODE_INFO, *_RESULT_INFO, "python", "py")
     yield from blanks(cursor)
     yield from literal(cursor, "\n", "\r\n")
