@@ -1,38 +1,32 @@
 """The answer as it is read: what is shown, and what is taken out of it.
 
 `AnswerScanner` takes one step at a time while no reasoning is open: delimiters and
-forms outside code, closers without an opener (contract 7.5), results at the start
-(contract 7.6).
+forms outside code, closers without an opener (contract 7.5).
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from sidecar.delimiters import rebuilt
-from sidecar.leading import LeadingResults
-from sidecar.markdown import RunIndex
 from sidecar.pieces import Kind
-from sidecar.scanner import FORMED, ReasoningScanner
-from sidecar.visible import SPACE, Orphan, VisibleText
+from sidecar.scanner import FORMED
+from sidecar.shown import ShownScanner
+from sidecar.visible import Orphan
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Taken
+    from sidecar.candidate import Failed, Taken
     from sidecar.grammar import Context
-    from sidecar.leading import Item
     from sidecar.lexicon import Lexicon
     from sidecar.scanner import Scope
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
 
-_SPACE = re.compile(f"[{SPACE}]*+")
 
-
-class AnswerScanner(ReasoningScanner):
+class AnswerScanner(ShownScanner):
     """The steps through the answer."""
 
     def __init__(
@@ -46,13 +40,10 @@ class AnswerScanner(ReasoningScanner):
         native: bool,
     ) -> None:
         super().__init__(lexicon, context, scope, max_held, max_call, native=native)
-        self.runs = RunIndex()
-        self.visible = VisibleText(max_held, lexicon.literals.longest)
         self.reopens = False  # a closer without opener may reclassify
         self.likely_open = False
         self.orphans = 0  # closers without opener since the last structured call
         self.tried = -1  # the last place where a line began with nothing special
-        self.chain = None if context.echo is None else LeadingResults(context.echo)
 
     def _step(self, final: bool) -> bool:
         """One step; False when nothing more can be done with what is there."""
@@ -79,8 +70,9 @@ class AnswerScanner(ReasoningScanner):
         if line is not None:
             self._show(line)
             return True
-        if not self._show(end):
-            return True
+        if end > self.at:
+            self._show(end)
+            return True  # a line may begin where the literal stands
         return literal is not None and self._at_literal(literal, final)
 
     def _may_begin_line(self) -> bool:
@@ -109,10 +101,6 @@ class AnswerScanner(ReasoningScanner):
         self.tried = self.base + self.at
         return None
 
-    def _blanks(self) -> int:
-        match = _SPACE.match(self.buffer, self.at)
-        return match.end() - self.at if match else 0
-
     def _at_literal(self, literal: str, final: bool) -> bool:
         """What stands here; False: that depends on code which is not yet decided."""
         tag = literal in self.delimiters.literals
@@ -137,6 +125,11 @@ class AnswerScanner(ReasoningScanner):
         else:
             self._try(self._openings(literal))
         return True
+
+    def _give_up(self, failed: Failed) -> None:
+        if failed.full and self.chain is not None and self.chain.items:
+            self._decide(False)  # as at the end
+        super()._give_up(failed)
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is Kind.CALL and self.context.calls == "report":
@@ -186,17 +179,6 @@ class AnswerScanner(ReasoningScanner):
             self.border = False
         return True
 
-    def _show(self, end: int) -> bool:
-        """Shows the text up to ``end``; False: leading results before it are text, and
-        stand in the buffer again."""
-        if self.chain is not None and self.chain.items and end > self.at:
-            return self._follow(end)
-        if end > self.at:
-            text = self.buffer[self.at : end]
-            self.visible.write(text, self.base + self.at, self.out)
-            self.at = end
-        return True
-
     def _in_code(self, final: bool, *, everywhere: bool = False) -> bool | None:
         """Whether the literal that begins here is in code; None: wait."""
         if everywhere:
@@ -222,12 +204,6 @@ class AnswerScanner(ReasoningScanner):
         before = self.visible.before[-1:]
         return not self.visible.line_shown or before in CLOSING_PUNCTUATION
 
-    def _remove(self, kind: Kind, size: int) -> None:
-        """Takes the next ``size`` characters out of the answer."""
-        self._cut(kind, size)
-        self.visible.removed()
-        self.border = True
-
     def _orphan(self, delimiter: str) -> None:
         """A closer without an opener (contract 7.5)."""
         shown = self.visible
@@ -247,46 +223,3 @@ class AnswerScanner(ReasoningScanner):
         self._remove(Kind.DELIMITER, len(delimiter))
         self.reopens = False
         self._begin(middle=middle)
-
-    # Results at the answer's start
-
-    def _follow(self, end: int) -> bool:
-        """Text follows the leading results: blanks wait with them, more decides."""
-        chain = self.chain
-        assert chain is not None  # the caller looked
-        blanks = min(self._blanks(), end - self.at)
-        room = min(blanks, max(self.max_held, 1) - chain.held)
-        if room:
-            chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
-            self.at += room
-        if room < blanks:
-            self.out.append((Kind.FULL, "", 0, 0))
-            return self._decide(False)
-        return self.at == end or (self._decide(chain.is_echo()) and self._show(end))
-
-    def _decide(self, echo: bool) -> bool:
-        """The leading results are taken out, or are text again (False)."""
-        assert self.chain is not None  # the caller looked
-        items = self.chain.take()
-        for text, start, taken in items if echo else ():
-            end = start + len(text)
-            if taken is None:
-                self.visible.write(text, start, self.out)
-            else:
-                self.taken.append(taken)
-                self.out.append((Kind.RESULT, text, start, end))
-                self.visible.removed()
-        if not echo:
-            self._put_back(items)
-        return echo
-
-    def _put_back(self, items: list[Item]) -> None:
-        """Scans the leading results again, as text; reasoning may stand between."""
-        rest, after = self.buffer[self.at :], self.base + self.at
-        for text, start, _ in items:
-            self.buffer, self.base, self.at = text, start, 0
-            self.free, self.runs = start + len(text), RunIndex()
-            while self._step(final=True):
-                pass
-        self.buffer, self.base, self.at = rest, after, 0
-        self.runs = RunIndex()

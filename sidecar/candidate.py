@@ -8,10 +8,12 @@ keeps its text; time and room are linear in it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from sidecar.forms import MalformedError
 from sidecar.grammar import Cursor, EndedError, MismatchError
 from sidecar.pieces import Kind
 
@@ -120,34 +122,37 @@ class Candidate:
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
         """What the reader found, if its tier allows it."""
         opening, end = reader.opening, reader.position
-        content = found.content
+        raw, content = self.raw[:end], found.content
         if found.kind is Kind.CALL and self.context.calls == "off":
             self._refuse(end, "")
             return None
         try:
             if found.read is not None:
-                content = found.read(self.raw)
+                content = found.read(raw)
+            if found.kind is Kind.CALL and not all(call.name for call in content):
+                raise MalformedError("a call has a name")
         except ValueError:
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
         if found.kind is Kind.CALL:
             tier = found.tier or opening.form.tier
-            return self._accept_calls(opening, tuple(content), tier, end)
+            return self._accept_calls(opening, tuple(content), tier, raw)
         if found.kind is Kind.RESULT and content is None:
             return Taken(opening, Kind.MARK, end)
         return Taken(opening, found.kind, end, content=content)
 
     def _accept_calls(
-        self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, end: int
+        self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
     ) -> Taken | None:
+        end = len(raw)
         if not calls:  # a declaration of tools
             return Taken(opening, Kind.MARK, end)
-        if self._allowed(calls, tier):
+        if self._allowed(calls, tier, raw):
             return Taken(opening, Kind.CALL, end, calls)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
-    def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier) -> bool:
+    def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
         tools = self.context.tools
         if tier == "A":
             return True
@@ -155,7 +160,7 @@ class Candidate:
             return tier == "B"
         if all(call.name in tools for call in calls):
             return True
-        return tier == "B" and any(prefix in self.raw for prefix in NAMESPACES)
+        return tier == "B" and any(prefix in raw for prefix in NAMESPACES)
 
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
@@ -177,7 +182,9 @@ class Candidate:
         """The text ended within an unmistakable form: it is out, and truncated."""
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
-            calls = tuple(reader.cursor.partial(self.raw))
+            with suppress(ValueError):  # what there is of it is no call
+                found = reader.cursor.partial(self.raw)
+                calls = tuple(call for call in found if call.name)
         if calls:
             calls = (*calls[:-1], evolve(calls[-1], cut=True))
         return Taken(reader.opening, Kind.CALL, self.size, calls)

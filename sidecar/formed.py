@@ -65,7 +65,8 @@ class Formed:
         elif taken.calls:
             self._read_calls(taken, piece, "reasoning" if reasoning else "text")
         else:
-            self.outlet.diagnose(self.choice, *_NAMELESS, piece)
+            removed = piece if piece[0] is Kind.CALL else None
+            self.outlet.diagnose(self.choice, *_NAMELESS, removed)
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None:
         self.calls += len(taken.calls)

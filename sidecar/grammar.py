@@ -14,6 +14,7 @@ beginning of the candidate; what they hold is looked at once the whole is there.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from attrs import frozen
@@ -215,16 +216,22 @@ def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Part, str]]:
         yield
 
 
-def before(cursor: Cursor, *ends: str) -> Reading[str]:
+@lru_cache(maxsize=512)
+def literals(*texts: str) -> Literals:
+    """A table of literals; grammars ask for the same ones again and again."""
+    return Literals(texts)
+
+
+def before(cursor: Cursor, *ends: str, most: int = LONGEST_NAME) -> Reading[str]:
     """Reads a short text up to one of ``ends``, which is read too."""
-    table = Literals(ends)
+    table = literals(*ends)
     found = []
     size = 0
     while True:
         at, end = table.next(cursor.text, cursor.at, final=cursor.final)
         size += at - cursor.at
-        if size > LONGEST_NAME:
-            raise cursor.mismatch(at - cursor.at - (size - LONGEST_NAME) + 1)
+        if size > most:
+            raise cursor.mismatch(at - cursor.at - (size - most) + 1)
         found.append(cursor.text[cursor.at : at])
         cursor.at = at + len(end or "")
         if end is not None:

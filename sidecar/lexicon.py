@@ -144,10 +144,13 @@ class Lexicon:
         if not final and self.literals.certain(text, at) == at:
             return None
         match = self.literals.any.match(text, at)
-        longest = max(len(opening.opener) for opening in found)
-        if match is None or len(match[0]) < longest:
+        if match is None:
             return found
-        return found + self.vocabulary.openings_of(match[0])
+        openings = self.vocabulary.openings_of(match[0])
+        if not openings:  # a delimiter or a mark
+            return []
+        longest = max(len(opening.opener) for opening in found)
+        return found if len(match[0]) < longest else found + openings
 
     def restart(self, raw: str, position: int) -> int:
         """Where candidates may begin again in ``raw``, which failed at ``position``.

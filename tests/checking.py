@@ -134,8 +134,9 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_calls(mine)
         _assert_joined(mine, message)
         _assert_clean(message, params)
-    limit = options_of(params).limits.max_held_chars
-    assert fed.stats.held_peak <= limit + _LONGEST
+    limits, policy = options_of(params).limits, options_of(params).policy
+    calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
+    assert fed.stats.held_peak <= limits.max_held_chars + calls + _LONGEST
     assert fed.stats.events == len(events)
 
 
@@ -170,6 +171,7 @@ def _assert_calls(events: list[Event]) -> None:
             assert event.block not in ended, "a call came twice"
             ended.add(event.block)
             mine = deltas.pop(event.block, [])
+            assert not mine or event.origin != "text", "a delta of a call in the text"
             assert {delta.tool_call_id for delta in mine} <= {event.tool_call_id}
             joined = "".join(delta.arguments_delta for delta in mine)
             assert joined in ("", event.arguments)

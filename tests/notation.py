@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _DELTAS = {"text-delta", "reasoning-delta"}
 _MOVES = {"reclassify", "retract"}
+_LATE = {"citation": 1, "finish": 2}
 
 
 def lines(events: Iterable[Event], message: Message) -> list[str]:
@@ -51,9 +52,13 @@ def _of_message(message: Message) -> str:
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
-    """``events`` with neighbouring deltas of one block joined."""
+    """``events`` with neighbouring deltas of a block joined, citations before the end.
+
+    A citation is sent when its span is known, which may be in the middle of a text that
+    came at once: where it stands depends on the cut.
+    """
     result: list[Any] = []
-    for event in events:
+    for event in sorted(events, key=lambda event: _LATE.get(event.type, 0)):
         last = result[-1] if result else None
         if event.type in _DELTAS and last is not None and _continues(last, event):
             span = last.span and (last.span[0], event.span[1])
@@ -104,12 +109,15 @@ def _call(event: Any) -> list[str]:
         "executable" if event.executable else "",
         f"id={event.tool_call_id}" if not event.id_synthetic else "",
         event.origin if event.origin != "structured" else "",
+        event.dialect or "",
         event.channel if event.channel != "text" else "",
     ]
 
 
 def _result(event: Any) -> list[str]:
     named = {"id": event.tool_call_id, "name": event.name, "isError": event.is_error}
+    if event.source == "echo":
+        named |= {"executed": event.executed, "raw": _json(event.raw)}
     return [
         f"{event.block} result {event.source}",
         _json(event.content),

@@ -30,7 +30,7 @@ CORE = _names(
     pushdown relaxed_tables relaxed pythonic_tables pythonic delimiters reasoning
     echo grammar forms call_bodies call_parts candidate leading lexicon written
     wires.parts markdown sources
-    message builder outlet ending visible scanner answer splitter
+    message builder outlet ending visible scanner shown answer splitter
     usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools surroundings watch formed channel choice wires intake stream

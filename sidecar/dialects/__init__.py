@@ -21,6 +21,7 @@ from sidecar.dialects import (
     python_calls,
     tag_trees,
     tokens,
+    tool_code,
     transcripts,
 )
 from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
@@ -47,6 +48,7 @@ for _table in (
     tokens.FORMS,
     invoke_tags.FORMS,
     python_calls.FORMS,
+    tool_code.FORMS,
     gemma.FORMS,
     gemma.THOUGHTS,
     harmony.FORMS,

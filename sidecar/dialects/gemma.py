@@ -14,7 +14,17 @@ from sidecar.call_bodies import properties
 from sidecar.call_parts import ahead, optional
 from sidecar.delimiters import Literals
 from sidecar.forms import Form, Found, MalformedError, WrittenCall
-from sidecar.grammar import line_end, literal, peek, run, scan, space, until, word
+from sidecar.grammar import (
+    line_end,
+    literal,
+    literals,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
 from sidecar.jsontext import dumps, loads
 from sidecar.pieces import Kind
 from sidecar.pythonic import parse_calls
@@ -59,7 +69,7 @@ def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], 
         cursor.at -= 1
         part = yield from scan(cursor, ObjectScanner(bare_values=True))
         return lambda _name, raw: _object(raw[slice(*part)])
-    (start, end), _ = yield from until(cursor, Literals(")"))
+    (start, end), _ = yield from until(cursor, literals(")"))
     cursor.at += 1
     return lambda name, raw: _keywords(name, raw[start:end])
 

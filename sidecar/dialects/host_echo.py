@@ -11,9 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sidecar.delimiters import Literals
 from sidecar.forms import Dialect, Form, Found, mark
-from sidecar.grammar import before, blanks, peek, run
+from sidecar.grammar import before, blanks, literals, peek, run
 from sidecar.pieces import Kind
 from sidecar.relaxed import ObjectScanner, parse
 
@@ -71,7 +70,7 @@ def _marker(marker: str) -> Form:
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
     """Up to one of ``ends``, unread: which; empty at the end of the text."""
-    table = Literals(ends)
+    table = literals(*ends)
     while True:
         cursor.at, end = table.next(cursor.text, cursor.at, final=cursor.final)
         if end is not None or cursor.final:

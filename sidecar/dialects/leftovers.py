@@ -63,12 +63,15 @@ def _reserved(cursor: Cursor) -> Reading[Found]:
     return mark()
 
 
+LONGEST_MARKER = 4096
+"""Code points of a citation's marker with all its references."""
+
 _CITED = re.compile("\ue202([^\ue200-\ue202]+)")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:
     """U+E200, a word, references behind U+E202, U+E201."""
-    text = yield from before(cursor, "\ue201")
+    text = yield from before(cursor, "\ue201", most=LONGEST_MARKER)
     if not re.match(r"[a-z_]+", text):
         raise MalformedError("an icon")
     return Found(Kind.CITE, content=tuple(_CITED.findall(text)))

@@ -14,7 +14,7 @@ from sidecar.call_parts import ahead, value
 from sidecar.delimiters import Literals
 from sidecar.dialects.function_tags import bare_value
 from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import before, literal, space, until
+from sidecar.grammar import before, literal, literals, space, until
 from sidecar.jsontext import dumps, loads
 from sidecar.pieces import Kind
 
@@ -101,7 +101,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
         key = yield from before(cursor, ">")
         if not re.fullmatch(r"[\w.-]+", key):
             raise cursor.mismatch(0)
-        end = Literals((f"</{key}>",))
+        end = literals(f"</{key}>")
         found.append((key, (yield from value(cursor, end, "<"))))
         yield from space(cursor)
     cursor.at += len(closer)

@@ -234,7 +234,14 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     head = _K3_CALL.fullmatch((yield from before(cursor, "<|sep|>")))
     if head is None:
         raise cursor.mismatch(0)
+    name = head[1]
     found: list[tuple[str, str, Part]] = []
+
+    def calls(raw: str, end: int) -> Calls:
+        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
+
+    cursor.partial = lambda raw: calls(raw, len(raw))
     yield from space(cursor)
     while (yield from literal(cursor, *_K3_TAGS)) == _K3_TAGS[0]:
         argument = _K3_ARGUMENT.fullmatch((yield from before(cursor, "<|sep|>")))
@@ -244,12 +251,7 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
         found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
         yield from space(cursor)
     end = cursor.position
-
-    def read(raw: str) -> Calls:
-        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]
-        return [WrittenCall(head[1], typed(head[1], parameters, cursor.context), end)]
-
-    return Found(Kind.CALL, read)
+    return Found(Kind.CALL, lambda raw: calls(raw, end))
 
 
 _KIMI_SECTIONS = {

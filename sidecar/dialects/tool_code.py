@@ -1,0 +1,212 @@
+"""Gemini's ``tool_code``: fences of any length, tags, brackets and bare lines.
+
+Comments, ``print(...)`` and ``default_api.`` are unwrapped. What is no call fails at
+the first character that says so, because a program is code and stays (contract 7.7).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.call_bodies import calls_of
+from sidecar.call_parts import NAME, ahead, optional
+from sidecar.dialects.python_calls import bare, call_reader, python_calls
+from sidecar.forms import Form, Found, MalformedError, WrittenCall
+from sidecar.grammar import (
+    blanks,
+    line_end,
+    literal,
+    literals,
+    need,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from sidecar.jsontext import dumps
+from sidecar.pieces import Kind
+from sidecar.pythonic import CallScanner, Declaration
+from sidecar.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from sidecar.call_bodies import Calls
+    from sidecar.grammar import Cursor, Part, Reading
+
+_TICKS = re.compile(r"`*+")
+_TILDES = re.compile(r"~*+")
+_DOTTED = re.compile(r"[\w.]*+")
+_LINE = re.compile(r"[^\n]*+")
+_CODE_INFO = ("tool_code", "tool_call")
+_RESULT_INFO = ("tool_outputs", "tool_output")
+_OWN = ("print(default_api.", "default_api.")
+
+
+def _noise(cursor: Cursor) -> Reading[Found]:
+    """``call`` alone on the line before ``print(default_api...``."""
+    own = yield from literal(cursor, _OWN[0])
+    cursor.at -= len(own)
+    part = yield from scan(cursor, CallScanner())
+    yield from line_end(cursor)
+    return call_reader(cursor, part)
+
+
+def _fence(cursor: Cursor) -> Reading[Found]:
+    """A fence of any length whose info word says that it holds calls or results."""
+    sign = cursor.opener[0]
+    more = yield from run(cursor, _TICKS if sign == "`" else _TILDES, 64)
+    fence = cursor.opener + more
+    yield from blanks(cursor)
+    info = yield from literal(cursor, *_CODE_INFO, *_RESULT_INFO, "python", "py")
+    yield from blanks(cursor)
+    yield from literal(cursor, "\n", "\r\n")
+    if info in ("python", "py"):
+        yield from space(cursor)
+        own = yield from literal(cursor, *_OWN)
+        cursor.at -= len(own)
+    cursor.serious = True
+    calls = info not in _RESULT_INFO
+    part = yield from _fenced(cursor, fence, calls=calls)
+    if not calls:
+        return Found(Kind.RESULT, lambda raw: raw[slice(*part)])
+    return Found(Kind.CALL, lambda raw: _block(cursor, raw, part))
+
+
+def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Part]:
+    """Up to the line that closes ``fence``; ``calls``: nothing else is in it."""
+    start, ends = cursor.position, literals(f"\n{fence}")
+    sign = _TICKS if fence[0] == "`" else _TILDES
+    while True:
+        if calls:
+            end = yield from _body(cursor, fence)
+            yield from literal(cursor, fence)
+        else:
+            (_, end), closer = yield from until(cursor, ends)
+            cursor.at += len(closer)
+        yield from run(cursor, sign)
+        yield from blanks(cursor)
+        if (yield from peek(cursor)) in ("", "\n", "\r"):
+            return start, end
+        if calls:
+            raise cursor.mismatch()
+
+
+def _body(cursor: Cursor, closer: str) -> Reading[int]:
+    """Comments, calls and JSON up to ``closer``, which stays unread: where they end.
+
+    A program fails at the first character that is none of these.
+    """
+    while True:
+        end = cursor.position
+        yield from space(cursor)
+        if (yield from ahead(cursor, closer)):
+            return end
+        first = yield from need(cursor)
+        if first == "#":
+            yield from run(cursor, _LINE)
+        elif first in "{[":
+            yield from scan(cursor, ObjectScanner(opener="{["))
+        elif (yield from optional(cursor, "def ")):
+            yield from until(cursor, literals(closer))
+        else:
+            yield from _statement(cursor)
+        yield from blanks(cursor)
+        yield from optional(cursor, ";", ",")
+
+
+def _statement(cursor: Cursor) -> Reading[None]:
+    """A call, or ``name = `` and a call."""
+    scanner = CallScanner()
+    scanner.scan((yield from word(cursor, _DOTTED)), 0)
+    yield from blanks(cursor)
+    if (yield from optional(cursor, "=")):
+        yield from blanks(cursor)
+        scanner = CallScanner()
+    yield from scan(cursor, scanner)
+
+
+def _block(cursor: Cursor, raw: str, part: Part) -> Calls:
+    """A fence or a tag: JSON where it begins like it, else lines of Python."""
+    text = raw[slice(*part)]
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return calls_of(text, part[0])
+        except ValueError:
+            pass
+    calls = python_calls(cursor, raw, part)
+    if not calls:
+        raise MalformedError("no call")
+    return calls
+
+
+def _tag(cursor: Cursor) -> Reading[Found]:
+    """``<tool_code>``; a stub of a function in it declares a tool and goes."""
+    start = cursor.position
+    end = yield from _body(cursor, "</tool_code>")
+    yield from literal(cursor, "</tool_code>")
+    return _tagged(cursor, (start, end))
+
+
+def _tagged(cursor: Cursor, part: Part) -> Found:
+    start, end = part
+
+    def read(raw: str) -> Calls:
+        try:
+            return _block(cursor, raw, (start, end))
+        except Declaration:
+            return []
+
+    return Found(Kind.CALL, read)
+
+
+def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
+    """``<tool_code>`` within the wrapper of another dialect."""
+    yield from space(cursor)
+    yield from literal(cursor, "<tool_code>")
+    found = yield from _tag(cursor)
+    yield from space(cursor)
+    yield from literal(cursor, "</function_calls>")
+    return found
+
+
+def _bracket(cursor: Cursor) -> Reading[Found]:
+    """``[tool_code:name{..}]``."""
+    name = yield from word(cursor, NAME)
+    part = yield from scan(cursor, ObjectScanner(bare_values=True))
+    yield from space(cursor)
+    yield from literal(cursor, "]")
+    end = cursor.position
+
+    def read(raw: str) -> Calls:
+        value = parse(raw[slice(*part)], bare_values=True)
+        return [WrittenCall(name, dumps(value), end)]
+
+    return Found(Kind.CALL, read)
+
+
+def _assigned(cursor: Cursor) -> Reading[Found]:
+    """``tool_code = f(..)`` and ``print(tool_code)`` on the lines behind it."""
+    start = cursor.position - len(cursor.opener)
+    _, end = yield from scan(cursor, CallScanner())
+    yield from line_end(cursor)
+    yield from space(cursor)
+    if (yield from ahead(cursor, "print(tool_code)")):
+        cursor.at += len("print(tool_code)")
+        end = cursor.position
+    yield from line_end(cursor)
+    return call_reader(cursor, (start, end))
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "tool-code": (
+        Form(("```", "~~~"), _fence, "B", "line", vague=True),
+        Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
+        Form(("<function_calls>",), _wrapped_tag, "B"),
+        Form(("[tool_code:",), _bracket, "B"),
+        Form(_OWN, bare, "B", "line"),
+        Form(("call\n",), _noise, "B", "line", vague=True),
+        Form(("tool_code = ",), _assigned, "C", "line", vague=True),
+    ),
+}

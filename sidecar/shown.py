@@ -1,0 +1,116 @@
+"""What is shown of a channel, and the results that may stand at the answer's start.
+
+`ShownScanner` writes to the visible text. While leading results wait it is told of
+everything that would be visible: that decides what they are (contract 7.6).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.leading import LeadingResults
+from sidecar.markdown import RunIndex
+from sidecar.pieces import Kind
+from sidecar.scanner import ReasoningScanner
+from sidecar.visible import SPACE, VisibleText
+
+if TYPE_CHECKING:
+    from sidecar.candidate import Opening
+    from sidecar.grammar import Context
+    from sidecar.leading import Item
+    from sidecar.lexicon import Lexicon
+    from sidecar.scanner import Scope
+
+_SPACE = re.compile(f"[{SPACE}]*+")
+
+
+class ShownScanner(ReasoningScanner):
+    """``chain``: leading results that wait; None where none are looked for."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        context: Context,
+        scope: Scope,
+        max_held: int,
+        max_call: int,
+        *,
+        native: bool,
+    ) -> None:
+        super().__init__(lexicon, context, scope, max_held, max_call, native=native)
+        self.runs = RunIndex()
+        self.visible = VisibleText(max_held, lexicon.literals.longest)
+        self.chain = None if context.echo is None else LeadingResults(context.echo)
+
+    def _step(self, final: bool) -> bool:
+        raise NotImplementedError
+
+    def _limit(self, opening: Opening) -> int:
+        """Leading results wait together, so together they have one limit."""
+        limit, chain = super()._limit(opening), self.chain
+        if chain is None or opening.form.about != "results":
+            return limit
+        return limit - chain.held
+
+    def _blanks(self) -> int:
+        match = _SPACE.match(self.buffer, self.at)
+        return match.end() - self.at if match else 0
+
+    def _show(self, end: int) -> bool:
+        """Shows the text up to ``end``; False: leading results before it are text, and
+        stand in the buffer again."""
+        if self.chain is not None and self.chain.items and end > self.at:
+            return self._follow(end)
+        if end > self.at:
+            text = self.buffer[self.at : end]
+            self.visible.write(text, self.base + self.at, self.out)
+            self.at = end
+        return True
+
+    def _remove(self, kind: Kind, size: int) -> None:
+        """Takes the next ``size`` characters out of the answer."""
+        self._cut(kind, size)
+        self.visible.removed()
+        self.border = True
+
+    def _follow(self, end: int) -> bool:
+        """Text follows the leading results: blanks wait with them, more decides."""
+        chain = self.chain
+        assert chain is not None  # the caller looked
+        blanks = min(self._blanks(), end - self.at)
+        room = min(blanks, max(self.max_held, 1) - chain.held)
+        if room:
+            chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
+            self.at += room
+        if room < blanks:
+            self.out.append((Kind.FULL, "", 0, 0))
+            return self._decide(False)
+        return self.at == end or (self._decide(chain.is_echo()) and self._show(end))
+
+    def _decide(self, echo: bool) -> bool:
+        """The leading results are taken out, or are text again (False)."""
+        assert self.chain is not None  # the caller looked
+        items = self.chain.take()
+        for text, start, taken in items if echo else ():
+            end = start + len(text)
+            if taken is None:
+                self.visible.write(text, start, self.out)
+            else:
+                self.taken.append(taken)
+                self.out.append((Kind.RESULT, text, start, end))
+                self.visible.removed()
+        if not echo:
+            self._put_back(items)
+        return echo
+
+    def _put_back(self, items: list[Item]) -> None:
+        """Scans the leading results again, as text; reasoning may stand between."""
+        rest, after = self.buffer[self.at :], self.base + self.at
+        for text, start, _ in items:
+            self.buffer, self.base, self.at = text, start, 0
+            self.free, self.runs = start + len(text), RunIndex()
+            while self._step(final=True):
+                pass
+        self.buffer, self.base, self.at = rest, after, 0
+        self.runs = RunIndex()

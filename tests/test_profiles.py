@@ -1,0 +1,60 @@
+"""Names of models as OpenRouter, Hugging Face, Ollama and the providers write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sidecar.dialects import DIALECTS
+from sidecar.profiles import PROFILES, profile_of
+
+NAMES = {
+    "default": ["gpt-5.1", "openai/gpt-4o-mini", "grok-4", "some-new-model", ""],
+    "gpt-oss": ["openai/gpt-oss-120b", "gpt-oss:20b", "openai/gpt-oss-20b:free"],
+    "qwen3": ["Qwen/Qwen3-30B-A3B", "qwen3:8b", "qwen/qwen3-32b", "qwen2.5:7b"],
+    "qwen3-thinking": ["Qwen/Qwen3-235B-A22B-Thinking-2507", "qwq:32b"],
+    "qwen3-coder": ["qwen/qwen3-coder:free", "Qwen/Qwen3-Coder-480B-A35B-Instruct"],
+    "qwen3.5": ["Qwen/Qwen3.5-397B-A17B", "qwen3.6:35b"],
+    "deepseek-r1": [
+        *("deepseek/deepseek-r1-0528:free", "deepseek-r1:14b", "deepseek-reasoner"),
+        *("deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", "deepseek-r1-0528-qwen3-8b"),
+    ],
+    "deepseek-v3": ["deepseek-ai/DeepSeek-V3-0324", "deepseek-chat"],
+    "deepseek-v3.1": ["deepseek/deepseek-chat-v3.1", "deepseek-v3.1:671b"],
+    "deepseek-v3.2": ["deepseek/deepseek-v3.2-exp", "deepseek-ai/DeepSeek-V4"],
+    "minimax-m2": ["MiniMaxAI/MiniMax-M2", "minimax/minimax-m2.1:free"],
+    "minimax-m3": ["minimax-m3"],
+    "seed-oss": ["ByteDance-Seed/Seed-OSS-36B-Instruct"],
+    "mistral": ["mistralai/Magistral-Small-2509", "devstral:24b", "mistral-large"],
+    "kimi": ["moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-thinking"],
+    "glm": ["zai-org/GLM-4.6", "z-ai/glm-4.5-air:free", "glm-5"],
+    "cohere": ["CohereLabs/command-a-reasoning-08-2025", "command-r7b-12-2024"],
+    "command-r": ["command-r-plus"],
+    "apertus": ["swiss-ai/Apertus-70B-Instruct-2509"],
+    "apriel": ["ServiceNow-AI/Apriel-1.5-15b-Thinker"],
+    "nemotron": ["nvidia/nemotron-nano-9b-v2:free"],
+    "nemotron-3": ["nvidia/Nemotron-3-Nano-30B-A3B"],
+    "gemma": ["google/gemma-4-31b-it", "gemma3:12b"],
+    "functiongemma": ["google/functiongemma-270m-it"],
+    "gemini": ["google/gemini-2.5-pro", "gemini-3-flash-preview"],
+    "granite": ["ibm-granite/granite-3.3-8b-instruct", "granite4:small-h"],
+    "phi4": ["microsoft/Phi-4-mini-instruct", "phi4-mini"],
+    "llama4": ["meta-llama/Llama-4-Maverick-17B-128E-Instruct"],
+    "llama3": ["meta-llama/Llama-3.3-70B-Instruct", "llama3.1:8b"],
+    "lfm2": ["LiquidAI/LFM2-8B-A1B"],
+    "claude": ["anthropic/claude-opus-4.5", "claude-sonnet-4-5-20250929"],
+}
+
+
+@pytest.mark.parametrize("profile", NAMES)
+def test_names(profile: str) -> None:
+    wrong = {n: profile_of(n, None).name for n in NAMES[profile]}
+    assert {name: got for name, got in wrong.items() if got != profile} == {}
+
+
+def test_the_provider_is_asked_second() -> None:
+    assert profile_of("granite4", "Qwen3").name == "granite"
+    assert profile_of("my-model", "Moonshot Kimi").name == "kimi"
+
+
+def test_every_profile_names_known_dialects() -> None:
+    assert {name for each in PROFILES for name in each.dialects} <= set(DIALECTS)
