@@ -491,6 +491,12 @@ def test_database_that_is_not_known(tmp_path: Path) -> None:
     for options in ((), ("--table", "t", "--column", "y"), ("--preset", "llm")):
         assert run(path, *options).exit_code == 2
     assert run(path, "--table", "t").exit_code == 2
+    # In a folder it is nobody's session.
+    assert run(tmp_path).exit_code == 0
+    assert run(tmp_path, "--table", "t", "--column", "y").exit_code == 0
+    assert "1 files" in run(tmp_path, "--table", "t", "--column", "x").output
+    path.write_bytes(path.read_bytes()[:50])
+    assert run(tmp_path).exit_code == 2
     assert set(PRESETS) == {"openai-agents", "langchain", "llm", "goose"}
 
 

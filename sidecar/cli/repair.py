@@ -101,7 +101,7 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
 
 def _run(job: Job, page: RepairPage, given: dict[str, Any]) -> tuple[bool, bool]:
     """Whether something is malformed, and whether a file could not be dealt with."""
-    paths = find_files(given["paths"])
+    paths = find_files(given["paths"], job.layout)
     malformed = failed = False
     with _records(given) as records, page.progress(paths) as advance:
         shown = 0

@@ -133,13 +133,27 @@ class _Unwritten:
     def change(self, data: bytes) -> None: ...
 
 
-def find_files(paths: list[Path]) -> list[Path]:
-    """The files that ``paths`` mean; of a folder those with a suffix, at any depth."""
+def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
+    """The files that ``paths`` mean; of a folder those that may be sessions: by their
+    suffix, and databases by their ``layout``, or that of a preset."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
             inner = (each for each in path.rglob("*") if each.suffix in SUFFIXES)
-            found |= dict.fromkeys(sorted(each for each in inner if each.is_file()))
+            files = sorted(each for each in inner if each.is_file())
+            found |= dict.fromkeys(each for each in files if _may_be(each, layout))
         else:
             found[path] = None
     return list(found)
+
+
+def _may_be(path: Path, layout: TableLayout | None) -> bool:
+    """Whether a file of a folder may be a session; what cannot be read is told."""
+    try:
+        if format_of(path) != "sqlite":
+            return True
+        if layout is None:
+            return layout_of(path) is not None
+        return not missing_in(path, layout)
+    except (OSError, sqlite3.Error):
+        return True
