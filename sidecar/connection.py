@@ -1,9 +1,9 @@
 """One client: lifecycle, routing, and exactly one answer for every request.
 
 ``push(data)`` takes bytes from the client and gives those for the client; ``close()``
-does so at the end. Our own methods are called right here, one after the other. All
-other methods are LSP's and pygls' business, on a thread of its own (`Lsp`), which is
-started when the first of them arrives.
+does so at the end. Our own methods are called right here, one after the other, but for
+batches, which have a thread of their own. All other methods are LSP's and pygls'
+business, on another one (`Lsp`). Either starts when the first of them arrives.
 
 Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
 -32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
@@ -18,10 +18,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sidecar.base_protocol import BaseProtocolReader, UnreadableFrame, frame
+from sidecar.batch_thread import BatchThread
 from sidecar.envelope import (
     CancelledError,
     Id,
-    InternalError,
     InvalidRequestError,
     MethodNotFoundError,
     NotInitializedError,
@@ -34,11 +34,11 @@ from sidecar.envelope import (
     recover_id,
     refusal,
 )
-from sidecar.errors import UsageError
+from sidecar.failures import usage_error
 from sidecar.handshake import shake_hands
 from sidecar.jsontext import decode, encode
 from sidecar.logs import log
-from sidecar.options import Limits
+from sidecar.options import Limits, StreamOptions
 from sidecar.protocol import METHODS
 from sidecar.sessions import Sessions
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.base_protocol import Frame
+    from sidecar.errors import UsageError
     from sidecar.protocol import Method
 
 
@@ -87,6 +88,7 @@ class Connection:
         self._initialize_params: Any = None
         self._initialized: dict[str, Any] | None = None
         self._lsp: Lsp | None = None
+        self._batches = BatchThread(self)
         self._in_flight: set[Id] = set()
         self._answered = threading.Condition()
 
@@ -109,6 +111,13 @@ class Connection:
         return self._take()
 
     # From the LSP side, on any thread
+
+    @property
+    def stream_options(self) -> StreamOptions:
+        """Those of a stream of this connection that asks for nothing special."""
+        if self._sessions is None:
+            return StreamOptions()
+        return StreamOptions(policy=self._sessions.policy, limits=self._sessions.limits)
 
     def answer(self, message_id: Id, result: Any) -> None:
         """The result of a submitted request, unless it was answered already."""
@@ -195,6 +204,8 @@ class Connection:
             raise InvalidRequestError(f"id {message_id!r} is still in flight")
         method = METHODS.get(name)
         if method is not None and self._sessions is not None:
+            if method.batch:
+                return self._begin(message_id, method, message.get("params"))
             return method.call(self._sessions, message.get("params"))
         if name == "initialize":
             return self._initialize(message.get("params"))
@@ -208,6 +219,13 @@ class Connection:
             raise MethodNotFoundError(f"there is no method {name}")
         return self._submit(message_id, message)
 
+    def _begin(self, message_id: Id, method: Method, params: Any) -> Any:
+        """A batch, which is answered when it is done."""
+        assert self._sessions is not None
+        self._in_flight.add(message_id)
+        self._batches.submit(message_id, method, self._sessions, params)
+        return _LATER
+
     def _initialize(self, params: Any) -> Any:
         if self._sessions is not None or self._shut_down:
             raise InvalidRequestError("initialize was answered before")
@@ -220,9 +238,10 @@ class Connection:
         return handshake.result
 
     def _shutdown(self, message_id: Id, message: dict[str, Any]) -> Any:
-        """Streams are gone; LSP requests in flight are cancelled by pygls."""
+        """Streams are gone, and what is in flight: batches here, LSP's by pygls."""
         self._shut_down = True
         self._sessions = None
+        self._batches.cancel_all()
         return None if self._lsp is None else self._submit(message_id, message)
 
     def _submit(self, message_id: Id, message: dict[str, Any]) -> Any:
@@ -256,6 +275,9 @@ class Connection:
 
     def _notify(self, method: Method, sessions: Sessions, params: Any) -> None:
         """Calls a method whose result, if anybody wants it, is a notification."""
+        if method.batch:
+            log.debug("ignored notification %s, whose answer has nowhere to go", method)
+            return
         try:
             result = method.call(sessions, params)
         except Exception as error:
@@ -269,20 +291,9 @@ class Connection:
             self._write(notification(method.notifies, result))
 
     def _cancel(self, params: Any) -> None:
-        """Only LSP requests can be in flight: ours are answered when they are read."""
+        """Batches and LSP requests; all others are answered when they are read."""
         message_id = params.get("id") if isinstance(params, dict) else None
-        if (
-            self._lsp is not None
-            and is_id(message_id)
-            and message_id in self._in_flight
-        ):
-            self._lsp.cancel(message_id)
-
-
-def usage_error(error: Exception, name: str) -> UsageError:
-    """The error that the client is told: its own mistake, or that we have a bug."""
-    if isinstance(error, UsageError):
-        return error
-    log.error("bug in %s", name, exc_info=error)
-    kind = type(error).__name__
-    return InternalError(f"internal error in {name} ({kind}), which is a bug of ours")
+        if is_id(message_id) and message_id in self._in_flight:
+            self._batches.cancel(message_id)
+            if self._lsp is not None:
+                self._lsp.cancel(message_id)

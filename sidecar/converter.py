@@ -32,6 +32,7 @@ from cattrs import Converter
 
 from sidecar.errors import InvalidParamsError
 from sidecar.events import Span
+from sidecar.history_results import ABSENT, NULLABLE
 from sidecar.jsontext import dumps, portable
 
 T = TypeVar("T")
@@ -222,11 +223,13 @@ def class_writer(kind: Any) -> Writer:
         if get_origin(hint) is ClassVar
     }
     lines = [f"written = {constants!r}"]
-    scope: dict[str, Any] = {}
-    for name in (each.name for each in fields(kind)):
+    scope: dict[str, Any] = {"ABSENT": ABSENT}
+    for each in fields(kind):
+        name = each.name
         write = scope[f"write_{name}"] = writer_of(types[name])
         item = "item" if write is None else f"write_{name}(item)"
-        test = "item" if name in _NOT_ZERO else "item is not None"
+        nothing = "ABSENT" if each.metadata == NULLABLE else "None"
+        test = "item" if name in _NOT_ZERO else f"item is not {nothing}"
         lines += [
             f"item = value.{name}",
             f"if {test}: written[{camel(name)!r}] = {item}",
@@ -252,7 +255,7 @@ def writer_of(kind: Any) -> Writer | None:
     if kind in (Any, object) or origin is dict:
         return portable
     if kind == Span:
-        return _write_span
+        return lambda span: {"start": span[0], "end": span[1]}
     if has(kind):
         return unstructure
     if origin in (tuple, list):
@@ -260,10 +263,6 @@ def writer_of(kind: Any) -> Writer | None:
     if origin in (Union, UnionType):
         return _union_writer([part for part in get_args(kind) if part is not NoneType])
     return None
-
-
-def _write_span(span: Span) -> dict[str, int]:
-    return {"start": span[0], "end": span[1]}
 
 
 def _list_writer(part: Any) -> Writer | None:

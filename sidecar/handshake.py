@@ -28,7 +28,18 @@ PROTOCOL_VERSION = 1
 
 LSP_CAPABILITIES: dict[str, Any] = {
     "textDocumentSync": {"openClose": True, "change": 2, "save": False},
-    "executeCommandProvider": {"commands": []},
+    "hoverProvider": True,
+    "documentSymbolProvider": True,
+    "codeActionProvider": {
+        "codeActionKinds": ["quickfix", "source.fixAll.streamSidecar"]
+    },
+    "codeLensProvider": {"resolveProvider": False},
+    "executeCommandProvider": {"commands": ["streamSidecar.fixMessage"]},
+    "diagnosticProvider": {
+        "identifier": "stream-sidecar",
+        "interFileDependencies": False,
+        "workspaceDiagnostics": False,
+    },
     "workspace": {
         "workspaceFolders": {"supported": True, "changeNotifications": True},
         "fileOperations": {},

@@ -14,6 +14,7 @@ rest (`portable`). `dumps` gives compact JSON text of anything that `loads` can 
 from __future__ import annotations
 
 import json
+import re
 from math import isfinite
 from operator import is_
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 """Arrays and objects of a provider's value nested deeper leave as text in a string."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _INT64 = range(-(2**63), 2**64)
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
@@ -92,6 +94,18 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
         items = [portable(item, depth - 1) for item in value]
         return value if all(map(is_, items, value)) else items
     return _portable_number(value)
+
+
+def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether `encode` writes ``value`` so that the same is read again."""
+    if isinstance(value, str):
+        return type(value) is not NumberText and not _SURROGATE.search(value)
+    if isinstance(value, dict):
+        whole = depth > 0 and all(is_portable(key) for key in value)
+        return whole and all(is_portable(item, depth - 1) for item in value.values())
+    if isinstance(value, list):
+        return depth > 0 and all(is_portable(item, depth - 1) for item in value)
+    return value is None or _portable_number(value) is value
 
 
 def _portable_number(value: Any) -> Any:

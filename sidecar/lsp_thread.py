@@ -75,9 +75,12 @@ class LspThread:
 
     def _open(self) -> Receiver:
         try:
+            from sidecar.editor import register
             from sidecar.server import SidecarServer
 
-            return SidecarServer(self._connection, self.cancelled).protocol
+            server = SidecarServer(self._connection, self.cancelled)
+            register(server, lambda: self._connection.stream_options)
+            return server.protocol
         except Exception:
             log.exception("LSP methods are not available")
             return _Unavailable(self._connection)

@@ -8,17 +8,16 @@ value, passed through untouched; there null is a value like any other.
 # The converter reads the annotations at run time.
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NewType
+from typing import Any, Literal, NewType
 
 from attrs import Factory, define, frozen
 
 from sidecar.events import Event, ToolCall
+from sidecar.history_results import ABSENT
 from sidecar.message import Message, Stats
 from sidecar.options import Limits, Policy, Tool
 from sidecar.profiles import Profile
-
-ABSENT: Final = object()
-"""Not given, where None is a value."""
+from sidecar.repair_counts import AllRepairCounters
 
 PolicyPatch = NewType("PolicyPatch", dict[str, Any])
 """Some fields of a Policy, by name, nested like it."""
@@ -256,3 +255,4 @@ class StatsResult:
     uptime_ms: int
     streams: StreamCounts
     counters: AllCounters
+    repairs: AllRepairCounters

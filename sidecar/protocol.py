@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import fields, frozen
 
+from sidecar.batches import inspect_messages, repair_messages
 from sidecar.converter import (
     CHECKS,
     Invalid,
@@ -23,9 +24,10 @@ from sidecar.converter import (
 )
 from sidecar.dialects import DIALECTS
 from sidecar.framing import FRAMINGS
+from sidecar.history_methods import HistoryParams
+from sidecar.history_results import ABSENT
 from sidecar.lookups import classify_calls, normalize_http_error
 from sidecar.methods import (
-    ABSENT,
     ClassifyParams,
     CloseParams,
     LimitsPatch,
@@ -51,6 +53,8 @@ from sidecar.wires import WIRES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from sidecar.batches import Watch
+
 WIRE_NAMES = ("auto", *WIRES)
 TOOL_KINDS = (
     "read",
@@ -71,21 +75,23 @@ class Method:
     """``handler`` takes the open streams and ``params``, and gives an attrs instance.
 
     ``notifies``: sent as a notification, the method is answered with this one.
-    ``quick`` reads the commonest params without the converter, or gives None.
+    ``quick`` reads the commonest params without the converter, or gives None. A
+    ``batch`` may take long: its handler is told, third, whom to tell how far it is.
     """
 
     name: str
     params: type[Any]
-    handler: Callable[[Sessions, Any], Any]
+    handler: Callable[..., Any]
     notifies: str | None = None
     quick: Callable[[Any], Any] | None = None
+    batch: bool = False
 
-    def call(self, sessions: Sessions, params: Any) -> Any:
+    def call(self, sessions: Sessions, params: Any, *watch: Watch) -> Any:
         """Reads JSON ``params``, calls the handler, and gives the JSON result."""
         read = None if self.quick is None else self.quick(params)
         if read is None:
             read = structure({} if params is None else params, self.params, "params")
-        return unstructure(self.handler(sessions, read))
+        return unstructure(self.handler(sessions, read, *watch))
 
 
 def _plain_push(params: Any) -> PushParams | None:
@@ -106,6 +112,8 @@ METHODS: dict[str, Method] = {
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
+        Method("message/inspect", HistoryParams, inspect_messages, batch=True),
+        Method("message/repair", HistoryParams, repair_messages, batch=True),
         Method("tool/classify", ClassifyParams, classify_calls),
         Method("error/normalize", NormalizeErrorParams, normalize_http_error),
         Method("sidecar/stats", NoParams, Sessions.stats),

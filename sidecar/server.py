@@ -25,16 +25,17 @@ from pygls.protocol import (
 )
 
 from sidecar import __version__
-from sidecar.connection import usage_error
 from sidecar.envelope import (
     CancelledError,
     InvalidRequestError,
     MethodNotFoundError,
 )
 from sidecar.errors import InvalidParamsError, UsageError
+from sidecar.failures import usage_error
 from sidecar.logs import log
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from sidecar.connection import Connection
@@ -118,7 +119,8 @@ class SidecarProtocol(LanguageServerProtocol):
         )
 
     def _handle_notification(self, method_name: str, params: Any) -> None:
-        self._run(method_name, params)
+        if not self._server.takes(method_name, params):
+            self._run(method_name, params)
 
     def _run(self, name: str, params: Any) -> None:
         """Calls a handler whose result nobody waits for."""
@@ -157,7 +159,8 @@ class SidecarProtocol(LanguageServerProtocol):
 class SidecarServer(LanguageServer):
     """pygls' server object; register LSP features on it with ``feature``.
 
-    ``cancelled``: ids of requests that were cancelled before their turn.
+    ``cancelled``: ids of requests that were cancelled before their turn. ``takes`` is
+    asked first of every notification, and says True when pygls shall not see it.
     """
 
     protocol: SidecarProtocol
@@ -165,6 +168,7 @@ class SidecarServer(LanguageServer):
     def __init__(self, connection: Connection, cancelled: set[Id]) -> None:
         self.connection = connection
         self.cancelled = cancelled
+        self.takes: Callable[[str, Any], bool] = lambda _name, _params: False
         super().__init__("stream-sidecar", __version__, protocol_cls=SidecarProtocol)
 
     def report_server_error(self, error: Exception, source: Any) -> None:

@@ -42,6 +42,7 @@ from sidecar.methods import (
     StreamRow,
 )
 from sidecar.options import Limits, Policy, StreamOptions
+from sidecar.repair_counts import MODELS, RepairCounts
 from sidecar.stream import Stream
 
 if TYPE_CHECKING:
@@ -51,9 +52,6 @@ T = TypeVar("T")
 
 _REMEMBERED = 4096
 """So many ids of closed and expired streams are known as such afterwards."""
-
-_MODELS = 256
-"""So many models have counters of their own; names come from strangers."""
 
 _COUNTED = tuple(each.name for each in fields(Counters) if hasattr(Stats(), each.name))
 
@@ -90,6 +88,7 @@ class Sessions:
         self._named = 0
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[tuple[str | None, str | None], ModelCounters] = {}
+        self.repairs = RepairCounts()
 
     def open(self, params: OpenParams) -> OpenResult:
         self._expire()
@@ -175,6 +174,7 @@ class Sessions:
             uptime_ms=int((self._monotonic() - self._started) * 1000),
             streams=StreamCounts(open=len(self._streams), **self._counts),
             counters=total,
+            repairs=self.repairs.total(),
         )
 
     def _options(self, params: OpenParams | NormalizeParams) -> StreamOptions:
@@ -241,7 +241,7 @@ class Sessions:
         said = message.metadata
         provider = options.provider or (said.provider if said else None)
         model = options.model or (said.model if said else None)
-        if (provider, model) not in self._counters and len(self._counters) >= _MODELS:
+        if (provider, model) not in self._counters and len(self._counters) >= MODELS:
             provider = model = None
         counters = self._counters.setdefault(
             (provider, model), ModelCounters(provider=provider, model=model)

@@ -14,10 +14,11 @@ from rpc_client import RpcError, frame, message
 
 from sidecar import handshake, sessions
 from sidecar.converter import unstructure
+from sidecar.editor import register
 from sidecar.errors import UsageError
 from sidecar.events import EVENTS
 from sidecar.framing import FRAMINGS
-from sidecar.options import Limits
+from sidecar.options import Limits, StreamOptions
 from sidecar.protocol import WIRE_NAMES
 from sidecar.server import SidecarServer
 
@@ -282,7 +283,9 @@ def test_capabilities_are_those_of_pygls(capabilities):
     """pygls is the authority; the answer is only given before it is imported."""
     converter = get_converter()
     client = converter.structure(capabilities, types.ClientCapabilities)
-    manager = SidecarServer(MemoryHost().connection, set()).protocol.fm
+    server = SidecarServer(MemoryHost().connection, set())
+    register(server, StreamOptions)
+    manager = server.protocol.fm
     expected = ServerCapabilitiesBuilder(
         client,
         {*manager.features, *manager.builtin_features},

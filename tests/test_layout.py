@@ -34,16 +34,19 @@ CORE = _names(
     usage provider_error_kinds provider_error_bodies provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools surroundings watch formed channel choice wires intake stream
+    history_results history_messages history_text history_spans history
+    json_places history_documents
     """
 )
 """Decides what a stream means, and does nothing else."""
 
 PROCESS = _names(
     """
-    logs transport lifetime envelope base_protocol
-    converter methods sessions lookups protocol handshake connection
-    server lsp_thread
-    cli __main__
+    logs transport lifetime envelope failures base_protocol
+    repair_counts converter methods history_methods sessions lookups batches protocol
+    handshake batch_thread connection
+    server editor lsp_thread
+    session_files cli __main__
     """
 )
 """Speaks with the world."""

@@ -15,7 +15,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from rpc_client import COMMAND, PROMPTLY, RpcClient, RpcError, message
 
 SERVER_WITH_FEATURES = '''
-"""The sidecar with LSP features, as sidecar.editor registers them."""
+"""The sidecar with further LSP features."""
 import asyncio, threading
 from lsprotocol import types
 from sidecar import server
@@ -62,10 +62,11 @@ class Server(server.SidecarServer):
             while params["until"] not in self.cancelled:
                 threading.Event().wait(0.001)
 
-        @self.feature(types.TEXT_DOCUMENT_HOVER)
-        def hover(params: types.HoverParams):
+        @self.feature(types.TEXT_DOCUMENT_DEFINITION)
+        def definition(params: types.DefinitionParams):
             document = self.workspace.get_text_document(params.text_document.uri)
-            return types.Hover(contents=document.lines[params.position.line])
+            here = types.Range(params.position, params.position)
+            return types.Location(document.lines[params.position.line], here)
 
 server.SidecarServer = Server
 from sidecar.__main__ import main
@@ -130,7 +131,7 @@ def test_document_features(lsp):
         "textDocument": {"uri": "file:///a"},
         "position": {"line": 1, "character": 0},
     }
-    assert lsp.request("textDocument/hover", where)["contents"] == "two"
+    assert lsp.request("textDocument/definition", where)["uri"] == "two"
 
 
 @pytest.mark.parametrize("method", ["test/bug", "test/set"])

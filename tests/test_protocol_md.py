@@ -22,11 +22,12 @@ from replay import difference
 from rpc_client import ROOT
 
 import sidecar.connection  # noqa: F401 - so that all errors are known
-from sidecar import methods
+from sidecar import history_methods, methods
 from sidecar.converter import camel
 from sidecar.errors import UsageError
 from sidecar.events import EVENTS, ToolCall
 from sidecar.framing import FRAMINGS
+from sidecar.history_results import KINDS, Edit, Finding, Inspection, Removal, Repair
 from sidecar.message import Message, ReasoningBlock, Stats, TextBlock
 from sidecar.methods import ConnectionOptions
 from sidecar.options import Limits, Policy, Tool
@@ -107,7 +108,10 @@ def literals(hint: Any) -> set[str]:
 
 
 def result_of(method: Any) -> type:
-    kind: type = getattr(methods, method.handler.__annotations__["return"])
+    kind: type = getattr(
+        history_methods if method.batch else methods,
+        method.handler.__annotations__["return"],
+    )
     return kind
 
 
@@ -188,7 +192,7 @@ def test_no_other_method_is_documented() -> None:
     lifecycle = re.findall(r"^### `(\w+)`$", section("Lifecycle"), re.MULTILINE)
     assert set(lifecycle) == _LIFECYCLE
     shown = set(re.findall(r'"method": "([^"]+)"', TEXT))
-    known = {*METHODS, *_LIFECYCLE, "no/such"}
+    known = {*METHODS, *_LIFECYCLE, "no/such", "$/progress"}
     assert shown <= known | {each.notifies for each in METHODS.values()}
 
 
@@ -214,6 +218,18 @@ def test_no_other_event_is_documented() -> None:
 @pytest.mark.parametrize("kind", [Message, Source, Stats, TextBlock, ReasoningBlock])
 def test_message_is_documented(kind: type) -> None:
     assert sorted(words_of(kind) - coded(section("The message"))) == []
+
+
+@pytest.mark.parametrize("kind", [Inspection, Finding, Repair, Edit, Removal])
+def test_repairs_are_documented(kind: type) -> None:
+    here = section("`message/inspect`") + section("`message/repair`")
+    assert sorted(words_of(kind) - coded(here)) == []
+
+
+def test_kinds_of_findings_are_documented() -> None:
+    row = re.search(r"^\| `kind` \|.*$", section("`message/inspect`"), re.MULTILINE)
+    assert row is not None
+    assert set(KINDS) <= coded(row[0])
 
 
 def test_tools_are_documented() -> None:

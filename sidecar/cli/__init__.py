@@ -15,6 +15,7 @@ from sidecar import __version__
 COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
     "normalize": "sidecar.cli.normalize",
+    "repair": "sidecar.cli.repair",
     "dialects": "sidecar.cli.dialects",
 }
 """Name -> module; its ``command`` is the click command."""

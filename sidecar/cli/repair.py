@@ -1,0 +1,123 @@
+"""``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
+
+Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
+when something is malformed; 2 when a file could not be read or written.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from sidecar.cli.repair_page import RepairPage
+from sidecar.options import StreamOptions
+from sidecar.session_files.files import Job, find_files
+from sidecar.session_files.tables import PRESETS, TableLayout
+from sidecar.session_files.workers import repair_files
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+_LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
+
+
+@click.command("repair")
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if anything is malformed.")
+@click.option("--diff", is_flag=True, help="Show every removal in its place.")
+@click.option("--write", is_flag=True, help="Repair the files; each keeps a backup.")
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every removal as a line of JSON to this file.",
+)
+@click.option("--model", help="Model of the messages that name none.")
+@click.option("--provider", help="Provider of the messages that name none.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; default: all cores.")
+@click.option("--preset", type=click.Choice([*PRESETS]), help="Layout of a database.")
+@click.option("--table", help="SQLite: the table of the messages.")
+@click.option("--column", help="SQLite: the column of the messages, or their content.")
+@click.option("--role", help="SQLite: the column is content of messages of this role.")
+@click.option("--role-column", help="SQLite: the column of that role.")
+@click.option("--session-column", help="SQLite: the column that tells sessions apart.")
+@click.option("--model-column", help="SQLite: the column of the model's name.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="ray: PATHS are datasets (Parquet or JSONL) for Ray Data.",
+)
+@click.option("--ray-address", help="Ray: the cluster; default: started here.")
+@click.option("--ray-output", help="Ray: where --write puts the repaired dataset.")
+@click.option(
+    "--messages-column",
+    default="messages",
+    show_default=True,
+    help="Ray: the column of the messages of a row.",
+)
+def command(**given: Any) -> None:
+    """Find what leaked into the stored sessions at PATHS, and take it out.
+
+    PATHS are files or folders of JSON, JSONL and SQLite. Nothing is changed without
+    --write. Every removal is told by --report and --diff, and the old file is kept
+    beside the new one.
+    """
+    if given["check"] and given["write"]:
+        raise click.UsageError("--check and --write exclude each other")
+    if given["engine"] == "ray":
+        from sidecar.cli.repair_ray import repair_datasets
+
+        repair_datasets(given)
+        return
+    options = StreamOptions(provider=given["provider"], model=given["model"])
+    job = Job(options, _layout(given), given["write"])
+    page = RepairPage(write=given["write"])
+    malformed, failed = _run(job, page, given)
+    raise SystemExit(2 if failed else int(given["check"] and malformed))
+
+
+def _layout(given: dict[str, Any]) -> TableLayout | None:
+    """The layout of databases that the options say; None: whatever preset fits."""
+    if given["preset"] is not None:
+        return PRESETS[given["preset"]]
+    told = {name: given[name] for name in _LAYOUT}
+    if not any(told.values()):
+        return None
+    if not (given["table"] and given["column"]):
+        raise click.UsageError("--table and --column go together")
+    return TableLayout(**told)
+
+
+def _run(job: Job, page: RepairPage, given: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether something is malformed, and whether a file could not be dealt with."""
+    paths = find_files(given["paths"])
+    malformed = failed = False
+    with _records(given) as records, page.progress(paths) as advance:
+        shown = 0
+        for report in repair_files(paths, job, advance, records, given["jobs"]):
+            malformed = malformed or bool(report.malformed)
+            failed = failed or report.error is not None
+            if given["diff"] and records is not None:
+                shown = page.diff(records, shown)
+            page.add(report)
+    page.summary()
+    return malformed, failed
+
+
+def _records(given: dict[str, Any]) -> AbstractContextManager[IO[bytes] | None]:
+    """Where removals are written to; ``--diff`` reads them there."""
+    if given["report_path"] is not None:
+        path: Path = given["report_path"]
+        return path.open("w+b")
+    return tempfile.TemporaryFile() if given["diff"] else nullcontext()

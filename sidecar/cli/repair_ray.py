@@ -1,0 +1,58 @@
+"""``stream-sidecar repair --engine ray DATASET``: the same over Ray Data."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import IO, Any
+
+import click
+
+from sidecar.cli.repair_page import RepairPage
+from sidecar.options import StreamOptions
+from sidecar.session_files.datasets import DatasetJob, repair_dataset
+from sidecar.session_files.reports import FileReport, add_report
+
+
+def repair_datasets(given: dict[str, Any]) -> None:
+    """Repairs each dataset; ends the process with the exit codes of ``repair``."""
+    if given["write"] and not given["ray_output"]:
+        raise click.UsageError("--write needs --ray-output: datasets are not replaced")
+    page = RepairPage(write=given["write"])
+    where = given["report_path"]
+    with nullcontext() if where is None else where.open("wb") as records:
+        reports = [_repair(str(path), given, page, records) for path in given["paths"]]
+    page.summary()
+    malformed = any(report.malformed for report in reports)
+    failed = any(report.error for report in reports)
+    raise SystemExit(2 if failed else int(given["check"] and malformed))
+
+
+def _repair(
+    path: str, given: dict[str, Any], page: RepairPage, records: IO[bytes] | None
+) -> FileReport:
+    job = DatasetJob(
+        path,
+        given["messages_column"],
+        StreamOptions(provider=given["provider"], model=given["model"]),
+        given["ray_address"],
+        given["ray_output"] if given["write"] else None,
+    )
+    whole = FileReport(path, "dataset")
+    try:
+        for report, removals in repair_dataset(job):
+            add_report(whole, report)
+            for line in removals:
+                if given["diff"]:
+                    page.show(line)
+                if records is not None:
+                    records.write(line)
+    except ImportError as error:
+        raise click.ClickException(
+            f"{error}; install it with pip install 'stream-sidecar[ray]'"
+        ) from None
+    except (OSError, ValueError) as error:
+        whole.error = str(error)
+    if job.output is not None and whole.error is None:
+        whole.written, whole.path = True, f"{path} -> {job.output}"
+    page.add(whole)
+    return whole

@@ -1,0 +1,287 @@
+"""What an editor shows of a session document, as LSP types.
+
+`View` is one text with what was found in it: diagnostics, fixes, hovers, lenses and
+symbols. Nothing here asks or tells the client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+from lsprotocol import types
+
+from sidecar.editor.session import places_of
+from sidecar.history_messages import role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sidecar.editor.session import Leak, Message, Placed
+    from sidecar.editor.text import DocumentText
+    from sidecar.history_documents import Cut
+    from sidecar.history_results import Finding
+
+SOURCE = "stream-sidecar"
+FIX_ALL = "source.fixAll.streamSidecar"
+FIX_MESSAGE = "streamSidecar.fixMessage"
+
+_LONGEST = 80
+"""So many characters of a text are shown in a line."""
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "reasoning": ("Reasoning in the answer", "Take reasoning out of the answer"),
+    "delimiter": ("Stray delimiter", "Remove stray delimiter"),
+    "tool-result": ("Leaked tool result", "Remove leaked tool result"),
+    "tool-call": ("Tool call written as text", "Remove tool call written as text"),
+    "marker": ("Leaked mark of the protocol", "Remove leaked mark"),
+    "white-space": ("White space of a removal", "Remove white space"),
+}
+"""What a finding is called, and its fix."""
+
+
+@frozen
+class View:
+    """A version of a document; ``number`` is that of the reading, among all."""
+
+    uri: str
+    version: int
+    number: int
+    text: DocumentText
+    units: list[Placed]
+
+    # What leaked
+
+    def leaks(self) -> Iterator[tuple[Placed, Message, Leak]]:
+        for placed in self.units:
+            for message in placed.unit.messages:
+                for leak in message.leaks:
+                    yield placed, message, leak
+
+    def malformed(self) -> list[tuple[Placed, Message]]:
+        """The messages with findings."""
+        return [
+            (placed, message)
+            for placed in self.units
+            for message in placed.unit.messages
+            if message.leaks
+        ]
+
+    def diagnostics(self) -> list[types.Diagnostic]:
+        leaks = list(self.leaks())
+        ranges = self._ranges(
+            (placed.start + leak.start, placed.start + leak.end)
+            for placed, _, leak in leaks
+        )
+        return [
+            _diagnostic(message, leak, where)
+            for (_, message, leak), where in zip(leaks, ranges, strict=True)
+        ]
+
+    # Fixes
+
+    def actions(self, wanted: types.Range) -> list[tuple[Any, list[Cut]]]:
+        """The fixes of what is touched, each as an action without its edit and cuts."""
+        start, end = self._span(wanted)
+        found: list[tuple[Any, list[Cut]]] = []
+        touched: dict[int, tuple[Placed, Message]] = {}
+        for placed, message, leak in self.leaks():
+            first, last = placed.start + leak.start, placed.start + leak.end
+            if last < start or first > end or message.repair.blocked:
+                continue
+            touched[id(message)] = placed, message
+            (where,) = self._ranges([(first, last)])
+            action = types.CodeAction(
+                _WORDS[leak.finding.kind][1],
+                types.CodeActionKind.QuickFix,
+                diagnostics=[_diagnostic(message, leak, where)],
+                is_preferred=True,
+            )
+            found.append((action, self._moved(placed, message, leak)))
+        for placed, message in touched.values():
+            action = types.CodeAction(
+                "Fix all in this message", types.CodeActionKind.QuickFix
+            )
+            found.append((action, self._moved(placed, message)))
+        return found
+
+    def all_cuts(self) -> list[Cut]:
+        """What fixes the whole document."""
+        return [
+            cut
+            for placed, message in self.malformed()
+            if not message.repair.blocked
+            for cut in self._moved(placed, message)
+        ]
+
+    def edits(self, cuts: Iterable[Cut]) -> list[types.TextEdit]:
+        """``cuts`` as edits of the document."""
+        return [types.TextEdit(each, "") for each in self._ranges(sorted(cuts))]
+
+    def _moved(
+        self, placed: Placed, message: Message, leak: Leak | None = None
+    ) -> list[Cut]:
+        start = placed.start
+        cuts = message.cuts(placed.unit.text, leak)
+        return [(first + start, last + start) for first, last in cuts]
+
+    def cuts_of_message(self, number: int) -> list[Cut]:
+        """What fixes the message of that number among the malformed ones."""
+        malformed = self.malformed()
+        if not 0 <= number < len(malformed):
+            return []
+        return self._moved(*malformed[number])
+
+    # What is shown beside
+
+    def lenses(self) -> list[types.CodeLens]:
+        """One for each message with findings."""
+        malformed = self.malformed()
+        ranges = self._ranges(
+            (placed.start + message.place[0],) * 2
+            for placed, message in malformed
+            if message.place is not None
+        )
+        lenses = []
+        for number, where in enumerate(ranges):
+            _, message = malformed[number]
+            command = types.Command(
+                title=_count(message),
+                command=FIX_MESSAGE,
+                arguments=[self.uri, self.version, number],
+            )
+            if message.repair.blocked:
+                title = f"{_count(message)}; nothing else would be left"
+                command = types.Command(title=title, command="")
+            lenses.append(types.CodeLens(where, command))
+        return lenses
+
+    def hover(self, position: types.Position) -> types.Hover | None:
+        at = self.text.offset((position.line, position.character))
+        for placed, message, leak in self.leaks():
+            first, last = placed.start + leak.start, placed.start + leak.end
+            if first <= at < last:
+                (where,) = self._ranges([(first, last)])
+                content = types.MarkupContent(
+                    types.MarkupKind.Markdown, _told(message, leak)
+                )
+                return types.Hover(content, where)
+        return None
+
+    def symbols(self) -> list[types.DocumentSymbol]:
+        """One for each message."""
+        named = [
+            (message, placed.start + place[0], placed.start + place[1])
+            for placed in self.units
+            for message, place in _in_order(placed)
+        ]
+        ranges = self._ranges((start, end) for _, start, end in named)
+        return [
+            types.DocumentSymbol(
+                name=_name(message),
+                detail=_detail(message),
+                kind=types.SymbolKind.String,
+                range=where,
+                selection_range=types.Range(where.start, where.start),
+            )
+            for (message, *_), where in zip(named, ranges, strict=True)
+        ]
+
+    # Positions
+
+    def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
+        """Spans without overlaps, sorted, as ranges."""
+        points = self.text.points(offset for span in spans for offset in span)
+        positions = [types.Position(*point) for point in points]
+        return [
+            types.Range(*pair)
+            for pair in zip(positions[::2], positions[1::2], strict=True)
+        ]
+
+    def _span(self, wanted: types.Range) -> Cut:
+        start, end = wanted.start, wanted.end
+        return (
+            self.text.offset((start.line, start.character)),
+            self.text.offset((end.line, end.character)),
+        )
+
+
+def _diagnostic(message: Message, leak: Leak, where: types.Range) -> types.Diagnostic:
+    kind, text = leak.finding.kind, _short(leak.finding.text)
+    words = f"{_WORDS[kind][0]}: {text}"
+    if message.repair.blocked:
+        words += " (it stays: nothing else would be left of the message)"
+    return types.Diagnostic(
+        range=where,
+        message=words,
+        severity=types.DiagnosticSeverity.Warning,
+        code=kind,
+        source=SOURCE,
+    )
+
+
+def _count(message: Message) -> str:
+    """``3 leaks: 1 delimiter, 2 reasoning``."""
+    kinds = Counter(leak.finding.kind for leak in message.leaks)
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    total = len(message.leaks)
+    return f"{total} leak{'s' if total > 1 else ''}: {told}"
+
+
+def _told(message: Message, leak: Leak) -> str:
+    """What was extracted here, for a person."""
+    finding, repair = leak.finding, message.repair
+    parts = [f"**{_WORDS[finding.kind][0]}**"]
+    calls = [each for each in repair.tool_calls or () if _is_in(each.raw, finding.text)]
+    if finding.kind == "tool-call" and calls:
+        for call in calls:
+            parts += [f"`{call.name}`", _fenced(call.arguments, "json")]
+    elif (
+        finding.kind == "reasoning" and repair.reasoning and _is_only(message, finding)
+    ):
+        parts.append(_fenced(repair.reasoning))
+    else:
+        parts.append(_fenced(finding.text))
+    return "\n\n".join(parts)
+
+
+def _is_only(message: Message, finding: Finding) -> bool:
+    return sum(leak.finding.kind == finding.kind for leak in message.leaks) == 1
+
+
+def _is_in(raw: object, text: str) -> bool:
+    return isinstance(raw, str) and raw in text
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """A fenced block; the fence is longer than any in the text."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _in_order(placed: Placed) -> Iterator[tuple[Message, Cut]]:
+    places = places_of(placed.unit)
+    for message in placed.unit.messages:
+        yield message, places[message.found.path]
+
+
+def _name(message: Message) -> str:
+    stored = message.found.message
+    return role_of(stored) or str(stored.get("type") or "message")
+
+
+def _detail(message: Message) -> str:
+    content = message.found.message.get("content")
+    text = content if isinstance(content, str) else ""
+    told = [_short(text)] if text else []
+    if message.leaks:
+        told.insert(0, _count(message))
+    return "; ".join(told)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

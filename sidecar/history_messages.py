@@ -1,0 +1,299 @@
+"""Stored messages: where the model's own text is in the shapes that hosts keep.
+
+`read_message` gives an assistant's message as `Stored`: its fields of text, each a list
+of items in the order in which the model wrote them; None for anything else. Read are
+strings and content parts of Chat Completions, Messages, Gemini (``parts``), Bedrock,
+Cohere, the AI SDK and items of Responses. `results_of` gives the tool results that an
+item of a session holds, whoever's it is. Any JSON value is accepted; what has another
+shape has no text. Knows nothing of delimiters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
+
+ASSISTANT = frozenset(("assistant", "model", "ai"))
+"""Roles of the model; LangChain tells them in ``type``."""
+
+_TOOL_ROLES = frozenset(("tool", "function", "tool_result", "toolResult"))
+
+_FIELDS = ("content", "parts")
+"""Where a message has its text; one that has both says the same twice (AI SDK)."""
+
+_TEXT_TYPES = frozenset((None, "text", "output_text"))
+"""Types of parts whose ``text`` is the answer."""
+
+_STATE = (
+    *("signature", "thoughtSignature", "thought_signature", "reasoning_opaque"),
+    *("encrypted_content", "encryptedContent", "redactedContent", "opaque"),
+)
+"""Provider state: what has it must go back to the provider as it is."""
+
+_STATE_HOLDERS = (
+    *("extra_content", "providerMetadata", "provider_metadata"),
+    *("providerOptions", "provider_specific_fields"),
+)
+"""Objects, by provider, in which other libraries keep that state."""
+
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
+"""A message's own fields of reasoning; they mirror each other, the first counts."""
+
+_CALL_TYPES = frozenset(
+    (
+        *("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call"),
+        *("toolCall", "function_call", "custom_tool_call", "dynamic-tool"),
+    )
+)
+_CALL_KEYS = ("functionCall", "function_call", "toolUse")
+_RESULT_TYPES = frozenset(
+    (
+        *("tool_result", "tool-result", "toolResult", "function_call_output"),
+        *("custom_tool_call_output", "local_shell_call_output", "dynamic-tool"),
+    )
+)
+_RESULT_KEYS = ("functionResponse", "function_response", "toolResult")
+_RESULT_BODIES = ("content", "output", "result", "response")
+
+
+@frozen
+class Text:
+    """Text of the answer at ``path``; ``part`` is the path of the part that it is in,
+    None for a string that is the whole field. ``locked``: bound to provider state."""
+
+    path: Path
+    text: str
+    part: Path | None = None
+    locked: bool = False
+
+
+@frozen
+class Thought:
+    """Reasoning in a part of its own, or ``beside`` the content in a field."""
+
+    text: str
+    beside: bool = False
+
+
+@frozen
+class Call:
+    """A structured call as its provider spells it, a part or ``beside`` the content."""
+
+    item: dict[str, Json]
+    beside: bool = False
+
+
+@frozen
+class Border:
+    """A part of another kind: an image, a result."""
+
+    beside: ClassVar[bool] = False
+
+
+Item: TypeAlias = Text | Thought | Call | Border
+
+
+@frozen
+class Stored:
+    """An assistant's message; every list of ``fields`` is the whole message once."""
+
+    message: dict[str, Json]
+    fields: tuple[tuple[Item, ...], ...]
+
+
+def read_message(value: Json) -> Stored | None:
+    """The text of an assistant's message; None: not an assistant's, or without text."""
+    if not isinstance(value, dict) or role_of(value) not in ASSISTANT:
+        return None
+    before = [Thought(text, beside=True) for text in _thoughts(value)]
+    calls = [Call(item, beside=True) for item in _calls(value)]
+    fields = []
+    for name in _FIELDS:
+        items = list(_field(value, name))
+        if any(isinstance(item, Text) for item in items):
+            fields.append((*before, *items, *calls))
+    return Stored(value, tuple(fields)) if fields else None
+
+
+def role_of(message: dict[str, Json]) -> str | None:
+    """The role that a message tells, or as a type."""
+    role = message.get("role")
+    if role is None and message.get("type") == "ai":
+        return "ai"
+    return role if isinstance(role, str) else None
+
+
+def model_of(message: Json) -> str | None:
+    """The model that a message names as its own."""
+    model = message.get("model") if isinstance(message, dict) else None
+    return model if isinstance(model, str) and model else None
+
+
+def _thoughts(message: dict[str, Json]) -> Iterator[str]:
+    texts = (message.get(name) for name in _THOUGHTS)
+    yield from [text for text in texts if isinstance(text, str) and text][:1]
+
+
+def _calls(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    calls = message.get("tool_calls")
+    for item in calls if isinstance(calls, list) else []:
+        if isinstance(item, dict):
+            yield item
+    if isinstance(message.get("function_call"), dict):
+        yield message["function_call"]
+
+
+def has_calls(message: dict[str, Json]) -> bool:
+    """Whether a message has structured calls beside its content."""
+    return any(True for _ in _calls(message))
+
+
+def _field(message: dict[str, Json], name: str) -> Iterator[Item]:
+    value = message.get(name)
+    if isinstance(value, str):
+        yield Text((name,), value, None, _has_state(message))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield _item(part, (name, number))
+
+
+def _item(part: Json, path: Path) -> Item:
+    if isinstance(part, str):
+        return Text(path, part, path)
+    if not isinstance(part, dict):
+        return Border()
+    call = _call_of(part)
+    if call is not None:
+        return Call(call)
+    thought = _thought_of(part)
+    if thought is not None:
+        return Thought(thought)
+    text = part.get("text")
+    if _word(part, "type") in _TEXT_TYPES and isinstance(text, str):
+        return Text((*path, "text"), text, path, _has_state(part))
+    return Border()
+
+
+def _call_of(part: Json) -> dict[str, Json] | None:
+    if not isinstance(part, dict):
+        return None
+    for key in _CALL_KEYS:
+        if isinstance(part.get(key), dict):
+            return dict(part[key])
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        return None
+    if kind in _CALL_TYPES:
+        return part
+    # The AI SDK names the tool in the type and keeps its result in the same part.
+    if kind.startswith("tool-") and "toolCallId" in part and kind not in _RESULT_TYPES:
+        return {"name": kind.removeprefix("tool-"), **part}
+    return None
+
+
+def _thought_of(part: dict[str, Json]) -> str | None:
+    """Text of a part of reasoning, "" where it is encrypted; None of another part."""
+    if part.get("thought") is True:
+        return _text(part, "text")
+    if isinstance(part.get("reasoningContent"), dict):
+        inner = part["reasoningContent"].get("reasoningText")
+        return _text(inner, "text") if isinstance(inner, dict) else ""
+    if part.get("type") in ("thinking", "redacted_thinking"):
+        return _text(part, "thinking")
+    if part.get("type") == "reasoning":
+        return _text(part, "text") or _text(part, "reasoning")
+    return None
+
+
+def _text(holder: dict[str, Json], name: str) -> str:
+    return _word(holder, name) or ""
+
+
+def _word(holder: dict[str, Json], name: str) -> str | None:
+    """A string; None where there is nothing, "" for a value of another type."""
+    value = holder.get(name)
+    return value if isinstance(value, str | None) else ""
+
+
+def _has_state(holder: dict[str, Json]) -> bool:
+    if any(holder.get(name) for name in _STATE):
+        return True
+    return any(_has_state_within(holder.get(name)) for name in _STATE_HOLDERS)
+
+
+def _has_state_within(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    inner = [each for each in value.values() if isinstance(each, dict)]
+    return any(each.get(name) for each in (value, *inner) for name in _STATE)
+
+
+# Tool results
+
+
+def results_of(item: Json) -> Iterator[Json]:
+    """The results of tools in an item of a session: text or JSON, as the model got it.
+
+    What a provider wraps around a result is given, too, and without its wrapper.
+    """
+    if not isinstance(item, dict):
+        return
+    if _word(item, "role") in _TOOL_ROLES or _word(item, "type") == "tool":
+        yield from _bodies(item.get("content"))
+    elif _word(item, "type") in _RESULT_TYPES and "role" not in item:
+        yield from _result(item)
+    for name in _FIELDS:
+        parts = item.get(name)
+        for part in parts if isinstance(parts, list) else []:
+            if isinstance(part, dict):
+                yield from _part_results(part)
+
+
+def _part_results(part: dict[str, Json]) -> Iterator[Json]:
+    for key in _RESULT_KEYS:
+        if isinstance(part.get(key), dict):
+            yield from _result(part[key])
+    kind = part.get("type")
+    if isinstance(kind, str) and (
+        kind in _RESULT_TYPES
+        or kind.endswith("_tool_result")
+        or (kind.startswith("tool-") and "output" in part)
+    ):
+        yield from _result(part)
+
+
+def _result(holder: dict[str, Json]) -> Iterator[Json]:
+    for name in _RESULT_BODIES:
+        if name in holder:
+            yield from _bodies(holder[name])
+
+
+def _bodies(body: Json) -> Iterator[Json]:
+    """A result as text or JSON; of a list of parts the text or JSON of each."""
+    if isinstance(body, str):
+        if body:
+            yield body
+    elif isinstance(body, list):
+        for part in body:
+            yield from _body_part(part)
+    elif isinstance(body, dict):
+        yield body
+        for name in ("value", "result", "output"):
+            if isinstance(body.get(name), str | dict):
+                yield body[name]
+
+
+def _body_part(part: Json) -> Iterator[Json]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for name in ("text", "json"):
+            if part.get(name):
+                yield part[name]

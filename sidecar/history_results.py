@@ -1,0 +1,95 @@
+"""What is said of one stored message: the reference of protocol.md, "message/inspect".
+
+Frozen and complete. Paths are JSON Pointers into the message; positions are code points
+of the string at the path as it is stored, or UTF-16 units where a name says so.
+"""
+
+# The converter reads the annotations at run time.
+from __future__ import annotations
+
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from sidecar.events import ToolCall, ToolResult
+
+ABSENT: Final = object()
+"""Not there, where None is a value."""
+
+NULLABLE: Final = {"nullable": True}
+"""Metadata of such fields: None is written, `ABSENT` is not."""
+
+
+KINDS: Final = (
+    *("reasoning", "delimiter", "tool-result", "tool-call"),
+    *("marker", "white-space"),
+)
+"""What a removal may be; ``delimiter`` is a stray one, or a stop token and its kin,
+``marker`` what no event tells of."""
+
+
+@frozen
+class Finding:
+    """Something that does not belong into the answer.
+
+    ``path`` is a JSON Pointer into the message, ``kind`` one of `KINDS`.
+    """
+
+    kind: str
+    path: str
+    start: int
+    end: int
+    start_utf16: int
+    end_utf16: int
+    text: str
+
+
+@frozen
+class Inspection:
+    """Of one item; ``malformed``: repair would change it, or cannot."""
+
+    malformed: bool
+    findings: list[Finding]
+
+
+@frozen
+class Edit:
+    """``new_text`` replaces a span of the string at ``path``, in old positions."""
+
+    path: str
+    start: int
+    end: int
+    start_utf16: int
+    end_utf16: int
+    new_text: str
+
+
+@frozen
+class Removal:
+    """What was taken out of the string at ``path``, and where it was."""
+
+    kind: str
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+@frozen
+class Repair:
+    """Of one item. ``blocked``: nothing would be left, so nothing was changed.
+
+    ``message`` is the item without what was removed, `ABSENT` where it cannot be
+    written back exactly (protocol.md, "JSON"). ``dropped`` are parts that were left
+    empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+    """
+
+    changed: bool
+    blocked: bool
+    message: Any = field(metadata=NULLABLE)
+    edits: list[Edit] = field(factory=list)
+    removed: list[Removal] = field(factory=list)
+    dropped: list[str] = field(factory=list)
+    reasoning: str | None = None
+    tool_results: list[ToolResult] | None = None
+    tool_calls: list[ToolCall] | None = None

@@ -1,0 +1,145 @@
+"""One session file of any format: which it is, and its repair.
+
+`repair_file` never raises for what is in a file or for what becomes of it meanwhile:
+the report says why it was left alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from sidecar.history import History
+from sidecar.jsontext import loads
+from sidecar.options import StreamOptions
+from sidecar.session_files.documents import repair_lines, repair_whole
+from sidecar.session_files.replacing import (
+    FileChangedError,
+    Replacement,
+    free_name,
+)
+from sidecar.session_files.reports import FileReport, Tally
+from sidecar.session_files.tables import (
+    TableLayout,
+    copy_database,
+    layout_of,
+    missing_in,
+    repair_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sidecar.session_files.documents import Advance
+
+SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3"))
+"""What is looked at in a folder."""
+
+_SQLITE = b"SQLite format 3\0"
+_HEAD = 1 << 16
+
+
+@frozen
+class Job:
+    """What to do with every file; ``layout`` of None: a preset that fits."""
+
+    options: StreamOptions = field(factory=StreamOptions)
+    layout: TableLayout | None = None
+    write: bool = False
+
+
+def repair_file(
+    path: Path,
+    job: Job,
+    advance: Advance,
+    tell: Callable[[dict[str, Any]], None] | None = None,
+) -> FileReport:
+    """Repairs one file, or says what would be repaired.
+
+    ``advance`` is told how many bytes were read, ``tell`` every removal.
+    """
+    report = FileReport(str(path))
+    tally = Tally(report, tell)
+    try:
+        report.format = format_of(path)
+        if report.format == "sqlite":
+            _repair_database(path, job, tally, advance)
+        else:
+            _repair_text(path, job, tally, advance)
+    except (OSError, sqlite3.Error, FileChangedError) as error:
+        report.error = f"{error}" or type(error).__name__
+    return tally.finish()
+
+
+def format_of(path: Path) -> str:
+    """``sqlite``, ``jsonl`` or ``json``: by its head where the name does not tell."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(_SQLITE):
+        return "sqlite"
+    if path.suffix in (".jsonl", ".ndjson"):
+        return "jsonl"
+    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    return "jsonl" if rest.strip() and _is_document(first) else "json"
+
+
+def _is_document(line: bytes) -> bool:
+    try:
+        return isinstance(loads(line.decode("utf-8")), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
+    repair = repair_lines if tally.report.format == "jsonl" else repair_whole
+    history = History(job.options)
+    with Replacement(path) as new:
+        with path.open("rb") as file:
+            new.begin(file)
+            output = new if job.write else _Unwritten()
+            repair(file, history, tally, output, advance)
+        if new.changed:
+            tally.report.backup = new.commit()
+            tally.report.written = True
+
+
+def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
+    layout = job.layout or layout_of(path)
+    if layout is None:
+        raise sqlite3.Error("no known layout: say --table and --column")
+    if missing := missing_in(path, layout):
+        names = ", ".join(sorted(missing))
+        raise sqlite3.Error(f"the table {layout.table} has no column {names}")
+    repair_table(path, layout, job.options, tally, advance, write=False)
+    if job.write and tally.finish().changed:
+        backup = free_name(path)
+        copy_database(path, backup)
+        silent = Tally(FileReport(str(path)), None)
+        report = tally.report
+        report.written = repair_table(
+            path, layout, job.options, silent, lambda _size: None, write=True
+        )
+        report.backup = str(backup)
+
+
+class _Unwritten:
+    """In place of a `Replacement`: nothing is written."""
+
+    def keep(self, data: bytes) -> None: ...
+
+    def change(self, data: bytes) -> None: ...
+
+
+def find_files(paths: list[Path]) -> list[Path]:
+    """The files that ``paths`` mean; of a folder those with a suffix, at any depth."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inner = (each for each in path.rglob("*") if each.suffix in SUFFIXES)
+            found |= dict.fromkeys(sorted(each for each in inner if each.is_file()))
+        else:
+            found[path] = None
+    return list(found)

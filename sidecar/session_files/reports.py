@@ -1,0 +1,117 @@
+"""What is told of a session file: of each removal, and of the file as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from sidecar.history_documents import path_of, value_at
+from sidecar.history_messages import read_message
+from sidecar.repair_counts import RepairCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sidecar.history_documents import Found
+    from sidecar.history_results import Repair
+    from sidecar.repair_counts import ModelRepairCounters
+
+_CONTEXT = 60
+"""Code points around a removal that are told with it."""
+
+
+@define
+class FileReport:
+    """Of one file. ``error``: why it was left alone; ``backup``: where the old one is.
+
+    ``unreadable`` counts lines and cells that are not JSON, which stay as they are.
+    """
+
+    path: str
+    format: str = ""
+    messages: int = 0
+    changed: int = 0
+    blocked: int = 0
+    unreadable: int = 0
+    removed: dict[str, int] = field(factory=dict)
+    models: list[ModelRepairCounters] = field(factory=list)
+    written: bool = False
+    backup: str | None = None
+    error: str | None = None
+
+    @property
+    def malformed(self) -> int:
+        """Messages of which something has to go."""
+        return self.changed + self.blocked
+
+
+class Tally:
+    """Counts into a `FileReport`, and tells ``tell`` every removal as a JSON object."""
+
+    def __init__(
+        self, report: FileReport, tell: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        self.report = report
+        self._tell = tell
+        self._counts = RepairCounts()
+
+    def add(self, place: dict[str, Any], found: Found, repair: Repair) -> None:
+        """The repair of one message; ``place`` says where in the file it is."""
+        if read_message(found.message) is None:
+            return
+        kinds = Counter(each.kind for each in repair.removed)
+        self._counts.add(
+            found.provider,
+            found.model,
+            kinds,
+            changed=repair.changed,
+            blocked=repair.blocked,
+        )
+        if self._tell is not None:
+            for record in _records(found, repair):
+                self._tell({"file": self.report.path, **place, **record})
+
+    def finish(self) -> FileReport:
+        """The report, with everything that was counted."""
+        total, report = self._counts.total(), self.report
+        report.messages, report.changed = total.messages, total.changed
+        report.blocked, report.removed = total.blocked, total.removed
+        report.models = total.by_model
+        return report
+
+
+def add_report(whole: FileReport, part: FileReport) -> None:
+    """Adds the numbers of ``part`` to those of ``whole``."""
+    whole.messages += part.messages
+    whole.changed += part.changed
+    whole.blocked += part.blocked
+    whole.unreadable += part.unreadable
+    counts = RepairCounts()
+    for each in (*whole.models, *part.models):
+        counts.add_counters(each)
+    total = counts.total()
+    whole.removed, whole.models = total.removed, total.by_model
+
+
+def _records(found: Found, repair: Repair) -> Iterator[dict[str, Any]]:
+    """The removals of one message with what stood around them."""
+    message = "".join(f"/{name}" for name in found.path)
+    more = {"model": found.model} if found.model else {}
+    for removal in repair.removed:
+        text = value_at(found.message, path_of(removal.path, found.message))
+        start, end = removal.start, removal.end
+        yield {
+            "message": message,
+            "path": removal.path,
+            "kind": removal.kind,
+            "start": start,
+            "end": end,
+            "text": removal.text,
+            "before": text[max(start - _CONTEXT, 0) : start],
+            "after": text[end : end + _CONTEXT],
+            **more,
+        }
+    if repair.blocked:
+        yield {"message": message, "kind": "blocked", "text": "", **more}
