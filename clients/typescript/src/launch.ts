@@ -2,7 +2,14 @@
 // error that says why not. A process that speaks nonsense, hangs or ends is killed with
 // its group, and its link is lost with what it had written to standard error.
 
-import { createMessageConnection, NullLogger, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
+import {
+  createMessageConnection,
+  NullLogger,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type MessageConnection,
+  type MessageReader,
+} from "vscode-jsonrpc/node";
 import { ConnectionLost, RefusedError, UnsupportedProtocol, type RequestTimeout } from "./errors.js";
 import { Link } from "./link.js";
 import { SidecarProcess, type ProcessEnding, type ProcessOptions } from "./process.js";
@@ -27,7 +34,7 @@ export class ProcessLink extends Link {
 
   constructor(
     process: SidecarProcess,
-    connection: ReturnType<typeof createMessageConnection>,
+    connection: MessageConnection,
     capabilities: Capabilities | undefined,
     patienceMs: number,
   ) {
@@ -60,9 +67,10 @@ export class ProcessLink extends Link {
 /** Starts `command`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<ProcessLink> {
   const process = new SidecarProcess(command, options);
-  const connection = converse(process);
+  const reader = new StreamMessageReader(process.stdout);
+  const connection = createMessageConnection(reader, new StreamMessageWriter(process.stdin), NullLogger);
   const early = new Link(connection);
-  watch(early, process, connection);
+  watch(early, process, reader, connection);
   try {
     const capabilities = await shakeHands(early, options);
     await connection.sendNotification("initialized", {});
@@ -75,14 +83,8 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   }
 }
 
-function converse(process: SidecarProcess): ReturnType<typeof createMessageConnection> {
-  const reader = new StreamMessageReader(process.stdout);
-  const writer = new StreamMessageWriter(process.stdin);
-  return createMessageConnection(reader, writer, NullLogger);
-}
-
 /** Loses `link` when the process ends, and ends the process when it speaks nonsense. */
-function watch(link: Link, process: SidecarProcess, connection: ReturnType<typeof createMessageConnection>): void {
+function watch(link: Link, process: SidecarProcess, reader: MessageReader, connection: MessageConnection): void {
   const refuse = (what: string, cause?: unknown) => {
     const stderr = process.stderr.toString();
     link.lose(new ConnectionLost(`the sidecar does not speak the protocol: ${what}`, { stderr, cause }));
@@ -93,7 +95,7 @@ function watch(link: Link, process: SidecarProcess, connection: ReturnType<typeo
     silent = data.includes("Content-Length") ? data.length : silent + data.length;
     if (silent > NOISE_BYTES) refuse("it writes without end");
   });
-  connection.onError(([error]) => refuse(error.message, error));
+  reader.onError((error) => refuse(error.message, error)); // one of writing is told to its request
   connection.onClose(() => void process.end(CLOSED_MS)); // its output ended, so it has to
   connection.listen();
   void process.ended.then((ending) => {

@@ -6,6 +6,9 @@ import type { Readable, Writable } from "node:stream";
 import type { Ending } from "./errors.js";
 import { StderrTail } from "./stderr-tail.js";
 
+/** So long the pipes of a process that has ended are read, when they do not end. */
+const PIPES_MS = 1_000;
+
 export interface ProcessOptions {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -74,7 +77,7 @@ export class SidecarProcess {
       // "close" comes when the pipes are read to their end, and not at all while somebody
       // else holds one of them; so "exit" bounds it.
       child.once("close", done);
-      child.once("exit", (code, signal) => setTimeout(() => done(code, signal), 200).unref());
+      child.once("exit", (code, signal) => setTimeout(() => done(code, signal), PIPES_MS).unref());
     });
   }
 

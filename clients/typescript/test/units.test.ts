@@ -1,0 +1,72 @@
+// The parts that need no process.
+
+import { PassThrough } from "node:stream";
+import { delimiter } from "node:path";
+import { expect, test } from "vitest";
+import { candidates, type Surroundings } from "../src/locate.js";
+import { Restarts } from "../src/restarts.js";
+import { StderrTail } from "../src/stderr-tail.js";
+
+function place(files: string[], env: Record<string, string> = {}, platform = "linux"): Surroundings {
+  return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, exists: (file) => files.includes(file) };
+}
+
+const python = ["-m", "sidecar", "--stdio"];
+
+test.for([
+  ["nothing", {}, place([]), []],
+  ["a command", { command: "/x y/sc" }, place(["/a/stream-sidecar"]), [["/x y/sc", "--stdio"]]],
+  ["a command line", { command: ["sc", "serve"] }, place([]), [["sc", "serve"]]],
+  ["the environment", {}, place([], { STREAM_SIDECAR: "'/x y/sc' -v \"a b\"" }), [["/x y/sc", "-v", "a b", "--stdio"]]],
+  ["a file with blanks", {}, place(["/x y/sc"], { STREAM_SIDECAR: "/x y/sc" }), [["/x y/sc", "--stdio"]]],
+  ["an interpreter", { python: "/p" }, place(["/a/stream-sidecar"]), [["/p", ...python]]],
+  [
+    "PATH",
+    {},
+    place(["/b/stream-sidecar", "/a/uvx", "/a/pipx", "/b/python3", "/a/python"]),
+    [
+      ["/b/stream-sidecar", "--stdio"],
+      ["/a/uvx", "--offline", "stream-sidecar", "--stdio"],
+      ["/b/python3", ...python],
+      ["/a/python", ...python],
+    ],
+  ],
+  [
+    "the index",
+    { allowDownload: true },
+    place(["/a/uvx", "/a/pipx"]),
+    [
+      ["/a/uvx", "stream-sidecar", "--stdio"],
+      ["/a/pipx", "run", "stream-sidecar", "--stdio"],
+    ],
+  ],
+  ["Windows", {}, place(["/a/stream-sidecar.exe", "/a/python3"], {}, "win32"), [["/a/stream-sidecar.exe", "--stdio"]]],
+] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
+  expect(candidates(choice, surroundings)).toEqual(expected);
+});
+
+test("restarts wait longer each time, and are not too many", async () => {
+  const clock = { time: 0, now: () => clock.time, sleep: async (ms: number) => void (clock.time += ms) };
+  const restarts = new Restarts({ max: 4, windowMs: 180_000, delayMs: 100 }, clock);
+  const tried: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    expect(await restarts.ready()).toBe(true);
+    tried.push(clock.time);
+    restarts.failed();
+  }
+  expect(tried).toEqual([0, 100, 300, 700, 1_500]);
+  expect(await restarts.ready()).toBe(false);
+  clock.time = 180_000;
+  expect(await restarts.ready()).toBe(true);
+});
+
+test("the tail of standard error", async () => {
+  const stream = new PassThrough();
+  const tail = new StderrTail(stream, 10);
+  for (const piece of ["a".repeat(25), "bcd", "€", "efghijk"]) {
+    stream.write(piece);
+    await new Promise(setImmediate);
+    expect(Buffer.byteLength(tail.toString())).toBeLessThanOrEqual(12);
+  }
+  expect(tail.toString()).toBe("€efghijk");
+});
