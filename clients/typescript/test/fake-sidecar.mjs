@@ -99,6 +99,8 @@ const MODES = {
       return handshake();
     },
   },
+  /** Counts its starts in a file (more). */
+  counted: { ...GOOD, initialize: () => (appendFileSync(more[0], "x"), handshake()) },
   /** A wrapper: its child is who would be left behind. more: a file for the child's pid. */
   wrapper: {
     ...GOOD,

@@ -18,6 +18,16 @@ test("nothing runs before it is needed", async () => {
   expect(isAlive(sidecar.pid as number)).toBe(true);
 });
 
+test("all that ask at once get one process", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "sidecar-")), "starts");
+  await using sidecar = Sidecar.create({ ...fake("counted", file), ...UNDAUNTED });
+  await Promise.all([sidecar.start(), sidecar.openStream(), sidecar.openStream(), sidecar.start()]);
+  expect(readFileSync(file, "utf8")).toBe("x");
+  await crash(sidecar);
+  await Promise.all([sidecar.openStream(), sidecar.start()]);
+  expect(readFileSync(file, "utf8")).toBe("xx");
+});
+
 test("a request that was under way is asked once more", async () => {
   await using sidecar = await Sidecar.spawn({ ...REAL, ...UNDAUNTED });
   const { pid } = sidecar;
@@ -40,6 +50,7 @@ test("not more than so many restarts", async () => {
   expect(error).toBeInstanceOf(StreamLost);
   expect(error).toMatchObject({ reason: "unavailable", cause: { kind: "sidecar-unavailable" } });
   expect(error.message).toContain("SIGKILL");
+  expect(sidecar.keptBytes).toBe(0);
   expect(await rejection(sidecar.openStream())).toBeInstanceOf(SidecarUnavailable);
 });
 

@@ -3,6 +3,7 @@
 import { PassThrough } from "node:stream";
 import { delimiter } from "node:path";
 import { expect, test } from "vitest";
+import { Gate } from "../src/gate.js";
 import { candidates, type Surroundings } from "../src/locate.js";
 import { Restarts } from "../src/restarts.js";
 import { StderrTail } from "../src/stderr-tail.js";
@@ -69,4 +70,25 @@ test("the tail of standard error", async () => {
     expect(Buffer.byteLength(tail.toString())).toBeLessThanOrEqual(12);
   }
   expect(tail.toString()).toBe("€efghijk");
+});
+
+test("the gate lets in so many at once, in order", async () => {
+  const gate = new Gate(2, 100);
+  const order: number[] = [];
+  let inside = 0;
+  let most = 0;
+  const work = async (number: number) => {
+    order.push(number);
+    most = Math.max(most, (inside += 1));
+    await new Promise(setImmediate);
+    inside -= 1;
+    if (number % 3 === 0) throw new Error("one that fails leaves its place, too");
+  };
+  const numbers = Array.from({ length: 20 }, (_, number) => number);
+  const enter = (some: number[]) => some.map((number) => gate.run(() => work(number)));
+  const early = Promise.allSettled(enter(numbers.slice(0, 10)));
+  await new Promise(setImmediate); // some have left already
+  await new Promise(setImmediate);
+  await Promise.all([early, Promise.allSettled(enter(numbers.slice(10)))]);
+  expect([order, most]).toEqual([numbers, 2]);
 });
