@@ -34,7 +34,10 @@ async function seconds(work) {
 
 function echoing([file, ...args]) {
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"] });
-  const connection = createMessageConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));
+  const connection = createMessageConnection(
+    new StreamMessageReader(child.stdout),
+    new StreamMessageWriter(child.stdin),
+  );
   connection.listen();
   return { connection, end: () => child.kill() };
 }

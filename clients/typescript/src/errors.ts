@@ -71,10 +71,7 @@ export class ConnectionLost extends SidecarError {
   /** The last 64 kB of what the process wrote to standard error. */
   readonly stderr: string;
 
-  constructor(
-    message: string,
-    { exitCode = null, signal = null, stderr = "", cause }: Partial<Ending> = {},
-  ) {
+  constructor(message: string, { exitCode = null, signal = null, stderr = "", cause }: Partial<Ending> = {}) {
     super("connection-lost", message, { cause, retryable: true });
     this.exitCode = exitCode;
     this.signal = signal;

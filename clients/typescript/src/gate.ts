@@ -20,7 +20,8 @@ export class Gate {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      if (next) next(); // takes the place over
+      if (next)
+        next(); // takes the place over
       else this.#inside -= 1;
     }
   }

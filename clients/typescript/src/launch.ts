@@ -11,6 +11,7 @@ import {
   type MessageReader,
 } from "vscode-jsonrpc/node";
 import { ConnectionLost, RefusedError, UnsupportedProtocol, type RequestTimeout } from "./errors.js";
+import { FrameGuard } from "./frames.js";
 import { Link } from "./link.js";
 import { SidecarProcess, type ProcessEnding, type ProcessOptions } from "./process.js";
 import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "./protocol.js";
@@ -19,9 +20,6 @@ export interface LaunchOptions extends ProcessOptions, ConnectionOptions {
   readonly startTimeoutMs: number;
   readonly shutdownTimeoutMs: number;
 }
-
-/** More than this without one whole message is no message (maxMessageBytes has 32 MiB). */
-const NOISE_BYTES = 256 << 20;
 
 /** So long a process may live on that has closed its output. */
 const CLOSED_MS = 500;
@@ -90,10 +88,10 @@ function watch(link: Link, process: SidecarProcess, reader: MessageReader, conne
     link.lose(new ConnectionLost(`the sidecar does not speak the protocol: ${what}`, { stderr, cause }));
     process.kill();
   };
-  let silent = 0;
+  const guard = new FrameGuard();
   process.stdout.on("data", (data: Buffer) => {
-    silent = data.includes("Content-Length") ? data.length : silent + data.length;
-    if (silent > NOISE_BYTES) refuse("it writes without end");
+    const fault = link.isLost ? undefined : guard.check(data);
+    if (fault !== undefined) refuse(fault);
   });
   reader.onError((error) => refuse(error.message, error)); // one of writing is told to its request
   connection.onClose(() => void process.end(CLOSED_MS)); // its output ended, so it has to

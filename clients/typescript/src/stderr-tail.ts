@@ -9,7 +9,10 @@ export class StderrTail {
   #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(stream: Readable, readonly limit = STDERR_BYTES) {
+  constructor(
+    stream: Readable,
+    readonly limit = STDERR_BYTES,
+  ) {
     stream.on("data", (data: Buffer) => this.#add(data));
     stream.on("error", () => {}); // its end is told by the end of the process
   }

@@ -183,7 +183,11 @@ export class SidecarStream implements AsyncDisposable {
 
 /** A transport's error in a shape whose code the sidecar reads (ECONNRESET ...). */
 function bodyOf(error: unknown): unknown {
-  const { message = String(error), code, cause } = (error ?? {}) as { message?: string; code?: unknown; cause?: unknown };
+  const {
+    message = String(error),
+    code,
+    cause,
+  } = (error ?? {}) as { message?: string; code?: unknown; cause?: unknown };
   const told = code ?? (cause as { code?: unknown } | undefined)?.code;
   return { error: { message, ...(typeof told === "string" ? { code: told } : {}) } };
 }

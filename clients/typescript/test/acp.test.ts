@@ -36,9 +36,9 @@ test.for(recordings())("$name", async ({ events }) => {
   const mine = events.filter(({ choice }) => !choice);
   expect(updates.length + others.length).toBe(mine.length);
   const text = mine.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
-  expect(
-    updates.map((each) => (each.sessionUpdate === "agent_message_chunk" ? each.content.text : "")).join(""),
-  ).toBe(text);
+  expect(updates.map((each) => (each.sessionUpdate === "agent_message_chunk" ? each.content.text : "")).join("")).toBe(
+    text,
+  );
   const calls = updates.filter(({ sessionUpdate }) => sessionUpdate === "tool_call");
   expect(calls).toHaveLength(mine.filter(({ type }) => type === "tool-call").length);
 });

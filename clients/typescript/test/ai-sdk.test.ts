@@ -19,7 +19,9 @@ async function messageOf(events: readonly StreamEvent[]): Promise<UIMessage | un
   let last: UIMessage | undefined;
   for await (const message of readUIMessageStream({ stream, onError: (error) => errors.push(error) })) last = message;
   const expected = events.filter(({ type, choice }) => type === "error" && !choice);
-  expect(errors.map((error) => (error as Error).message)).toEqual(expected.map((event) => "message" in event && event.message));
+  expect(errors.map((error) => (error as Error).message)).toEqual(
+    expected.map((event) => "message" in event && event.message),
+  );
   return last;
 }
 

@@ -16,6 +16,8 @@ const once = { restarts: { max: 0, delayMs: 0 } } satisfies SidecarOptions;
 
 test.for([
   ["junk-at-start", ConnectionLost, "does not speak the protocol"],
+  ["chatter", ConnectionLost, 'it wrote "Loading the model ...'],
+  ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
   ["hangs-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
   ["late-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
@@ -50,13 +52,19 @@ test("a command that does not exist", async () => {
 
 test.for([
   ["junk-in-between", "does not speak the protocol"],
+  ["endless-body", 'it wrote "Content-Length: 99999999999'],
   ["broken-json", "does not speak the protocol"],
   ["no-length", "does not speak the protocol"],
   ["ends-at-push", "ended with code 7"],
   ["closes-output", "ended"],
 ] as const)("%s: the stream is lost when no other process can be had", async ([mode, words]) => {
   const lost: ConnectionLost[] = [];
-  const options = { ...fake(mode), ...once, requestTimeoutMs: 5_000, onLost: (error: ConnectionLost) => lost.push(error) };
+  const options = {
+    ...fake(mode),
+    ...once,
+    requestTimeoutMs: 5_000,
+    onLost: (error: ConnectionLost) => lost.push(error),
+  };
   await using sidecar = await Sidecar.spawn(options);
   const { pid } = sidecar;
   const stream = await sidecar.openStream();

@@ -42,6 +42,9 @@ const MODES = {
   good: GOOD,
   // Standard output
   "junk-at-start": { initialize: junk },
+  chatter: { initialize: () => void process.stdout.write("Loading the model ...\n") },
+  flood: { initialize: () => void setInterval(() => process.stdout.write("y".repeat(60_000)), 0) },
+  "endless-body": { ...GOOD, "stream/push": () => void process.stdout.write("Content-Length: 99999999999\r\n\r\n") },
   "junk-in-between": { ...GOOD, "stream/push": junk },
   "broken-json": { ...GOOD, "stream/push": () => void process.stdout.write("Content-Length: 7\r\n\r\n{nope!!") },
   "no-length": { ...GOOD, "stream/push": () => void process.stdout.write("X-Y: 1\r\n\r\n{}") },

@@ -45,7 +45,10 @@ test.for([
   await using sidecar = await Sidecar.spawn({ ...missing, passThrough: true });
   const stream = await sidecar.openStream();
   const { events } = await stream.close(options);
-  expect(events).toMatchObject([{ type: "diagnostic" }, { type: "finish", reason, emptyAnswer: true, complete: false }]);
+  expect(events).toMatchObject([
+    { type: "diagnostic" },
+    { type: "finish", reason, emptyAnswer: true, complete: false },
+  ]);
 });
 
 test("without being asked for there is none", async () => {

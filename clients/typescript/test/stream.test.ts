@@ -117,7 +117,9 @@ const BODY = 'data: {"choices":[{"delta":{"content":"Grüße 🌿"},"finish_reas
 
 test.for([1, 2, 3, 5, 64])("bytes in pieces of %i", async (size) => {
   const data = new TextEncoder().encode(BODY);
-  const pieces = Array.from({ length: Math.ceil(data.length / size) }, (_, at) => data.subarray(at * size, (at + 1) * size));
+  const pieces = Array.from({ length: Math.ceil(data.length / size) }, (_, at) =>
+    data.subarray(at * size, (at + 1) * size),
+  );
   for (const encoding of ["utf-8", "base64"] as const) {
     await using stream = await sidecar.openStream({ encoding });
     await collect(stream.pipe(pieces));
@@ -195,7 +197,10 @@ test("single messages", async () => {
   expect(events.at(-1)?.type).toBe("finish");
   const { calls } = await sidecar.classify({ calls: [{ name: "read_file", arguments: "{}" }] });
   expect(calls).toMatchObject([{ type: "tool-call", name: "read_file", kind: "read" }]);
-  expect(await sidecar.normalizeError({ status: 429, body: "slow" })).toMatchObject({ kind: "rate-limit", retryable: true });
+  expect(await sidecar.normalizeError({ status: 429, body: "slow" })).toMatchObject({
+    kind: "rate-limit",
+    retryable: true,
+  });
 });
 
 test("stored messages, where the sidecar has the methods", async () => {

@@ -65,8 +65,14 @@ test("a stream that always crashes its process does not do so for ever", async (
 });
 
 test("more than is kept", async () => {
-  await using sidecar = await Sidecar.spawn({ ...REAL, ...UNDAUNTED, replay: { maxStreamBytes: 1_000, maxBytes: 1_800 } });
-  const [large, small, third] = await Promise.all(["text", "text", "text"].map(() => sidecar.openStream({ wire: "text" })));
+  await using sidecar = await Sidecar.spawn({
+    ...REAL,
+    ...UNDAUNTED,
+    replay: { maxStreamBytes: 1_000, maxBytes: 1_800 },
+  });
+  const [large, small, third] = await Promise.all(
+    ["text", "text", "text"].map(() => sidecar.openStream({ wire: "text" })),
+  );
   await large?.push("x".repeat(1_000));
   await small?.push("y".repeat(400));
   expect(sidecar.keptBytes).toBe(864);
@@ -168,7 +174,10 @@ test("a stream that the sidecar forgot because nobody used it", async () => {
   const stream = await sidecar.openStream({ wire: "text" });
   await stream.push("<think>a");
   while ((await sidecar.request("stream/list", {})).streams.length > 0);
-  expect(await stream.push("</think>b")).toMatchObject([{ type: "block-end", seq: 2 }, { type: "text-delta", text: "b" }]);
+  expect(await stream.push("</think>b")).toMatchObject([
+    { type: "block-end", seq: 2 },
+    { type: "text-delta", text: "b" },
+  ]);
   expect((await stream.close()).stats.pushes).toBe(2);
 });
 

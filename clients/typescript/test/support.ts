@@ -35,7 +35,9 @@ export interface Recording {
 }
 
 export function linesOf(path: string): unknown[] {
-  const lines = readFileSync(path, "utf8").split("\n").filter((line) => line !== "");
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 

@@ -3,6 +3,7 @@
 import { PassThrough } from "node:stream";
 import { delimiter } from "node:path";
 import { expect, test } from "vitest";
+import { FrameGuard } from "../src/frames.js";
 import { Gate } from "../src/gate.js";
 import { candidates, type Surroundings } from "../src/locate.js";
 import { Restarts } from "../src/restarts.js";
@@ -91,4 +92,33 @@ test("the gate lets in so many at once, in order", async () => {
   await new Promise(setImmediate);
   await Promise.all([early, Promise.allSettled(enter(numbers.slice(10)))]);
   expect([order, most]).toEqual([numbers, 2]);
+});
+
+const TWO = "Content-Length: 2\r\n\r\n{}content-type: x\r\ncontent-length:  3 \r\n\r\n[1]Content-Length: 0\r\n\r\n";
+
+test("frames cut anywhere are frames", () => {
+  for (let size = 1; size <= TWO.length; size++) {
+    const guard = new FrameGuard();
+    const data = Buffer.from(TWO.repeat(3));
+    for (let at = 0; at < data.length; at += size) expect(guard.check(data.subarray(at, at + size))).toBeUndefined();
+  }
+});
+
+test.for([
+  ["a word", "Loading model"],
+  ["a line", "\r\n"],
+  ["no length", "X: 1\r\n\r\n"],
+  ["a length that is none", "Content-Length: -1\r\n\r\n"],
+  ["too large a length", "Content-Length: 9999999999\r\n\r\n"],
+  ["a header without end", `X: ${"y".repeat(2_000)}`],
+  ["a wrong length", "Content-Length: 1\r\n\r\n{}Content-Length: 2\r\n\r\n{}"],
+] as const)("no frame: %s", ([, text]) => {
+  for (const size of [1, 7, 5_000]) {
+    const guard = new FrameGuard();
+    const data = Buffer.from(TWO + text);
+    const faults = Array.from({ length: Math.ceil(data.length / size) }, (_, at) =>
+      guard.check(data.subarray(at * size, (at + 1) * size)),
+    );
+    expect(faults.find((fault) => fault !== undefined)).toContain("it wrote");
+  }
 });

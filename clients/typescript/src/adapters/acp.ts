@@ -6,16 +6,7 @@ import type { StreamEvent } from "../events.js";
 import type { Finish, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
 
 export type ToolKind =
-  | "read"
-  | "edit"
-  | "delete"
-  | "move"
-  | "search"
-  | "execute"
-  | "think"
-  | "fetch"
-  | "switch_mode"
-  | "other";
+  "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 
 interface Call {
   toolCallId: string;
@@ -148,7 +139,13 @@ class Updates {
     if (this.#announced.has(block)) return undefined;
     this.#announce(block, toolCallId);
     const called = name === undefined ? {} : { name };
-    return { sessionUpdate: "tool_call", toolCallId: this.idOf(block), title: name ?? "tool", status: "pending", ...called };
+    return {
+      sessionUpdate: "tool_call",
+      toolCallId: this.idOf(block),
+      title: name ?? "tool",
+      status: "pending",
+      ...called,
+    };
   }
 
   #call({ block = -1, toolCallId, name, kind, state, input, arguments: text }: ToolCall): SessionUpdate {

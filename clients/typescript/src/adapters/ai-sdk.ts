@@ -27,7 +27,13 @@ export type UIMessageChunk =
   | ({ type: "tool-input-start"; toolName: string } & Tool)
   | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
   | ({ type: "tool-input-available"; toolName: string; input: unknown; providerMetadata: Metadata } & Tool)
-  | ({ type: "tool-input-error"; toolName: string; input: unknown; errorText: string; providerMetadata: Metadata } & Tool)
+  | ({
+      type: "tool-input-error";
+      toolName: string;
+      input: unknown;
+      errorText: string;
+      providerMetadata: Metadata;
+    } & Tool)
   | ({ type: "tool-output-available"; output: unknown } & Tool)
   | ({ type: "tool-output-error"; errorText: string } & Tool)
   | { type: "source-url"; sourceId: string; url: string; title?: string }
@@ -225,7 +231,10 @@ class Parts {
   #metadata(event: Extract<StreamEvent, { type: "metadata" | "usage" }>): UIMessageChunk {
     if (event.type === "metadata") {
       const { id, model, provider, created } = event;
-      return { type: "message-metadata", messageMetadata: { response: written({ id, model, provider, created }) ?? {} } };
+      return {
+        type: "message-metadata",
+        messageMetadata: { response: written({ id, model, provider, created }) ?? {} },
+      };
     }
     const { type: _type, seq: _seq, choice: _choice, raw: _raw, ...usage } = event;
     return { type: "message-metadata", messageMetadata: { usage } };
