@@ -30,13 +30,8 @@ export class ProcessLink extends Link {
   readonly #say: (method: string) => Promise<void>;
   readonly #patienceMs: number;
 
-  constructor(
-    process: SidecarProcess,
-    connection: MessageConnection,
-    capabilities: Capabilities | undefined,
-    patienceMs: number,
-  ) {
-    super(connection, capabilities);
+  constructor(process: SidecarProcess, connection: MessageConnection, patienceMs: number) {
+    super(connection);
     this.process = process;
     this.#say = (method) => connection.sendNotification(method);
     this.#patienceMs = patienceMs;
@@ -60,6 +55,11 @@ export class ProcessLink extends Link {
     this.lose(new ConnectionLost(`the sidecar hangs: ${error.message}`, { stderr, cause: error }));
     this.process.kill();
   }
+
+  /** Its end, which says more, is near. */
+  protected override broken(): void {
+    void this.process.end(CLOSED_MS);
+  }
 }
 
 /** Starts `command`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
@@ -67,13 +67,11 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   const process = new SidecarProcess(command, options);
   const reader = new StreamMessageReader(process.stdout);
   const connection = createMessageConnection(reader, new StreamMessageWriter(process.stdin), NullLogger);
-  const early = new Link(connection);
-  watch(early, process, reader, connection);
+  const link = new ProcessLink(process, connection, options.shutdownTimeoutMs);
+  watch(link, process, reader, connection);
   try {
-    const capabilities = await shakeHands(early, options);
+    link.capabilities = await shakeHands(link, options);
     await connection.sendNotification("initialized", {});
-    const link = new ProcessLink(process, connection, capabilities, options.shutdownTimeoutMs);
-    early.onLost((loss) => link.lose(loss));
     return link;
   } catch (error) {
     process.kill();

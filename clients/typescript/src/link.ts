@@ -30,9 +30,10 @@ export class Link {
   #losing: ((loss: ConnectionLost) => void)[] = [];
   #isEnding = false;
 
+  /** `capabilities`: what the other side can do, when that is known. */
   constructor(
     connection: RpcConnection,
-    readonly capabilities?: Capabilities | undefined,
+    public capabilities?: Capabilities | undefined,
   ) {
     this.#connection = connection;
   }
@@ -62,6 +63,12 @@ export class Link {
 
   /** There was no answer in time: what that says of the connection. */
   protected timedOut(_error: RequestTimeout): void {}
+
+  /** A request could not be sent, or its answer not be read: sooner or later, a loss. */
+  protected broken(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.lose(new ConnectionLost(`the connection to the sidecar is lost: ${why}`, { cause: error }));
+  }
 
   request<M extends string>(method: M, params: Params<M>, options: RequestOptions): Promise<Result<M>> {
     const { timeoutMs, signal, isHurried } = options;
@@ -95,7 +102,11 @@ export class Link {
           settled();
           resolve(result as Result<M>);
         },
-        (error: unknown) => fail(this.#failure(error, params)),
+        (error: unknown) => {
+          const refusal = this.#loss ?? refusalOf(error, params);
+          if (refusal) fail(refusal);
+          else this.broken(error);
+        },
       );
     });
   }
@@ -106,17 +117,16 @@ export class Link {
       ? this.#connection.sendRequest(method, params)
       : this.#connection.sendRequest(method, params, token);
   }
+}
 
-  #failure(error: unknown, params: unknown): Error {
-    const { code, message, data } = error as Partial<RefusedError>;
-    const text = message ?? String(error);
-    if (code !== undefined && code < -30_000 && !LOST.has(code)) {
-      return new RefusedError({ code, message: text, ...(data && { data }) });
-    }
-    if (!canBeWritten(params)) return new TypeError(`the params are no JSON: ${text}`, { cause: error });
-    this.lose(new ConnectionLost(`the connection to the sidecar is lost: ${text}`, { cause: error }));
-    return this.#loss as ConnectionLost;
+/** What the other side, or JSON, has against a request; undefined: the connection failed. */
+function refusalOf(error: unknown, params: unknown): Error | undefined {
+  const { code, message = String(error), data } = error as Partial<RefusedError>;
+  if (code !== undefined && code < -30_000 && !LOST.has(code)) {
+    return new RefusedError({ code, message, ...(data && { data }) });
   }
+  if (canBeWritten(params)) return undefined;
+  return new TypeError(`the params are no JSON: ${message}`, { cause: error });
 }
 
 /** Codes that vscode-jsonrpc makes itself, when there is nobody to answer. */

@@ -38,7 +38,7 @@ export class SidecarProcess {
     this.stdin = this.#child.stdin;
     this.stdout = this.#child.stdout;
     this.stderr = new StderrTail(this.#child.stderr);
-    this.stdin.on("error", () => {}); // a broken pipe: the end of the process tells
+    for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // broken: the end of the process tells
     this.ended = this.#watch();
   }
 
@@ -73,7 +73,7 @@ export class SidecarProcess {
         alive.delete(this);
         resolve({ exitCode, signal, cause, stderr: this.stderr.toString() });
       };
-      child.once("error", (error) => done(null, null, error));
+      child.on("error", (error) => done(null, null, error));
       // "close" comes when the pipes are read to their end, and not at all while somebody
       // else holds one of them; so "exit" bounds it.
       child.once("close", done);

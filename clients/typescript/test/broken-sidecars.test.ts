@@ -19,6 +19,7 @@ test.for([
   ["chatter", ConnectionLost, 'it wrote "Loading the model ...'],
   ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
+  ["ends-unread", ConnectionLost, "ended with code 4: no module named sidecar"],
   ["hangs-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
   ["late-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
 ] as const)("%s: cannot be started", async ([mode, cause, words]) => {

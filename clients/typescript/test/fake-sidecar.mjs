@@ -5,6 +5,10 @@ import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
 const [mode, ...more] = process.argv.slice(2);
+if (mode === "ends-unread") {
+  process.stderr.write("no module named sidecar\n");
+  process.exit(4);
+}
 const CAPABILITIES = { protocolVersion: 1, wires: ["auto"], framings: ["auto"], dialects: [], events: [], limits: {} };
 
 function frame(message) {

@@ -37,6 +37,21 @@ test("a request that was under way is asked once more", async () => {
   expect(sidecar.pid).not.toBe(pid);
 });
 
+test.skipIf(process.platform === "win32")("a hang costs one stream, and no other", async () => {
+  await using sidecar = await Sidecar.spawn({ ...REAL, ...UNDAUNTED, requestTimeoutMs: 2_000 });
+  const { pid } = sidecar;
+  const streams = await Promise.all(["text", "text"].map(() => sidecar.openStream({ wire: "text" })));
+  for (const stream of streams) await stream.push("<think>a");
+  process.kill(pid as number, "SIGSTOP");
+  const [first, second] = streams.map((stream) => stream.push("</think>b"));
+  expect(await rejection(first as Promise<unknown>)).toMatchObject({ kind: "request-timeout", method: "stream/push" });
+  expect(await second).toMatchObject([
+    { type: "block-end", seq: 2 },
+    { type: "text-delta", seq: 3, text: "b" },
+  ]);
+  expect(isAlive(pid as number)).toBe(false);
+});
+
 test("not more than so many restarts", async () => {
   await using sidecar = await Sidecar.spawn({ ...REAL, restarts: { max: 2, delayMs: 0 } });
   const stream = await sidecar.openStream({ wire: "text" });
@@ -170,7 +185,7 @@ test("a connection that the host has already", async () => {
 });
 
 test("a stream that the sidecar forgot because nobody used it", async () => {
-  await using sidecar = await Sidecar.spawn({ ...REAL, limits: { idleTimeoutMs: 250 } });
+  await using sidecar = await Sidecar.spawn({ ...REAL, limits: { idleTimeoutMs: 500 } });
   const stream = await sidecar.openStream({ wire: "text" });
   await stream.push("<think>a");
   while ((await sidecar.request("stream/list", {})).streams.length > 0);
