@@ -1,8 +1,8 @@
 """Every benchmark in one run on one machine, printed as ratios against their bars.
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
-round_trip, pipelined, growth, dialects, hostile, startup, memory, repair. Makes its own
-environment like the other two commands. Absolute times are this machine's; the ratios
+round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
+client_typescript, client_rust. Makes its own environment like the other commands. Absolute times are this machine's; the ratios
 are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
     *("round_trip", "pipelined", "growth", "dialects", "hostile", "startup"),
-    *("memory", "repair"),
+    *("memory", "repair", "client_typescript"),
 )
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 
