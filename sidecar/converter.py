@@ -205,7 +205,7 @@ def _union_reader(kind: Any) -> Reader:
 
 # Writing
 
-_NOT_ZERO = ("choice", "seq")
+NOT_ZERO = ("choice", "seq")
 """Left out when 0: the first choice, and what is not part of a stream."""
 
 
@@ -226,7 +226,7 @@ def class_writer(kind: Any) -> Writer:
     for name in (each.name for each in fields(kind)):
         write = scope[f"write_{name}"] = writer_of(types[name])
         item = "item" if write is None else f"write_{name}(item)"
-        test = "item" if name in _NOT_ZERO else "item is not None"
+        test = "item" if name in NOT_ZERO else "item is not None"
         lines += [
             f"item = value.{name}",
             f"if {test}: written[{camel(name)!r}] = {item}",

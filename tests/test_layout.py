@@ -38,7 +38,7 @@ CORE = _names(
 PROCESS = _names(
     """
     logs transport lifetime envelope base_protocol
-    converter methods sessions lookups protocol handshake connection
+    converter json_schema methods sessions lookups protocol handshake schema connection
     server lsp_thread
     cli __main__
     """

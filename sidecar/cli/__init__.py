@@ -15,6 +15,7 @@ from sidecar import __version__
 COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
     "normalize": "sidecar.cli.normalize",
+    "schema": "sidecar.cli.schema",
 }
 """Name -> module; its ``command`` is the click command."""
 
