@@ -107,16 +107,18 @@ impl Connection {
         let permit = self.wire.budget.acquire(params.get().len()).await;
         let (id, answer) = self.wire.expect(permit)?;
         self.write(&Message { id: Some(id), method, params: Some(&params) });
-        let patience = Delay::new(timeout);
-        Ok(Ticket {
-            connection: Arc::clone(self),
-            id,
-            method,
-            answer,
-            patience,
-            after: timeout,
-            answered: false,
-        })
+        Ok(self.ticket(id, method, answer, timeout))
+    }
+
+    fn ticket(
+        self: &Arc<Self>,
+        id: i64,
+        method: &'static str,
+        answer: oneshot::Receiver<Answer>,
+        after: Duration,
+    ) -> Ticket {
+        let (connection, patience) = (Arc::clone(self), Delay::new(after));
+        Ticket { connection, id, method, answer, patience, after, answered: false }
     }
 
     /// Sends a request whose answer nobody waits for.
@@ -124,6 +126,19 @@ impl Connection {
         let Ok(params) = serde_json::value::to_raw_value(params) else { return };
         if let Ok((id, _)) = self.wire.expect(None) {
             self.write(&Message { id: Some(id), method, params: Some(&params) });
+        }
+    }
+
+    /// Tells the process to exit, and waits for its end.
+    pub(crate) async fn exit(self: &Arc<Self>, timeout: Duration) -> Failure {
+        self.notify("exit", None);
+        let ticket = match self.wire.expect(None) {
+            Ok((id, answer)) => self.ticket(id, "exit", answer, timeout),
+            Err(failure) => return failure,
+        };
+        match ticket.await {
+            Ok(_) => Failure::Lost(Error::ShutDown),
+            Err(failure) => failure,
         }
     }
 

@@ -8,13 +8,16 @@ use std::{fmt, io, process::ExitStatus, sync::Arc, time::Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::protocol::ErrorKind;
+
 /// What a call of this crate can end in.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No command led to a sidecar. Each that was tried is told with its own error.
+    /// No command led to a sidecar: there is none, it cannot be run, it ended or fell
+    /// silent before the handshake was made, or it speaks another protocol.
     #[error("no sidecar could be started{}", list(.tried))]
-    NotFound {
+    Start {
         /// The commands in the order in which they were tried; empty: there was none.
         tried: Vec<Attempt>,
     },
@@ -143,10 +146,10 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    /// The kind of error, as `stream-not-found`; empty where none was told.
+    /// The kind of error; an empty `Other` where none was told.
     #[must_use]
-    pub fn kind(&self) -> &str {
-        self.data.get("kind").and_then(Value::as_str).unwrap_or("")
+    pub fn kind(&self) -> ErrorKind {
+        self.data.get("kind").and_then(Value::as_str).unwrap_or("").into()
     }
 
     /// Whether the same request may succeed later.
@@ -157,18 +160,30 @@ impl RpcError {
 
     /// The stream was forgotten because nobody used it (`idleTimeoutMs`).
     pub(crate) fn is_expiry(&self) -> bool {
-        self.kind() == "stream-not-found"
+        self.kind() == ErrorKind::StreamNotFound
             && self.data.get("reason").is_some_and(|it| it == "expired")
     }
 }
 
 impl Error {
-    /// Whether no sidecar could be started: there is none, it cannot be run, it ended or
-    /// fell silent before its handshake, or it speaks another protocol. This is what
+    /// Whether there is no sidecar, in this moment at least. This is what
     /// [`Builder::pass_through`](crate::Builder::pass_through) goes by.
     #[must_use]
     pub fn is_start(&self) -> bool {
-        matches!(self, Self::NotFound { .. })
+        match self {
+            Self::Start { .. } => true,
+            Self::GaveUp { last, .. } => last.is_start(),
+            _ => false,
+        }
+    }
+
+    /// Whether another start may do better: the process was there, and went.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Start { tried } => tried.iter().any(|it| it.error.is_passing()),
+            Self::Exited { .. } | Self::Timeout { .. } => true,
+            _ => false,
+        }
     }
 
     pub(crate) fn json(what: impl Into<String>, source: serde_json::Error) -> Self {

@@ -67,9 +67,6 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = taken else {
             return Err(io::Error::other("the process has no pipes"));
         };
-        let id = handle.id();
-        let child = Arc::new(Mutex::new(Child { handle, ended: false }));
-        let tail = Arc::new(Mutex::new(Tail::default()));
         let (outbox, frames) = mpsc::channel();
         let (said_all, last_words) = mpsc::channel();
         let process = Self {
