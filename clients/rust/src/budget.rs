@@ -33,7 +33,11 @@ pub(crate) struct Permit {
 
 impl Budget {
     pub(crate) fn new(max_requests: usize, max_bytes: usize) -> Arc<Self> {
-        Arc::new(Self { max_requests, max_bytes, state: Mutex::default() })
+        Arc::new(Self {
+            max_requests,
+            max_bytes,
+            state: Mutex::default(),
+        })
     }
 
     /// Waits until `bytes` may be sent; `None` when the budget was closed.
@@ -64,7 +68,10 @@ impl Budget {
     fn grant(self: &Arc<Self>, state: &mut State, bytes: usize) -> Permit {
         state.requests += 1;
         state.bytes += bytes;
-        Permit { budget: Some(Arc::clone(self)), bytes }
+        Permit {
+            budget: Some(Arc::clone(self)),
+            bytes,
+        }
     }
 
     fn release(self: &Arc<Self>, bytes: usize) {
@@ -74,7 +81,9 @@ impl Budget {
         while let Some((wanted, _)) = state.waiting.front()
             && self.fits(&state, *wanted)
         {
-            let Some((wanted, sender)) = state.waiting.pop_front() else { return };
+            let Some((wanted, sender)) = state.waiting.pop_front() else {
+                return;
+            };
             let permit = self.grant(&mut state, wanted);
             if let Err(mut unwanted) = sender.send(permit) {
                 unwanted.budget = None; // nobody waits any more: taken back right here
@@ -119,7 +128,9 @@ mod tests {
     #[test]
     fn the_number_is_bounded_too() {
         let budget = Budget::new(2, 100);
-        let held: Vec<_> = (0..2).map(|_| budget.acquire(0).now_or_never().flatten()).collect();
+        let held: Vec<_> = (0..2)
+            .map(|_| budget.acquire(0).now_or_never().flatten())
+            .collect();
         assert!(held.iter().all(Option::is_some));
         assert!(budget.acquire(0).now_or_never().is_none());
     }

@@ -4,14 +4,15 @@
 use std::{
     collections::HashMap,
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures_channel::oneshot;
 use futures_timer::Delay;
+use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -56,7 +57,11 @@ impl Connection {
     /// Starts the process, without shaking hands.
     pub(crate) fn start(command: &CommandLine, bounds: QueueBounds) -> Result<Self, Error> {
         let wire = Arc::new(Wire {
-            state: Mutex::new(State::Live { next_id: 1, waiting: HashMap::new() }),
+            state: Mutex::new(State::Live {
+                next_id: 1,
+                waiting: HashMap::new(),
+                heard: Instant::now(),
+            }),
             budget: Budget::new(bounds.requests, bounds.bytes),
         });
         let process = Process::start(command, Reader(Arc::clone(&wire)));
@@ -104,10 +109,39 @@ impl Connection {
     ) -> Result<Ticket, Failure> {
         let params = serde_json::value::to_raw_value(params)
             .map_err(|error| Error::json(format!("the params of {method}"), error))?;
-        let permit = self.wire.budget.acquire(params.get().len()).await;
+        let permit = self.permit(params.get().len(), method, timeout).await;
         let (id, answer) = self.wire.expect(permit)?;
-        self.write(&Message { id: Some(id), method, params: Some(&params) });
+        let params = (params.get() != "null").then_some(&*params);
+        self.write(&Message {
+            id: Some(id),
+            method,
+            params,
+        });
         Ok(self.ticket(id, method, answer, timeout))
+    }
+
+    /// Waits for a share of the budget. Answers give shares back whether somebody reads
+    /// them or not, so that a process that gives none for so long hangs.
+    async fn permit(&self, bytes: usize, method: &'static str, after: Duration) -> Option<Permit> {
+        let mut turn = pin!(self.wire.budget.acquire(bytes));
+        let mut patience = after;
+        loop {
+            match select(turn, Delay::new(patience)).await {
+                Either::Left((permit, _)) => return permit,
+                Either::Right(((), waiting)) => turn = waiting,
+            }
+            let quiet = self.wire.quiet();
+            if quiet >= after {
+                let stderr = self.process.stderr();
+                self.end(Error::Timeout {
+                    method,
+                    after,
+                    stderr,
+                });
+                return None;
+            }
+            patience = after - quiet;
+        }
     }
 
     fn ticket(
@@ -118,14 +152,28 @@ impl Connection {
         after: Duration,
     ) -> Ticket {
         let (connection, patience) = (Arc::clone(self), Delay::new(after));
-        Ticket { connection, id, method, answer, patience, after, answered: false }
+        Ticket {
+            connection,
+            id,
+            method,
+            answer,
+            patience,
+            after,
+            answered: false,
+        }
     }
 
     /// Sends a request whose answer nobody waits for.
     pub(crate) fn forget(&self, method: &'static str, params: &impl Serialize) {
-        let Ok(params) = serde_json::value::to_raw_value(params) else { return };
+        let Ok(params) = serde_json::value::to_raw_value(params) else {
+            return;
+        };
         if let Ok((id, _)) = self.wire.expect(None) {
-            self.write(&Message { id: Some(id), method, params: Some(&params) });
+            self.write(&Message {
+                id: Some(id),
+                method,
+                params: Some(&params),
+            });
         }
     }
 
@@ -143,7 +191,11 @@ impl Connection {
     }
 
     pub(crate) fn notify(&self, method: &'static str, params: Option<&RawValue>) {
-        self.write(&Message { id: None, method, params });
+        self.write(&Message {
+            id: None,
+            method,
+            params,
+        });
     }
 
     fn write(&self, message: &Message<'_>) {
@@ -167,7 +219,11 @@ impl Future for Ticket {
         }
         self.answered = true;
         let stderr = self.connection.process.stderr();
-        let error = Error::Timeout { method: self.method, after: self.after, stderr };
+        let error = Error::Timeout {
+            method: self.method,
+            after: self.after,
+            stderr,
+        };
         self.connection.end(error.clone());
         Poll::Ready(Err(Failure::Failed(error)))
     }
@@ -189,7 +245,11 @@ struct Wire {
 }
 
 enum State {
-    Live { next_id: i64, waiting: HashMap<i64, Waiter> },
+    Live {
+        next_id: i64,
+        waiting: HashMap<i64, Waiter>,
+        heard: Instant,
+    },
     Lost(Error),
 }
 
@@ -204,11 +264,19 @@ impl Wire {
     fn expect(&self, permit: Option<Permit>) -> Result<(i64, oneshot::Receiver<Answer>), Failure> {
         match &mut *self.lock() {
             State::Lost(error) => Err(Failure::Lost(error.clone())),
-            State::Live { next_id, waiting } => {
+            State::Live {
+                next_id, waiting, ..
+            } => {
                 let (answer, receiver) = oneshot::channel();
                 let id = *next_id;
                 *next_id += 1;
-                waiting.insert(id, Waiter { answer, _permit: permit });
+                waiting.insert(
+                    id,
+                    Waiter {
+                        answer,
+                        _permit: permit,
+                    },
+                );
                 Ok((id, receiver))
             }
         }
@@ -217,11 +285,22 @@ impl Wire {
     fn answer(&self, id: i64, answer: Answer) -> Result<(), String> {
         let waiter = match &mut *self.lock() {
             State::Lost(_) => return Ok(()),
-            State::Live { waiting, .. } => waiting.remove(&id),
+            State::Live { waiting, heard, .. } => {
+                *heard = Instant::now();
+                waiting.remove(&id)
+            }
         };
         let waiter = waiter.ok_or_else(|| format!("an answer to {id}, which nobody asked"))?;
         let _ = waiter.answer.send(answer);
         Ok(())
+    }
+
+    /// How long there was no answer. Of a lost process nobody waits for one.
+    fn quiet(&self) -> Duration {
+        match &*self.lock() {
+            State::Live { heard, .. } => heard.elapsed(),
+            State::Lost(_) => Duration::ZERO,
+        }
     }
 
     /// The first error is the one that stays.
@@ -263,7 +342,11 @@ impl Listener for Reader {
     }
 
     fn end(&self, end: End) {
-        let End { junk, status, stderr } = end;
+        let End {
+            junk,
+            status,
+            stderr,
+        } = end;
         self.0.lose(match junk {
             Some(message) => Error::Protocol { message, stderr },
             None => Error::Exited { status, stderr },

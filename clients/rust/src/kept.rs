@@ -19,7 +19,11 @@ pub(crate) struct Kept {
 
 impl Kept {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { segments: Vec::new(), bytes: 0, limit }
+        Self {
+            segments: Vec::new(),
+            bytes: 0,
+            limit,
+        }
     }
 
     /// Keeps chunks, given as the items of a JSON array with commas between.
@@ -30,7 +34,7 @@ impl Kept {
             return;
         }
         match self.segments.last_mut() {
-            Some(last) if last.len() + items.len() <= SEGMENT_BYTES => {
+            Some(last) if last.len() + items.len() < SEGMENT_BYTES => {
                 last.push(',');
                 last.push_str(items);
             }
@@ -53,7 +57,10 @@ impl Kept {
 }
 
 /// The params of a push of `items`.
-pub(crate) fn push_params(stream_id: &str, items: &str) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn push_params(
+    stream_id: &str,
+    items: &str,
+) -> Result<Box<RawValue>, serde_json::Error> {
     let id = serde_json::to_string(stream_id)?;
     RawValue::from_string(format!("{{\"streamId\":{id},\"chunks\":[{items}]}}"))
 }
@@ -63,7 +70,10 @@ mod tests {
     use super::*;
 
     fn joined(kept: &Kept) -> String {
-        (0..).map_while(|it| kept.segment(it)).collect::<Vec<_>>().join(",")
+        (0..)
+            .map_while(|it| kept.segment(it))
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     #[test]

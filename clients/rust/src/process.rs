@@ -63,7 +63,11 @@ impl Process {
     /// Starts `command`, and tells `listener` what it writes.
     pub(crate) fn start(command: &CommandLine, listener: impl Listener) -> io::Result<Self> {
         let mut handle = wrapped(command).spawn()?;
-        let taken = (handle.stdin().take(), handle.stdout().take(), handle.stderr().take());
+        let taken = (
+            handle.stdin().take(),
+            handle.stdout().take(),
+            handle.stderr().take(),
+        );
         let (Some(stdin), Some(stdout), Some(stderr)) = taken else {
             return Err(io::Error::other("the process has no pipes"));
         };
@@ -72,7 +76,10 @@ impl Process {
         let process = Self {
             outbox,
             id: handle.id(),
-            child: Arc::new(Mutex::new(Child { handle, ended: false })),
+            child: Arc::new(Mutex::new(Child {
+                handle,
+                ended: false,
+            })),
             stderr: Arc::default(),
         };
         let tail = Arc::clone(&process.stderr);
@@ -86,7 +93,11 @@ impl Process {
             let junk = listen(&mut stdout, &listener, &replies).err();
             let status = end(&child, junk.is_some());
             let _ = last_words.recv_timeout(LAST_WORDS);
-            listener.end(End { junk, status, stderr: text(&words) });
+            listener.end(End {
+                junk,
+                status,
+                stderr: text(&words),
+            });
         })?;
         Ok(process)
     }
@@ -123,7 +134,10 @@ impl Drop for Process {
 
 fn wrapped(command: &CommandLine) -> CommandWrap {
     let mut inner = command.to_command();
-    inner.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    inner
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut wrapped = CommandWrap::from(inner);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessGroup::leader());
@@ -133,7 +147,10 @@ fn wrapped(command: &CommandLine) -> CommandWrap {
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(format!("sidecar-{name}")).spawn(run).map(drop)
+    thread::Builder::new()
+        .name(format!("sidecar-{name}"))
+        .spawn(run)
+        .map(drop)
 }
 
 /// Reads frames to the end; an error is what was wrong with one.
@@ -195,7 +212,9 @@ fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, said_all: &Sender<()>) {
         match stderr.read(&mut bytes) {
             Ok(0) => break,
             Ok(count) => {
-                tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..count]);
+                tail.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(&bytes[..count]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,

@@ -11,34 +11,35 @@ use serde_json::{Map, Value};
 use crate::open::{open_enum, open_union};
 
 open_union! {
-/// One of these, told apart by `type`.
-Block {
-"text" = TextBlock,
-"reasoning" = ReasoningBlock,
-"tool-call" = ToolCall,
-"tool-result" = ToolResult,
-}
+    /// One of these, told apart by `type`.
+    Block {
+        "text" = TextBlock,
+        "reasoning" = ReasoningBlock,
+        "tool-call" = ToolCall,
+        "tool-result" = ToolResult,
+    }
 }
 
 open_union! {
-/// One of these, told apart by `type`.
-Event {
-"metadata" = Metadata,
-"text-delta" = TextDelta,
-"reasoning-delta" = ReasoningDelta,
-"block-end" = BlockEnd,
-"reclassify" = Reclassify,
-"retract" = Retract,
-"tool-call-delta" = ToolCallDelta,
-"tool-call" = ToolCall,
-"tool-result" = ToolResult,
-"citation" = Citation,
-"error" = ProviderError,
-"usage" = Usage,
-"diagnostic" = Diagnostic,
-"finish" = Finish,
+    /// One of these, told apart by `type`.
+    Event {
+        "metadata" = Metadata,
+        "text-delta" = TextDelta,
+        "reasoning-delta" = ReasoningDelta,
+        "block-end" = BlockEnd,
+        "reclassify" = Reclassify,
+        "retract" = Retract,
+        "tool-call-delta" = ToolCallDelta,
+        "tool-call" = ToolCall,
+        "tool-result" = ToolResult,
+        "citation" = Citation,
+        "error" = ProviderError,
+        "usage" = Usage,
+        "diagnostic" = Diagnostic,
+        "finish" = Finish,
+    }
 }
-}
+
 impl Event {
     /// Its number in the stream: 1, 2, 3 ... Absent in calls of `tool/classify`.
     #[must_use]
@@ -87,7 +88,7 @@ impl Event {
 }
 
 /// Of all models together, and of each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AllCounters {
@@ -99,9 +100,9 @@ pub struct AllCounters {
     pub delimiters_stripped: i64,
     /// Tagged blocks of reasoning that were closed.
     pub reasoning_extracted: i64,
-    /// Tool results stripped.
+    /// Results that were taken out of the text.
     pub tool_results_stripped: i64,
-    /// Tool calls from text.
+    /// Calls that were taken out of the text.
     pub tool_calls_from_text: i64,
     /// Pieces of input that could not be used.
     pub malformed_chunks: i64,
@@ -137,13 +138,13 @@ pub struct BlockEnd {
 }
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Capabilities {
     /// The version of the protocol.
     pub protocol_version: i64,
-    /// Wires.
+    /// The values of `wire` that are known.
     pub wires: Vec<String>,
     /// The values of `framing` that are known.
     pub framings: Vec<String>,
@@ -176,7 +177,7 @@ pub struct Citation {
     /// The provider's document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
-    /// Url.
+    /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The title.
@@ -208,19 +209,19 @@ pub struct Citation {
 pub struct ClassifyParams {
     /// Calls.
     pub calls: Vec<Map<String, Value>>,
-    /// Wire.
+    /// The format of the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// The provider's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Tools.
+    /// The tools that were declared to the model; empty: none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<AnyTool>>,
 }
 
 /// The calls in the order of `calls`; without a block and a number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClassifyResult {
@@ -243,7 +244,7 @@ pub struct CloseParams {
 }
 
 /// The last events, and what all events make.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CloseResult {
@@ -333,7 +334,7 @@ pub struct Finish {
 /// Bounds of a connection and of each stream; milliseconds, bytes, code points.
 ///
 /// `idleTimeoutMs` of 0 means that streams never expire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Limits {
@@ -378,7 +379,7 @@ pub struct LimitsPatch {
 }
 
 /// Open streams, oldest first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResult {
@@ -389,7 +390,7 @@ pub struct ListResult {
 /// The message of `choice`; with several choices the first also has `choices`.
 ///
 /// `sources` are the citations grouped by URL. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Message {
@@ -404,9 +405,9 @@ pub struct Message {
     /// Numbers of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<Block>>,
-    /// Tool calls.
+    /// Calls, with the final word on each.
     pub tool_calls: Vec<ToolCall>,
-    /// Tool results.
+    /// Results of tools.
     pub tool_results: Vec<ToolResult>,
     /// Citations.
     pub citations: Vec<Citation>,
@@ -414,7 +415,7 @@ pub struct Message {
     pub sources: Vec<Source>,
     /// Errors of the provider.
     pub errors: Vec<ProviderError>,
-    /// Usage.
+    /// Token counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// How it ended.
@@ -432,7 +433,7 @@ pub struct Message {
 }
 
 /// `parts` of false: close and snapshot leave out text, reasoning and blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MessagePolicy {
@@ -450,7 +451,7 @@ pub struct MessagePolicyPatch {
 }
 
 /// What the provider, or the detection of wire and framing, said of the response.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "metadata")]
 #[non_exhaustive]
 pub struct Metadata {
@@ -471,7 +472,7 @@ pub struct Metadata {
     /// Seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<i64>,
-    /// Wire.
+    /// The format of the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// How string chunks are read.
@@ -480,7 +481,7 @@ pub struct Metadata {
 }
 
 /// Of one model; absent: neither the host nor the provider has named it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelCounters {
@@ -492,9 +493,9 @@ pub struct ModelCounters {
     pub delimiters_stripped: i64,
     /// Tagged blocks of reasoning that were closed.
     pub reasoning_extracted: i64,
-    /// Tool results stripped.
+    /// Results that were taken out of the text.
     pub tool_results_stripped: i64,
-    /// Tool calls from text.
+    /// Calls that were taken out of the text.
     pub tool_calls_from_text: i64,
     /// Pieces of input that could not be used.
     pub malformed_chunks: i64,
@@ -566,7 +567,7 @@ pub struct NormalizeErrorResult {
 pub struct NormalizeParams {
     /// The response: decoded, or a string as `framing` says.
     pub body: Value,
-    /// Wire.
+    /// The format of the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// How string chunks are read.
@@ -581,7 +582,7 @@ pub struct NormalizeParams {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tools.
+    /// The tools that were declared to the model; empty: none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<AnyTool>>,
     /// What a host may decide.
@@ -590,7 +591,7 @@ pub struct NormalizeParams {
 }
 
 /// What push and close of `body` give.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NormalizeResult {
@@ -609,7 +610,7 @@ pub struct OpenParams {
     /// The stream's name; made up where it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_id: Option<String>,
-    /// Wire.
+    /// The format of the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// How string chunks are read.
@@ -624,7 +625,7 @@ pub struct OpenParams {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tools.
+    /// The tools that were declared to the model; empty: none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<AnyTool>>,
     /// What a host may decide.
@@ -642,7 +643,7 @@ pub struct OpenParams {
 pub struct OpenResult {
     /// The stream's name.
     pub stream_id: String,
-    /// Wire.
+    /// The format of the provider.
     pub wire: Wire,
     /// How string chunks are read.
     pub framing: Framing,
@@ -663,7 +664,7 @@ pub struct Policy {
     pub reasoning: ReasoningPolicy,
     /// The message.
     pub message: MessagePolicy,
-    /// Trace.
+    /// Whether events have a `span`, and every removal a diagnostic.
     pub trace: bool,
 }
 
@@ -677,13 +678,13 @@ pub struct PolicyPatch {
     /// The message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<MessagePolicyPatch>,
-    /// Trace.
+    /// Whether events have a `span`, and every removal a diagnostic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<bool>,
 }
 
 /// `dialects` are names of `sidecar.dialects.DIALECTS`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Profile {
@@ -764,7 +765,7 @@ pub struct PushRefusal {
 }
 
 /// `pushes` counts the pushes of the stream, this one included.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PushResult {
@@ -779,7 +780,7 @@ pub struct PushResult {
 }
 
 /// A block of reasoning with the provider state that belongs to it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning")]
 #[non_exhaustive]
 pub struct ReasoningBlock {
@@ -838,7 +839,7 @@ pub struct ReasoningPolicy {
     pub precedence: ReasoningPrecedence,
     /// Whether the text begins inside reasoning.
     pub starts_open: ReasoningStart,
-    /// Unclosed.
+    /// What becomes of reasoning that never closes.
     pub unclosed: UnclosedReasoning,
 }
 
@@ -860,7 +861,7 @@ pub struct ReasoningPolicyPatch {
     /// Whether the text begins inside reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_open: Option<ReasoningStart>,
-    /// Unclosed.
+    /// What becomes of reasoning that never closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclosed: Option<UnclosedReasoning>,
 }
@@ -919,7 +920,7 @@ pub struct SnapshotParams {
 }
 
 /// The message as the events 1 to `lastSeq` make it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SnapshotResult {
@@ -942,7 +943,7 @@ pub struct Source {
     pub citations: i64,
     /// Its different cited texts.
     pub excerpts: Vec<String>,
-    /// Url.
+    /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The title.
@@ -951,7 +952,7 @@ pub struct Source {
 }
 
 /// Code points in the wire's channel, removals included.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Span {
@@ -962,7 +963,7 @@ pub struct Span {
 }
 
 /// Counters of one stream; `chars` and `heldPeak` in code points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Stats {
@@ -978,9 +979,9 @@ pub struct Stats {
     pub delimiters_stripped: i64,
     /// Tagged blocks of reasoning that were closed.
     pub reasoning_extracted: i64,
-    /// Tool results stripped.
+    /// Results that were taken out of the text.
     pub tool_results_stripped: i64,
-    /// Tool calls from text.
+    /// Calls that were taken out of the text.
     pub tool_calls_from_text: i64,
     /// Pieces of input that could not be used.
     pub malformed_chunks: i64,
@@ -989,11 +990,11 @@ pub struct Stats {
 }
 
 /// `sidecar/stats`; milliseconds since the start of the connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StatsResult {
-    /// Uptime ms.
+    /// Milliseconds since the connection began.
     pub uptime_ms: i64,
     /// Numbers of streams.
     pub streams: StreamCounts,
@@ -1002,7 +1003,7 @@ pub struct StatsResult {
 }
 
 /// Numbers of streams; `opened` since the start of the process.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StreamCounts {
@@ -1023,7 +1024,7 @@ pub struct StreamCounts {
 pub struct StreamRow {
     /// The stream's name.
     pub stream_id: String,
-    /// Wire.
+    /// The format of the provider.
     pub wire: Wire,
     /// When it was opened: ISO 8601, UTC.
     pub opened_at: String,
@@ -1039,7 +1040,7 @@ pub struct StreamRow {
 }
 
 /// A block of the visible answer, with its provider state if there is any.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text")]
 #[non_exhaustive]
 pub struct TextBlock {
@@ -1053,7 +1054,7 @@ pub struct TextBlock {
 }
 
 /// A piece of the visible answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text-delta")]
 #[non_exhaustive]
 pub struct TextDelta {
@@ -1110,7 +1111,7 @@ pub struct ToolCall {
     /// The number of a piece of the message, from 0 across all choices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<i64>,
-    /// Tool call id.
+    /// The provider's id of the call; may repeat within a response.
     pub tool_call_id: String,
     /// The provider gave no id, so that one was made.
     pub id_synthetic: bool,
@@ -1163,7 +1164,7 @@ pub struct ToolCall {
 }
 
 /// A fragment of a structured call's arguments; none before the name is known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call-delta")]
 #[non_exhaustive]
 pub struct ToolCallDelta {
@@ -1174,7 +1175,7 @@ pub struct ToolCallDelta {
     pub choice: Option<i64>,
     /// The number of a piece of the message, from 0 across all choices.
     pub block: i64,
-    /// Tool call id.
+    /// The provider's id of the call; may repeat within a response.
     pub tool_call_id: String,
     /// The fragment; may be empty.
     pub arguments_delta: String,
@@ -1206,7 +1207,7 @@ pub struct ToolResult {
     /// The provider's document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
-    /// Tool call id.
+    /// The provider's id of the call; may repeat within a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// The name.
@@ -1223,7 +1224,7 @@ pub struct ToolResult {
 /// Token totals so far: each event replaces the one before, nothing is added up.
 ///
 /// `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "usage")]
 #[non_exhaustive]
 pub struct Usage {
@@ -1241,7 +1242,7 @@ pub struct Usage {
     /// Output tokens, with those of reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<i64>,
-    /// Total tokens.
+    /// All tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<i64>,
     /// Input tokens that were read from a cache.
@@ -1259,9 +1260,9 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AnyTool {
-    /// Tool
+    /// [`Tool`]
     Tool(Tool),
-    /// ProviderTool
+    /// [`ProviderTool`]
     ProviderTool(ProviderTool),
 }
 
@@ -1281,275 +1282,275 @@ impl From<ProviderTool> for AnyTool {
 pub type ProviderTool = Map<String, Value>;
 
 open_enum! {
-/// What the arguments of a call are.
-ArgumentsFormat {
-Json = "json",
-Text = "text",
-}
-}
-
-open_enum! {
-/// What the conversation waits for after a call.
-Awaits {
-ClientResult = "client-result",
-ClientApproval = "client-approval",
-ServerResult = "server-result",
-None = "none",
-}
+    /// What the arguments of a call are.
+    ArgumentsFormat {
+        Json = "json",
+        Text = "text",
+    }
 }
 
 open_enum! {
-/// The visible answer or the reasoning.
-Channel {
-Text = "text",
-Reasoning = "reasoning",
-}
-}
-
-open_enum! {
-/// What is cited.
-CitationKind {
-Url = "url",
-Document = "document",
-File = "file",
-SearchResult = "search-result",
-}
+    /// What the conversation waits for after a call.
+    Awaits {
+        ClientResult = "client-result",
+        ClientApproval = "client-approval",
+        ServerResult = "server-result",
+        None = "none",
+    }
 }
 
 open_enum! {
-/// What the place of a citation is.
-CitationRole {
-Claim = "claim",
-Marker = "marker",
-Insertion = "insertion",
-Block = "block",
-}
+    /// The visible answer or the reasoning.
+    Channel {
+        Text = "text",
+        Reasoning = "reasoning",
+    }
 }
 
 open_enum! {
-/// Why the host closes a stream.
-CloseReason {
-Eof = "eof",
-Cancelled = "cancelled",
-Error = "error",
-}
-}
-
-open_enum! {
-/// What string chunks are made of.
-Encoding {
-Utf8 = "utf-8",
-Base64 = "base64",
-}
+    /// What is cited.
+    CitationKind {
+        Url = "url",
+        Document = "document",
+        File = "file",
+        SearchResult = "search-result",
+    }
 }
 
 open_enum! {
-/// The kinds of refused requests.
-ErrorKind {
-ParseError = "parse-error",
-InvalidRequest = "invalid-request",
-MethodNotFound = "method-not-found",
-InternalError = "internal-error",
-NotInitialized = "not-initialized",
-Cancelled = "cancelled",
-InvalidParams = "invalid-params",
-StreamNotFound = "stream-not-found",
-StreamExists = "stream-exists",
-SequenceError = "sequence-error",
-LimitExceeded = "limit-exceeded",
-UnsupportedVersion = "unsupported-version",
-}
+    /// What the place of a citation is.
+    CitationRole {
+        Claim = "claim",
+        Marker = "marker",
+        Insertion = "insertion",
+        Block = "block",
+    }
 }
 
 open_enum! {
-/// When the provider failed.
-ErrorPhase {
-BeforeStream = "before-stream",
-MidStream = "mid-stream",
-}
-}
-
-open_enum! {
-/// Who runs a tool.
-Executor {
-Client = "client",
-Server = "server",
-Unknown = "unknown",
-}
+    /// Why the host closes a stream.
+    CloseReason {
+        Eof = "eof",
+        Cancelled = "cancelled",
+        Error = "error",
+    }
 }
 
 open_enum! {
-/// Why the model stopped.
-FinishReason {
-Stop = "stop",
-ToolCalls = "tool-calls",
-Length = "length",
-ContextLength = "context-length",
-ContentFilter = "content-filter",
-Refusal = "refusal",
-Pause = "pause",
-Malformed = "malformed",
-Error = "error",
-Cancelled = "cancelled",
-Unknown = "unknown",
-}
+    /// What string chunks are made of.
+    Encoding {
+        Utf8 = "utf-8",
+        Base64 = "base64",
+    }
 }
 
 open_enum! {
-/// How string chunks are read.
-Framing {
-Auto = "auto",
-Json = "json",
-Sse = "sse",
-Ndjson = "ndjson",
-JsonArray = "json-array",
-AwsEventstream = "aws-eventstream",
-Text = "text",
-}
-}
-
-open_enum! {
-/// The kinds of failures of a provider.
-ProviderErrorKind {
-Auth = "auth",
-Permission = "permission",
-Billing = "billing",
-ContextLength = "context-length",
-ContentFilter = "content-filter",
-RateLimit = "rate-limit",
-Overloaded = "overloaded",
-NotFound = "not-found",
-Timeout = "timeout",
-Network = "network",
-Cancelled = "cancelled",
-InvalidRequest = "invalid-request",
-Server = "server",
-Unknown = "unknown",
-}
+    /// The kinds of refused requests.
+    ErrorKind {
+        ParseError = "parse-error",
+        InvalidRequest = "invalid-request",
+        MethodNotFound = "method-not-found",
+        InternalError = "internal-error",
+        NotInitialized = "not-initialized",
+        Cancelled = "cancelled",
+        InvalidParams = "invalid-params",
+        StreamNotFound = "stream-not-found",
+        StreamExists = "stream-exists",
+        SequenceError = "sequence-error",
+        LimitExceeded = "limit-exceeded",
+        UnsupportedVersion = "unsupported-version",
+    }
 }
 
 open_enum! {
-/// What becomes of tagged reasoning beside a field for it.
-ReasoningPrecedence {
-NativeFirst = "native-first",
-Merge = "merge",
-}
-}
-
-open_enum! {
-/// Where a reasoning delimiter counts.
-ReasoningScope {
-OutsideCode = "outside-code",
-Everywhere = "everywhere",
-Boundary = "boundary",
-}
+    /// When the provider failed.
+    ErrorPhase {
+        BeforeStream = "before-stream",
+        MidStream = "mid-stream",
+    }
 }
 
 open_enum! {
-/// A field of the provider, or text between tags.
-ReasoningSource {
-Native = "native",
-Tag = "tag",
-}
-}
-
-open_enum! {
-/// Whether the text begins inside reasoning.
-ReasoningStart {
-Auto = "auto",
-Open = "open",
-Closed = "closed",
-}
+    /// Who runs a tool.
+    Executor {
+        Client = "client",
+        Server = "server",
+        Unknown = "unknown",
+    }
 }
 
 open_enum! {
-/// Where the same came better.
-RetractReason {
-DuplicateOfNative = "duplicate-of-native",
-DuplicateOfStructured = "duplicate-of-structured",
-}
-}
-
-open_enum! {
-/// How odd it was.
-Severity {
-Info = "info",
-Warning = "warning",
-}
-}
-
-open_enum! {
-/// How a call was told.
-ToolCallOrigin {
-Structured = "structured",
-Text = "text",
-FinishMessage = "finish-message",
-}
+    /// Why the model stopped.
+    FinishReason {
+        Stop = "stop",
+        ToolCalls = "tool-calls",
+        Length = "length",
+        ContextLength = "context-length",
+        ContentFilter = "content-filter",
+        Refusal = "refusal",
+        Pause = "pause",
+        Malformed = "malformed",
+        Error = "error",
+        Cancelled = "cancelled",
+        Unknown = "unknown",
+    }
 }
 
 open_enum! {
-/// Whether a call came whole.
-ToolCallState {
-Complete = "complete",
-Truncated = "truncated",
-Invalid = "invalid",
-}
-}
-
-open_enum! {
-/// What a tool does: the kinds of the Agent Client Protocol.
-ToolKind {
-Read = "read",
-Edit = "edit",
-Delete = "delete",
-Move = "move",
-Search = "search",
-Execute = "execute",
-Think = "think",
-Fetch = "fetch",
-SwitchMode = "switch-mode",
-}
+    /// How string chunks are read.
+    Framing {
+        Auto = "auto",
+        Json = "json",
+        Sse = "sse",
+        Ndjson = "ndjson",
+        JsonArray = "json-array",
+        AwsEventstream = "aws-eventstream",
+        Text = "text",
+    }
 }
 
 open_enum! {
-/// What says of which kind a tool is.
-ToolKindSource {
-Declared = "declared",
-Table = "table",
-Annotation = "annotation",
-Name = "name",
-Default = "default",
-}
-}
-
-open_enum! {
-/// Where a result comes from.
-ToolResultSource {
-Server = "server",
-Echo = "echo",
-}
-}
-
-open_enum! {
-/// What becomes of reasoning that never closes.
-UnclosedReasoning {
-Auto = "auto",
-Reasoning = "reasoning",
-Text = "text",
-}
+    /// The kinds of failures of a provider.
+    ProviderErrorKind {
+        Auth = "auth",
+        Permission = "permission",
+        Billing = "billing",
+        ContextLength = "context-length",
+        ContentFilter = "content-filter",
+        RateLimit = "rate-limit",
+        Overloaded = "overloaded",
+        NotFound = "not-found",
+        Timeout = "timeout",
+        Network = "network",
+        Cancelled = "cancelled",
+        InvalidRequest = "invalid-request",
+        Server = "server",
+        Unknown = "unknown",
+    }
 }
 
 open_enum! {
-/// The format of a provider.
-Wire {
-Auto = "auto",
-OpenaiChat = "openai-chat",
-OpenaiResponses = "openai-responses",
-Anthropic = "anthropic",
-Gemini = "gemini",
-Ollama = "ollama",
-BedrockConverse = "bedrock-converse",
-Cohere = "cohere",
-Text = "text",
+    /// What becomes of tagged reasoning beside a field for it.
+    ReasoningPrecedence {
+        NativeFirst = "native-first",
+        Merge = "merge",
+    }
 }
+
+open_enum! {
+    /// Where a reasoning delimiter counts.
+    ReasoningScope {
+        OutsideCode = "outside-code",
+        Everywhere = "everywhere",
+        Boundary = "boundary",
+    }
+}
+
+open_enum! {
+    /// A field of the provider, or text between tags.
+    ReasoningSource {
+        Native = "native",
+        Tag = "tag",
+    }
+}
+
+open_enum! {
+    /// Whether the text begins inside reasoning.
+    ReasoningStart {
+        Auto = "auto",
+        Open = "open",
+        Closed = "closed",
+    }
+}
+
+open_enum! {
+    /// Where the same came better.
+    RetractReason {
+        DuplicateOfNative = "duplicate-of-native",
+        DuplicateOfStructured = "duplicate-of-structured",
+    }
+}
+
+open_enum! {
+    /// How odd it was.
+    Severity {
+        Info = "info",
+        Warning = "warning",
+    }
+}
+
+open_enum! {
+    /// How a call was told.
+    ToolCallOrigin {
+        Structured = "structured",
+        Text = "text",
+        FinishMessage = "finish-message",
+    }
+}
+
+open_enum! {
+    /// Whether a call came whole.
+    ToolCallState {
+        Complete = "complete",
+        Truncated = "truncated",
+        Invalid = "invalid",
+    }
+}
+
+open_enum! {
+    /// What a tool does: the kinds of the Agent Client Protocol.
+    ToolKind {
+        Read = "read",
+        Edit = "edit",
+        Delete = "delete",
+        Move = "move",
+        Search = "search",
+        Execute = "execute",
+        Think = "think",
+        Fetch = "fetch",
+        SwitchMode = "switch-mode",
+    }
+}
+
+open_enum! {
+    /// What says of which kind a tool is.
+    ToolKindSource {
+        Declared = "declared",
+        Table = "table",
+        Annotation = "annotation",
+        Name = "name",
+        Default = "default",
+    }
+}
+
+open_enum! {
+    /// Where a result comes from.
+    ToolResultSource {
+        Server = "server",
+        Echo = "echo",
+    }
+}
+
+open_enum! {
+    /// What becomes of reasoning that never closes.
+    UnclosedReasoning {
+        Auto = "auto",
+        Reasoning = "reasoning",
+        Text = "text",
+    }
+}
+
+open_enum! {
+    /// The format of a provider.
+    Wire {
+        Auto = "auto",
+        OpenaiChat = "openai-chat",
+        OpenaiResponses = "openai-responses",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+        Ollama = "ollama",
+        BedrockConverse = "bedrock-converse",
+        Cohere = "cohere",
+        Text = "text",
+    }
 }

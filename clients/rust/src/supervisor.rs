@@ -77,7 +77,11 @@ pub(crate) struct Status {
 
 impl Supervisor {
     pub(crate) fn new(config: Config) -> Self {
-        Self { config, slot: Mutex::default(), status: Plain::default() }
+        Self {
+            config,
+            slot: Mutex::default(),
+            status: Plain::default(),
+        }
     }
 
     pub(crate) fn status(&self) -> MutexGuard<'_, Status> {
@@ -117,7 +121,9 @@ impl Supervisor {
     pub(crate) async fn shutdown(&self) -> Result<(), Error> {
         let mut slot = self.slot.lock().await;
         slot.shut = true;
-        let Some(connection) = slot.connection.take() else { return Ok(()) };
+        let Some(connection) = slot.connection.take() else {
+            return Ok(());
+        };
         if connection.lost().is_some() {
             return Ok(());
         }
@@ -140,13 +146,19 @@ impl Supervisor {
         if slot.starts == 1 {
             return Ok(());
         }
-        let Config { restarts, within, .. } = self.config;
+        let Config {
+            restarts, within, ..
+        } = self.config;
         let now = Instant::now();
         slot.restarts.retain(|it| now.duration_since(*it) < within);
         let made = slot.restarts.len();
         if made >= restarts {
             let last = Box::new(slot.last.clone().unwrap_or(Error::ShutDown));
-            return Err(Error::GaveUp { restarts: made, within, last });
+            return Err(Error::GaveUp {
+                restarts: made,
+                within,
+                last,
+            });
         }
         if slot.command.is_some() {
             let doubled = u32::try_from(made).unwrap_or(u32::MAX).min(16);
@@ -172,7 +184,10 @@ impl Supervisor {
                 Err(error @ Error::Rpc(_)) => return Err(error),
                 Err(error) => {
                     let command = command.to_string();
-                    tried.push(Attempt { command, error: Box::new(error) });
+                    tried.push(Attempt {
+                        command,
+                        error: Box::new(error),
+                    });
                 }
             }
         }
@@ -188,7 +203,13 @@ impl Supervisor {
         } else {
             vec![self.config.words.clone()]
         };
-        found.into_iter().map(|words| CommandLine { words, ..self.config.place.clone() }).collect()
+        found
+            .into_iter()
+            .map(|words| CommandLine {
+                words,
+                ..self.config.place.clone()
+            })
+            .collect()
     }
 
     async fn shake_hands(
@@ -202,7 +223,9 @@ impl Supervisor {
             "capabilities": {},
             "initializationOptions": {"streamSidecar": self.config.options},
         });
-        let answer = connection.request("initialize", &params, self.config.start_timeout).await;
+        let answer = connection
+            .request("initialize", &params, self.config.start_timeout)
+            .await;
         let result = answer.map_err(|failure| spoken(failure.into_error()))?;
         let capabilities = capabilities(result.get())?;
         connection.notify("initialized", None);
@@ -218,7 +241,10 @@ fn capabilities(result: &str) -> Result<Capabilities, Error> {
     let found = told["protocolVersion"].as_i64();
     if found != Some(PROTOCOL_VERSION) {
         let found = found.into_iter().collect();
-        return Err(Error::Version { wanted: PROTOCOL_VERSION, found });
+        return Err(Error::Version {
+            wanted: PROTOCOL_VERSION,
+            found,
+        });
     }
     serde_json::from_value(told.clone()).map_err(unfit)
 }
@@ -228,8 +254,15 @@ fn spoken(error: Error) -> Error {
     match error {
         Error::Rpc(refusal) if refusal.kind() == ErrorKind::UnsupportedVersion => {
             let supported = refusal.data.get("supported").and_then(Value::as_array);
-            let found = supported.into_iter().flatten().filter_map(Value::as_i64).collect();
-            Error::Version { wanted: PROTOCOL_VERSION, found }
+            let found = supported
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_i64)
+                .collect();
+            Error::Version {
+                wanted: PROTOCOL_VERSION,
+                found,
+            }
         }
         other => other,
     }

@@ -55,6 +55,9 @@ mod tests {
     #[test]
     fn the_types_are_those_of_the_schema() {
         let current = std::fs::read_to_string(super::target()).unwrap();
-        assert!(current == super::generated(), "`cargo run -p xtask` makes it anew");
+        assert!(
+            current == super::generated(),
+            "`cargo run -p xtask` makes it anew"
+        );
     }
 }
