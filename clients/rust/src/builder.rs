@@ -3,12 +3,14 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use crate::{
-    connection::QueueBounds,
+    config::Config,
     error::Error,
+    gate::QueueBounds,
+    handshake::PROTOCOL_VERSION,
     locate::CommandLine,
     protocol::{ConnectionOptions, LimitsPatch, PolicyPatch},
     sidecar::Sidecar,
-    supervisor::{Config, PROTOCOL_VERSION, Supervisor},
+    supervisor::Supervisor,
 };
 
 /// Makes a [`Sidecar`].
@@ -30,10 +32,7 @@ impl Builder {
                 place: CommandLine::default(),
                 downloads: true,
                 options,
-                bounds: QueueBounds {
-                    requests: 256,
-                    bytes: 16 << 20,
-                },
+                bounds: QueueBounds { requests: 256, bytes: 16 << 20 },
                 start_timeout: Duration::from_secs(60),
                 request_timeout: Duration::from_secs(30),
                 batch_timeout: Duration::from_secs(300),
@@ -63,10 +62,7 @@ impl Builder {
 
     /// A variable of the process's environment, beside those that it inherits.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.config
-            .place
-            .environment
-            .insert(name.into(), value.into());
+        self.config.place.environment.insert(name.into(), value.into());
         self
     }
 
@@ -126,10 +122,7 @@ impl Builder {
     /// How much may be under way to the process: requests that are not answered, and
     /// their bytes. Whoever sends more waits. Default: 256, and 16 MiB.
     pub fn queue(mut self, requests: usize, bytes: usize) -> Self {
-        self.config.bounds = QueueBounds {
-            requests: requests.max(1),
-            bytes,
-        };
+        self.config.bounds = QueueBounds { requests: requests.max(1), bytes };
         self
     }
 

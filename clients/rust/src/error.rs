@@ -149,11 +149,7 @@ impl RpcError {
     /// The kind of error; an empty `Other` where none was told.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.data
-            .get("kind")
-            .and_then(Value::as_str)
-            .unwrap_or("")
-            .into()
+        self.data.get("kind").and_then(Value::as_str).unwrap_or("").into()
     }
 
     /// Whether the same request may succeed later.
@@ -191,10 +187,7 @@ impl Error {
     }
 
     pub(crate) fn json(what: impl Into<String>, source: serde_json::Error) -> Self {
-        Self::Json {
-            what: what.into(),
-            source: Arc::new(source),
-        }
+        Self::Json { what: what.into(), source: Arc::new(source) }
     }
 }
 
@@ -226,10 +219,7 @@ fn list(tried: &[Attempt]) -> String {
     if tried.is_empty() {
         return ": no command for it was found".into();
     }
-    tried
-        .iter()
-        .map(|it| format!("\n  {}: {}", it.command, it.error))
-        .collect()
+    tried.iter().map(|it| format!("\n  {}: {}", it.command, it.error)).collect()
 }
 
 /// The last lines of standard error, for a message.
@@ -237,9 +227,5 @@ fn tail(stderr: &str) -> impl fmt::Display {
     const LINES: usize = 5;
     let lines: Vec<&str> = stderr.trim_end().lines().collect();
     let last = &lines[lines.len().saturating_sub(LINES)..];
-    if last.is_empty() {
-        String::new()
-    } else {
-        format!("; it said: {}", last.join("\n"))
-    }
+    if last.is_empty() { String::new() } else { format!("; it said: {}", last.join("\n")) }
 }

@@ -114,22 +114,13 @@ mod tests {
 
     #[test]
     fn an_end_inside_a_frame_is_no_end() {
-        assert_eq!(
-            all(b"Content-Length: 4\r\n\r\n{}"),
-            Err(io::ErrorKind::UnexpectedEof)
-        );
-        assert_eq!(
-            all(b"Content-Length: 4\r\n"),
-            Err(io::ErrorKind::InvalidData)
-        );
+        assert_eq!(all(b"Content-Length: 4\r\n\r\n{}"), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(all(b"Content-Length: 4\r\n"), Err(io::ErrorKind::InvalidData));
     }
 
     #[test]
     fn endless_junk_is_not_kept() {
         let mut endless = io::BufReader::new(io::repeat(b'x'));
-        assert_eq!(
-            read(&mut endless).unwrap_err().kind(),
-            io::ErrorKind::InvalidData
-        );
+        assert_eq!(read(&mut endless).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -112,11 +112,7 @@ impl StreamHandle {
     /// Any [`Error`].
     pub async fn cancel(self) -> Result<CloseResult, Error> {
         let reason = Some(CloseReason::Cancelled);
-        self.close_with(CloseParams {
-            reason,
-            ..CloseParams::default()
-        })
-        .await
+        self.close_with(CloseParams { reason, ..CloseParams::default() }).await
     }
 
     /// Ends the stream with what the host knows of its end. `stream_id` is filled in.
@@ -152,10 +148,7 @@ impl StreamHandle {
         C: Into<Chunk>,
         E: std::fmt::Display,
     {
-        pipe::pipe(
-            self,
-            chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())),
-        )
+        pipe::pipe(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
     }
 
     pub(crate) fn under_way(&self) -> usize {

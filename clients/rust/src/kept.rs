@@ -3,7 +3,7 @@
 //! They are kept as JSON text in segments that can be pushed as they are, so that a
 //! replay costs a few requests and the memory is about the bytes of the chunks.
 
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 /// A push of a replay has about so many bytes: far below the sidecar's limit, and
 /// small enough that it is answered in time.
@@ -19,11 +19,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            segments: Vec::new(),
-            bytes: 0,
-            limit,
-        }
+        Self { segments: Vec::new(), bytes: 0, limit }
     }
 
     /// Keeps chunks, given as the items of a JSON array with commas between.
@@ -56,13 +52,9 @@ impl Kept {
     }
 }
 
-/// The params of a push of `items`.
-pub(crate) fn push_params(
-    stream_id: &str,
-    items: &str,
-) -> Result<Box<RawValue>, serde_json::Error> {
-    let id = serde_json::to_string(stream_id)?;
-    RawValue::from_string(format!("{{\"streamId\":{id},\"chunks\":[{items}]}}"))
+/// The params of a push of `items`, as JSON text.
+pub(crate) fn push_params(stream_id: &str, items: &str) -> String {
+    format!(r#"{{"streamId":{},"chunks":[{items}]}}"#, Value::from(stream_id))
 }
 
 #[cfg(test)]
@@ -70,10 +62,7 @@ mod tests {
     use super::*;
 
     fn joined(kept: &Kept) -> String {
-        (0..)
-            .map_while(|it| kept.segment(it))
-            .collect::<Vec<_>>()
-            .join(",")
+        (0..).map_while(|it| kept.segment(it)).collect::<Vec<_>>().join(",")
     }
 
     #[test]

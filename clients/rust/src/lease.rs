@@ -15,11 +15,7 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn new(connection: Arc<Connection>, stream_id: String) -> Self {
-        Self {
-            connection,
-            stream_id,
-            held: true,
-        }
+        Self { connection, stream_id, held: true }
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -41,7 +37,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if self.held {
             let params = json!({"streamId": self.stream_id, "reason": "cancelled"});
-            self.connection.forget("stream/close", &params);
+            self.connection.forget("stream/close", &params.to_string());
         }
     }
 }

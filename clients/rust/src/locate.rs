@@ -67,11 +67,7 @@ pub(crate) fn candidates(
         line.extend(["-m", "sidecar"].map(OsString::from));
         Some(line)
     });
-    program
-        .into_iter()
-        .chain(runners)
-        .chain(interpreters)
-        .collect()
+    program.into_iter().chain(runners).chain(interpreters).collect()
 }
 
 /// What the environment of this process says.
@@ -81,9 +77,7 @@ pub(crate) fn candidates_here(downloads: bool) -> Vec<Vec<OsString>> {
 }
 
 fn line(program: OsString, rest: &[&str]) -> Vec<OsString> {
-    iter::once(program)
-        .chain(rest.iter().map(OsString::from))
-        .collect()
+    iter::once(program).chain(rest.iter().map(OsString::from)).collect()
 }
 
 /// The words of a command line. A path that exists is one word, blanks or not; quotes
@@ -111,17 +105,12 @@ fn words(text: &str) -> Vec<OsString> {
 fn on_path(name: &str, path: Option<&OsStr>) -> Option<OsString> {
     let directories = env::split_paths(path?);
     let files = directories.flat_map(|it| names(name).map(move |name| it.join(name)));
-    files
-        .into_iter()
-        .find(|it| is_program(it))
-        .map(PathBuf::into_os_string)
+    files.into_iter().find(|it| is_program(it)).map(PathBuf::into_os_string)
 }
 
 #[cfg(windows)]
 fn names(name: &str) -> impl Iterator<Item = String> {
-    ["exe", "cmd", "bat"]
-        .map(|it| format!("{name}.{it}"))
-        .into_iter()
+    ["exe", "cmd", "bat"].map(|it| format!("{name}.{it}")).into_iter()
 }
 
 #[cfg(not(windows))]
@@ -132,8 +121,7 @@ fn names(name: &str) -> impl Iterator<Item = String> {
 #[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
@@ -150,10 +138,7 @@ mod tests {
         let cases = [
             ("stream-sidecar", vec!["stream-sidecar"]),
             ("  python3  -m sidecar ", vec!["python3", "-m", "sidecar"]),
-            (
-                r#""C:\My Tools\s.exe" --stdio"#,
-                vec![r"C:\My Tools\s.exe", "--stdio"],
-            ),
+            (r#""C:\My Tools\s.exe" --stdio"#, vec![r"C:\My Tools\s.exe", "--stdio"]),
             ("run 'a \"b' ''", vec!["run", "a \"b", ""]),
         ];
         for (text, expected) in cases {
@@ -180,16 +165,10 @@ mod tests {
         }
         let tried = |downloads| {
             let lines = candidates(None, Some(home.as_os_str()), downloads);
-            let shown = lines.into_iter().map(|words| {
-                CommandLine {
-                    words,
-                    ..CommandLine::default()
-                }
-                .to_string()
-            });
-            shown
-                .map(|it| it.replace(&format!("{}/", home.display()), ""))
-                .collect::<Vec<_>>()
+            let shown = lines
+                .into_iter()
+                .map(|words| CommandLine { words, ..CommandLine::default() }.to_string());
+            shown.map(|it| it.replace(&format!("{}/", home.display()), "")).collect::<Vec<_>>()
         };
         let all = [
             "stream-sidecar",

@@ -95,8 +95,5 @@ macro_rules! open_union {
 pub(crate) use {open_enum, open_union};
 
 pub(crate) fn tag(value: &serde_json::Value) -> &str {
-    value
-        .get("type")
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or("")
+    value.get("type").and_then(serde_json::Value::as_str).unwrap_or("")
 }

@@ -25,25 +25,14 @@ impl PassThrough {
     pub(crate) fn new(params: &OpenParams) -> Self {
         let is_text = params.wire == Some(Wire::Text) || params.framing == Some(Framing::Text);
         let stream_id = params.stream_id.clone().unwrap_or_default();
-        Self {
-            stream_id,
-            is_text,
-            seq: 0,
-            pushes: 0,
-            shown: false,
-            answer: None,
-        }
+        Self { stream_id, is_text, seq: 0, pushes: 0, shown: false, answer: None }
     }
 
     /// Takes chunks with commas between, as they would have been sent.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
         self.pushes += 1;
         let chunks = serde_json::from_str::<Vec<Value>>(&format!("[{items}]"));
-        chunks
-            .unwrap_or_default()
-            .into_iter()
-            .map(|it| self.event(it))
-            .collect()
+        chunks.unwrap_or_default().into_iter().map(|it| self.event(it)).collect()
     }
 
     pub(crate) fn submit(&mut self, items: &str) {
@@ -59,11 +48,7 @@ impl PassThrough {
     }
 
     pub(crate) fn snapshot(&self) -> SnapshotResult {
-        SnapshotResult {
-            message: message(None),
-            stats: self.stats(),
-            last_seq: self.seq,
-        }
+        SnapshotResult { message: message(None), stats: self.stats(), last_seq: self.seq }
     }
 
     pub(crate) fn close(mut self, params: &CloseParams) -> CloseResult {
@@ -82,12 +67,7 @@ impl PassThrough {
         let finish = self.finish(params);
         events.push(Event::Finish(finish.clone()));
         let (message, stats) = (message(Some(finish)), self.stats());
-        CloseResult {
-            stream_id: self.stream_id,
-            events,
-            message,
-            stats,
-        }
+        CloseResult { stream_id: self.stream_id, events, message, stats }
     }
 
     fn event(&mut self, chunk: Value) -> Event {
@@ -95,13 +75,7 @@ impl PassThrough {
         match chunk {
             Value::String(text) if self.is_text => {
                 self.shown = true;
-                Event::TextDelta(TextDelta {
-                    seq,
-                    choice: None,
-                    block: 0,
-                    text,
-                    span: None,
-                })
+                Event::TextDelta(TextDelta { seq, choice: None, block: 0, text, span: None })
             }
             chunk => Event::Unknown(json!({"type": PASS_THROUGH, "seq": seq, "chunk": chunk})),
         }
@@ -115,14 +89,7 @@ impl PassThrough {
         };
         let complete = reason == FinishReason::Unknown;
         let empty_answer = !self.shown;
-        Finish {
-            seq: self.next(),
-            choice: None,
-            reason,
-            empty_answer,
-            complete,
-            raw: None,
-        }
+        Finish { seq: self.next(), choice: None, reason, empty_answer, complete, raw: None }
     }
 
     fn next(&mut self) -> i64 {
@@ -131,19 +98,11 @@ impl PassThrough {
     }
 
     fn stats(&self) -> Stats {
-        Stats {
-            pushes: self.pushes,
-            events: self.seq,
-            ..Stats::default()
-        }
+        Stats { pushes: self.pushes, events: self.seq, ..Stats::default() }
     }
 }
 
 /// A message without parts: nothing that went through was kept.
 fn message(finish: Option<Finish>) -> Message {
-    Message {
-        role: "assistant".into(),
-        finish,
-        ..Message::default()
-    }
+    Message { role: "assistant".into(), finish, ..Message::default() }
 }

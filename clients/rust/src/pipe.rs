@@ -100,18 +100,11 @@ pub(crate) fn pipe<'a>(
         let mut flow = flow?;
         match flow.step().await {
             Ok(Some(events)) => Some((Ok(Step::Events(events)), Some(flow))),
-            Ok(None) => Some((
-                flow.close().await.map(|it| Step::Closed(Box::new(it))),
-                None,
-            )),
+            Ok(None) => Some((flow.close().await.map(|it| Step::Closed(Box::new(it))), None)),
             Err(error) => Some((Err(error), None)),
         }
     });
-    Pipe {
-        steps: Box::pin(steps),
-        events: Vec::new().into_iter(),
-        closed: None,
-    }
+    Pipe { steps: Box::pin(steps), events: Vec::new().into_iter(), closed: None }
 }
 
 struct Flow<S: Stream> {
@@ -188,9 +181,5 @@ impl<S: Stream<Item = Given>> Flow<S> {
 
 fn failed(failure: &str) -> CloseParams {
     let error = json!({"body": failure}).as_object().cloned();
-    CloseParams {
-        reason: Some(CloseReason::Error),
-        error,
-        ..CloseParams::default()
-    }
+    CloseParams { reason: Some(CloseReason::Error), error, ..CloseParams::default() }
 }

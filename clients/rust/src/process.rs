@@ -32,7 +32,6 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// A running process. Dropping it kills the process and its group.
 pub(crate) struct Process {
-    outbox: Sender<Vec<u8>>,
     child: Arc<Mutex<Child>>,
     stderr: Arc<Mutex<Tail>>,
     id: u32,
@@ -45,8 +44,8 @@ struct Child {
 
 /// What the reading thread tells.
 pub(crate) trait Listener: Send + 'static {
-    /// The body of a frame; gives a frame to write, or what is wrong with it.
-    fn body(&self, body: &[u8]) -> Result<Option<Vec<u8>>, String>;
+    /// The body of a frame; an error is what is wrong with it, and ends the reading.
+    fn body(&self, body: &[u8]) -> Result<(), String>;
     /// Nothing comes any more. The process is gone.
     fn end(&self, end: End);
 }
@@ -59,53 +58,53 @@ pub(crate) struct End {
     pub(crate) stderr: Arc<str>,
 }
 
+/// Where frames for a process are put. Never waits: the
+/// [`Gate`](crate::gate::Gate) bounds what can be there.
+pub(crate) struct Outbox(Sender<Vec<u8>>);
+
+impl Outbox {
+    pub(crate) fn new() -> (Self, Receiver<Vec<u8>>) {
+        let (sender, frames) = mpsc::channel();
+        (Self(sender), frames)
+    }
+
+    /// A process that is gone tells so by its end.
+    pub(crate) fn send(&self, frame: Vec<u8>) {
+        let _ = self.0.send(frame);
+    }
+}
+
 impl Process {
-    /// Starts `command`, and tells `listener` what it writes.
-    pub(crate) fn start(command: &CommandLine, listener: impl Listener) -> io::Result<Self> {
+    /// Starts `command`, gives it `frames`, and tells `listener` what it writes.
+    pub(crate) fn start(
+        command: &CommandLine,
+        frames: Receiver<Vec<u8>>,
+        listener: impl Listener,
+    ) -> io::Result<Self> {
         let mut handle = wrapped(command).spawn()?;
-        let taken = (
-            handle.stdin().take(),
-            handle.stdout().take(),
-            handle.stderr().take(),
-        );
+        let taken = (handle.stdin().take(), handle.stdout().take(), handle.stderr().take());
         let (Some(stdin), Some(stdout), Some(stderr)) = taken else {
             return Err(io::Error::other("the process has no pipes"));
         };
-        let (outbox, frames) = mpsc::channel();
         let (said_all, last_words) = mpsc::channel();
         let process = Self {
-            outbox,
             id: handle.id(),
-            child: Arc::new(Mutex::new(Child {
-                handle,
-                ended: false,
-            })),
+            child: Arc::new(Mutex::new(Child { handle, ended: false })),
             stderr: Arc::default(),
         };
         let tail = Arc::clone(&process.stderr);
         let child = Arc::clone(&process.child);
-        let replies = process.outbox.clone();
         let words = Arc::clone(&tail);
         spawn("stderr", move || drain(stderr, &tail, &said_all))?;
         spawn("stdin", move || write(stdin, &frames))?;
         spawn("stdout", move || {
             let mut stdout = BufReader::with_capacity(READ_BYTES, stdout);
-            let junk = listen(&mut stdout, &listener, &replies).err();
+            let junk = listen(&mut stdout, &listener).err();
             let status = end(&child, junk.is_some());
             let _ = last_words.recv_timeout(LAST_WORDS);
-            listener.end(End {
-                junk,
-                status,
-                stderr: text(&words),
-            });
+            listener.end(End { junk, status, stderr: text(&words) });
         })?;
         Ok(process)
-    }
-
-    /// Gives a frame to the writing thread. Never waits: [`Budget`](crate::budget::Budget)
-    /// bounds what can be there. A process that is gone tells so by its end.
-    pub(crate) fn send(&self, frame: Vec<u8>) {
-        let _ = self.outbox.send(frame);
     }
 
     /// Ends the process and its group, now.
@@ -134,10 +133,7 @@ impl Drop for Process {
 
 fn wrapped(command: &CommandLine) -> CommandWrap {
     let mut inner = command.to_command();
-    inner
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    inner.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut wrapped = CommandWrap::from(inner);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessGroup::leader());
@@ -147,25 +143,14 @@ fn wrapped(command: &CommandLine) -> CommandWrap {
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new()
-        .name(format!("sidecar-{name}"))
-        .spawn(run)
-        .map(drop)
+    thread::Builder::new().name(format!("sidecar-{name}")).spawn(run).map(drop)
 }
 
 /// Reads frames to the end; an error is what was wrong with one.
-fn listen(
-    stdout: &mut impl io::BufRead,
-    listener: &impl Listener,
-    replies: &Sender<Vec<u8>>,
-) -> Result<(), String> {
+fn listen(stdout: &mut impl io::BufRead, listener: &impl Listener) -> Result<(), String> {
     loop {
         match framing::read(stdout) {
-            Ok(Some(body)) => {
-                if let Some(reply) = listener.body(&body)? {
-                    let _ = replies.send(reply);
-                }
-            }
+            Ok(Some(body)) => listener.body(&body)?,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Err(error.to_string());
             }
@@ -212,9 +197,7 @@ fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, said_all: &Sender<()>) {
         match stderr.read(&mut bytes) {
             Ok(0) => break,
             Ok(count) => {
-                tail.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(&bytes[..count]);
+                tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..count]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,

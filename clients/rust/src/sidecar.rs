@@ -36,9 +36,7 @@ impl Sidecar {
     }
 
     pub(crate) fn new(supervisor: Supervisor) -> Self {
-        Self {
-            supervisor: Arc::new(supervisor),
-        }
+        Self { supervisor: Arc::new(supervisor) }
     }
 
     /// Starts the process, when none is running, and waits for its handshake.
@@ -58,15 +56,8 @@ impl Sidecar {
     /// Any [`Error`], among them [`Error::Rpc`] for params that do not fit and for a
     /// `stream_id` that is in use.
     pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
-        let stands_in = self
-            .supervisor
-            .config
-            .pass_through
-            .then(|| PassThrough::new(&params));
-        match (
-            Stream::open(Arc::clone(&self.supervisor), params).await,
-            stands_in,
-        ) {
+        let stands_in = self.supervisor.config.pass_through.then(|| PassThrough::new(&params));
+        match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
             (Ok(stream), _) => Ok(StreamHandle::live(stream)),
             (Err(error), Some(stands_in)) if error.is_start() => {
                 Ok(StreamHandle::pass_through(stands_in))
@@ -154,7 +145,7 @@ impl Sidecar {
     /// What the sidecar can do, once it was started.
     #[must_use]
     pub fn capabilities(&self) -> Option<Arc<Capabilities>> {
-        self.supervisor.status().capabilities.clone()
+        self.supervisor.status().capabilities
     }
 
     /// The id of the process that was started last, which is that of its group too.
@@ -177,11 +168,7 @@ impl Sidecar {
         batch: bool,
     ) -> Result<T, Error> {
         let config = &self.supervisor.config;
-        let timeout = if batch {
-            config.batch_timeout
-        } else {
-            config.request_timeout
-        };
+        let timeout = if batch { config.batch_timeout } else { config.request_timeout };
         loop {
             let connection = self.supervisor.connection().await?;
             match connection.request(method, params, timeout).await {
@@ -198,7 +185,6 @@ impl Sidecar {
 
 impl std::fmt::Debug for Sidecar {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let status = self.supervisor.status().clone();
-        formatter.debug_tuple("Sidecar").field(&status).finish()
+        formatter.debug_tuple("Sidecar").field(&self.supervisor.status()).finish()
     }
 }

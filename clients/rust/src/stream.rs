@@ -11,22 +11,17 @@
 //! stays in the window, events that nobody took stay in `unclaimed`.
 
 use std::{
-    collections::VecDeque,
-    future::{Future, poll_fn},
     mem,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Poll, ready},
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
 
 use crate::{
-    connection::{Connection, Ticket},
+    connection::Connection,
     error::{Error, Failure, LostReason},
     kept::{Kept, push_params},
     lease::Lease,
@@ -35,6 +30,7 @@ use crate::{
         SnapshotResult,
     },
     supervisor::Supervisor,
+    window::Window,
 };
 
 /// The state of an open stream.
@@ -46,21 +42,13 @@ pub(crate) struct Stream {
     /// The stream in a process; `None`: the next use opens it anew.
     lease: Option<Lease>,
     kept: Kept,
-    window: VecDeque<Push>,
+    window: Window,
     last_seq: i64,
     unclaimed: Vec<Event>,
     /// What ended the last process, or the stream.
     cause: Option<Error>,
     /// How often the stream had expired since the last answer.
     expiries: u32,
-}
-
-/// A push whose answer has not been taken yet.
-struct Push {
-    /// Chunks, with commas between.
-    items: String,
-    ticket: Option<Ticket>,
-    answer: Option<Result<Box<RawValue>, Failure>>,
 }
 
 /// A stream that expires faster than it can be pushed to stays expired.
@@ -92,7 +80,7 @@ impl Stream {
             opened,
             lease: Some(lease),
             kept,
-            window: VecDeque::new(),
+            window: Window::default(),
             last_seq: 0,
             unclaimed: Vec::new(),
             cause: None,
@@ -108,49 +96,22 @@ impl Stream {
         self.window.len()
     }
 
-    /// Whether the answer to the oldest push is there to be taken, or will never come.
     pub(crate) fn is_settled(&self) -> bool {
-        self.window
-            .front()
-            .is_some_and(|it| it.answer.is_some() || it.ticket.is_none())
-    }
-
-    /// Sends a push, or leaves it in the window for the next process.
-    pub(crate) async fn submit(&mut self, items: String) {
-        self.window.push_back(Push {
-            items,
-            ticket: None,
-            answer: None,
-        });
-        if self
-            .window
-            .iter()
-            .rev()
-            .skip(1)
-            .any(|it| it.ticket.is_none() && it.answer.is_none())
-        {
-            return; // one before it was not sent: order first
-        }
-        if let Err(failure) = self.send(self.window.len() - 1).await {
-            self.cause = Some(failure.into_error());
-        }
+        self.window.is_settled()
     }
 
     /// Waits for the answer to the oldest push, without taking it.
     pub(crate) async fn settled(&mut self) {
-        let Some(front) = self.window.front_mut() else {
-            return;
-        };
-        poll_fn(|context| {
-            if front.answer.is_none()
-                && let Some(ticket) = &mut front.ticket
-            {
-                front.answer = Some(ready!(Pin::new(ticket).poll(context)));
-                front.ticket = None;
-            }
-            Poll::Ready(())
-        })
-        .await;
+        self.window.settled().await;
+    }
+
+    /// Sends a push, or leaves it in the window for the next process.
+    pub(crate) async fn submit(&mut self, items: String) {
+        self.window.add(items);
+        match self.send() {
+            Ok(()) => self.window.gone().await,
+            Err(failure) => self.cause = Some(failure.into_error()),
+        }
     }
 
     /// The events of the oldest push that has not been answered; `None`: there is none.
@@ -158,8 +119,7 @@ impl Stream {
     pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
         loop {
             self.settled().await;
-            let answer = self.window.front_mut()?.answer.take();
-            let failure = match answer {
+            let failure = match self.window.answer()? {
                 Some(Ok(answer)) => match decoded::<PushResult>(answer.get(), "stream/push") {
                     Ok(result) => return Some(Ok(self.accept(result))),
                     Err(error) => Failure::Failed(error),
@@ -190,9 +150,7 @@ impl Stream {
     }
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
-        let params = SnapshotParams {
-            stream_id: self.stream_id.clone(),
-        };
+        let params = SnapshotParams { stream_id: self.stream_id.clone() };
         self.ask("stream/snapshot", &params).await
     }
 
@@ -229,25 +187,18 @@ impl Stream {
         }
     }
 
-    async fn send(&mut self, number: usize) -> Result<(), Failure> {
+    fn send(&mut self) -> Result<(), Failure> {
         let Some(lease) = &self.lease else {
             return Ok(());
         };
-        let unfit = |error| Error::json("the params of stream/push", error);
-        let params = push_params(&self.stream_id, &self.window[number].items).map_err(unfit)?;
         let timeout = self.supervisor.config.request_timeout;
-        let ticket = lease
-            .connection()
-            .send("stream/push", &params, timeout)
-            .await?;
-        self.window[number].ticket = Some(ticket);
-        Ok(())
+        self.window.send(lease.connection(), &self.stream_id, timeout)
     }
 
     /// Takes the answer to the oldest push.
     fn accept(&mut self, result: PushResult) -> Vec<Event> {
-        if let Some(push) = self.window.pop_front() {
-            self.kept.add(&push.items);
+        if let Some(items) = self.window.accept() {
+            self.kept.add(&items);
         }
         self.expiries = 0;
         let events = fresh(result.events, self.last_seq);
@@ -270,16 +221,9 @@ impl Stream {
         loop {
             self.cause = Some(cause.clone());
             self.lease = None;
-            for push in &mut self.window {
-                (push.ticket, push.answer) = (None, None);
-            }
+            self.window.recall();
             if !self.kept.is_whole() {
-                return Err(self.lost(
-                    LostReason::TooLong {
-                        limit: self.kept.limit(),
-                    },
-                    cause,
-                ));
+                return Err(self.lost(LostReason::TooLong { limit: self.kept.limit() }, cause));
             }
             match self.replay().await {
                 Ok(()) => return Ok(()),
@@ -291,13 +235,7 @@ impl Stream {
 
     async fn replay(&mut self) -> Result<(), Failure> {
         let connection = self.supervisor.connection().await?;
-        let entered = enter(
-            &connection,
-            &self.supervisor,
-            &self.params,
-            &self.stream_id,
-            true,
-        );
+        let entered = enter(&connection, &self.supervisor, &self.params, &self.stream_id, true);
         let (lease, _) = entered.await?;
         let (mut number, mut replayed) = (0, 0);
         while let Some(items) = self.kept.segment(number) {
@@ -305,18 +243,12 @@ impl Stream {
             number += 1;
         }
         if replayed != self.last_seq {
-            let reason = LostReason::Differs {
-                delivered: self.last_seq,
-                replayed,
-            };
+            let reason = LostReason::Differs { delivered: self.last_seq, replayed };
             let cause = self.cause.clone().unwrap_or(Error::ShutDown);
             return Err(Failure::Failed(self.lost(reason, cause)));
         }
         self.lease = Some(lease);
-        for number in 0..self.window.len() {
-            self.send(number).await?;
-        }
-        Ok(())
+        self.send()
     }
 
     /// The last `seq` after these chunks. Their events have all been delivered.
@@ -330,10 +262,9 @@ impl Stream {
         struct Replayed {
             last_seq: i64,
         }
-        let unfit = |error| Error::json("the params of stream/push", error);
-        let params = push_params(&self.stream_id, items).map_err(unfit)?;
+        let params = push_params(&self.stream_id, items);
         let timeout = self.supervisor.config.request_timeout;
-        let answer = connection.request("stream/push", &params, timeout).await?;
+        let answer = connection.ask_text("stream/push", &params, timeout)?.await?;
         Ok(decoded::<Replayed>(answer.get(), "stream/push")?.last_seq)
     }
 
@@ -347,11 +278,7 @@ impl Stream {
     }
 
     fn lost(&self, reason: LostReason, cause: Error) -> Error {
-        Error::StreamLost {
-            stream_id: self.stream_id.clone(),
-            reason,
-            source: Box::new(cause),
-        }
+        Error::StreamLost { stream_id: self.stream_id.clone(), reason, source: Box::new(cause) }
     }
 }
 

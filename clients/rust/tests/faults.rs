@@ -9,6 +9,7 @@
 mod support;
 
 use std::{
+    collections::HashSet,
     process::Command,
     sync::{
         Arc, Mutex,
@@ -23,58 +24,55 @@ use stream_sidecar::{Chunk, Error, Event, LostReason, OpenParams, Sidecar, proto
 use support::{Chance, Recording, builder, plain, recordings};
 
 const STREAMS: usize = 50;
-const KILLS: usize = 200;
-const GROUPS: usize = 5;
+/// Streams of one sidecar.
+const GROUP: usize = 10;
+/// A quarter of these hits the next process too: 200 kills in all.
+const MOMENTS: usize = 160;
+const KILLS: usize = MOMENTS + MOMENTS / 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_delivered_is_what_an_undisturbed_run_delivers() {
     let mut chance = Chance(7);
     let mut recordings = recordings();
     recordings.retain(|it| it.chunks.len() > 3);
-    let mut chosen = Vec::new();
-    while chosen.len() < STREAMS {
-        chosen.push(recordings.swap_remove(chance.below(recordings.len())));
+    let mut groups = Vec::new();
+    for seed in 0..STREAMS / GROUP {
+        let choose = |_| recordings.swap_remove(chance.below(recordings.len()));
+        let streams = (0..GROUP).map(choose).collect();
+        groups.push(tokio::spawn(disturbed(streams, Chance(seed as u64))));
     }
-    let mut restarts = 0;
-    for group in 0..GROUPS {
-        let streams = chosen.split_off(chosen.len() - STREAMS / GROUPS);
-        let moments = KILLS / GROUPS;
-        restarts += disturbed(streams, moments, Chance(group as u64)).await;
-    }
-    assert!(restarts >= KILLS * 3 / 4, "only {restarts} kills were felt");
+    let kills: usize = join_all(groups).await.into_iter().map(Result::unwrap).sum();
+    assert_eq!(kills, KILLS);
 }
 
-/// Pipes all of `streams` through one sidecar that is killed `moments` times; gives how
-/// often it was started again.
-async fn disturbed(streams: Vec<Recording>, moments: usize, mut chance: Chance) -> usize {
+/// Pipes all of `streams` through one sidecar that is killed again and again; gives how
+/// often it was.
+async fn disturbed(streams: Vec<Recording>, mut chance: Chance) -> usize {
     let sidecar = builder()
         .restarts(10 * KILLS, Duration::from_secs(3600))
         .restart_pause(Duration::ZERO)
         .build();
+    let moments = MOMENTS * GROUP / STREAMS;
     let total: usize = streams.iter().map(|it| it.chunks.len() + 1).sum();
     let kills = (0..moments).map(|it| total * it / moments + chance.below(total / moments));
     let killer = Arc::new(Killer {
         sidecar: sidecar.clone(),
-        kills: kills.collect(),
+        moments: kills.collect(),
         reached: AtomicUsize::new(0),
         killed: Mutex::default(),
     });
-    let flows = streams
-        .iter()
-        .map(|it| flow(&sidecar, it, Arc::clone(&killer)));
+    let flows = streams.iter().map(|it| flow(&sidecar, it, Arc::clone(&killer)));
     let delivered = join_all(flows).await;
     for (recording, events) in streams.iter().zip(delivered) {
         assert_eq!(events, recording.events, "{}", recording.name);
     }
-    assert_eq!(killer.reached.load(Ordering::SeqCst), total);
-    sidecar.restarts()
+    let kills = killer.killed.lock().unwrap().len();
+    assert!(sidecar.restarts() + 1 >= kills, "each hit a process of its own");
+    kills
 }
 
 async fn flow(sidecar: &Sidecar, recording: &Recording, killer: Arc<Killer>) -> Vec<Value> {
-    let stream = sidecar
-        .open(recording.options.clone())
-        .await
-        .expect("it opens");
+    let stream = sidecar.open(recording.options.clone()).await.expect("it opens");
     // One at a time, with a turn of the scheduler between: pushes go out, answers come
     // in, and the streams mix, whatever moment is hit.
     let end = [None];
@@ -82,67 +80,56 @@ async fn flow(sidecar: &Sidecar, recording: &Recording, killer: Arc<Killer>) -> 
         let killer = Arc::clone(&killer);
         async move {
             tokio::task::yield_now().await;
-            killer.reach();
+            killer.reach().await;
             chunk
         }
     });
     let source = source.filter_map(async |chunk| chunk);
     let pipe = stream.pipe(Box::pin(source));
     let events: Vec<Result<Event, Error>> = pipe.collect().await;
-    plain(
-        &events
-            .into_iter()
-            .map(|it| it.expect("nothing is seen"))
-            .collect::<Vec<_>>(),
-    )
+    plain(&events.into_iter().map(|it| it.expect("nothing is seen")).collect::<Vec<_>>())
 }
 
 /// Kills the process when so many chunks have come.
 struct Killer {
     sidecar: Sidecar,
-    kills: Vec<usize>,
+    moments: Vec<usize>,
     reached: AtomicUsize,
-    killed: Mutex<Vec<u32>>,
+    killed: Mutex<HashSet<u32>>,
 }
 
 impl Killer {
-    fn reach(&self) {
+    async fn reach(&self) {
         let reached = self.reached.fetch_add(1, Ordering::SeqCst);
-        let Some(number) = self.kills.iter().position(|it| *it == reached) else {
+        let Some(number) = self.moments.iter().position(|it| *it == reached) else {
             return;
         };
-        let first = self.kill();
+        self.kill().await;
         if number % 4 == 0 {
-            // The next one, while it replays: whoever waits for it is another task.
-            let sidecar = self.sidecar.clone();
-            tokio::spawn(async move {
-                while sidecar.process_id() == first {
-                    tokio::task::yield_now().await;
-                }
-                sidecar.process_id().map(kill);
-            });
+            self.kill().await; // the next one, while the other streams are replayed into it
         }
     }
 
-    fn kill(&self) -> Option<u32> {
-        let id = self.sidecar.process_id()?;
-        self.killed.lock().unwrap().push(id);
+    /// Waits until a process is there that was not killed yet, and kills it.
+    async fn kill(&self) {
+        let id = loop {
+            self.sidecar.start().await.expect("it starts again");
+            let id = self.sidecar.process_id().expect("it was started");
+            if self.killed.lock().unwrap().insert(id) {
+                break id;
+            }
+            tokio::task::yield_now().await; // its end was not noticed yet
+        };
         kill(id);
-        Some(id)
     }
 }
 
 fn kill(id: u32) {
-    let _ = Command::new("kill")
-        .args(["-KILL", &id.to_string()])
-        .output();
+    let _ = Command::new("kill").args(["-KILL", &id.to_string()]).output();
 }
 
 fn text() -> OpenParams {
-    OpenParams {
-        wire: Some(Wire::Text),
-        ..OpenParams::default()
-    }
+    OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
 }
 
 #[tokio::test]
@@ -151,47 +138,22 @@ async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
     let mut stream = sidecar.open(text()).await.unwrap();
     assert_eq!(stream.push("a".repeat(90)).await.unwrap().len(), 1);
     sidecar.process_id().map(kill);
-    assert_eq!(
-        stream.push("b".repeat(90)).await.unwrap().len(),
-        1,
-        "it was replayed"
-    );
+    assert_eq!(stream.push("b".repeat(90)).await.unwrap().len(), 1, "it was replayed");
     sidecar.process_id().map(kill);
     for _ in 0..2 {
         let Err(Error::StreamLost { reason, source, .. }) = stream.push("c").await else {
             panic!("it was too long");
         };
         assert_eq!(reason, LostReason::TooLong { limit: 100 });
-        assert!(
-            matches!(
-                *source,
-                Error::Exited {
-                    status: Some(_),
-                    ..
-                }
-            ),
-            "{source}"
-        );
+        assert!(matches!(*source, Error::Exited { status: Some(_), .. }), "{source}");
     }
-    assert_eq!(
-        sidecar
-            .open(text())
-            .await
-            .unwrap()
-            .push("d")
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(sidecar.open(text()).await.unwrap().push("d").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn too_many_restarts_are_refused_and_told() {
-    let sidecar = builder()
-        .restarts(2, Duration::from_secs(3600))
-        .restart_pause(Duration::ZERO)
-        .build();
+    let sidecar =
+        builder().restarts(2, Duration::from_secs(3600)).restart_pause(Duration::ZERO).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     for _ in 0..2 {
         sidecar.process_id().map(kill);
@@ -207,10 +169,8 @@ async fn too_many_restarts_are_refused_and_told() {
 
 #[tokio::test]
 async fn a_stream_that_expired_is_made_again() {
-    let limits = stream_sidecar::protocol::LimitsPatch {
-        idle_timeout_ms: Some(30),
-        ..Default::default()
-    };
+    let limits =
+        stream_sidecar::protocol::LimitsPatch { idle_timeout_ms: Some(30), ..Default::default() };
     let sidecar = builder().limits(limits).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     let mut events = stream.push("<think>a").await.unwrap();
@@ -221,10 +181,7 @@ async fn a_stream_that_expired_is_made_again() {
     let closed = stream.close().await.unwrap();
     events.extend(closed.events);
     let seqs: Vec<_> = events.iter().filter_map(Event::seq).collect();
-    assert_eq!(
-        seqs,
-        (1..=i64::try_from(events.len()).unwrap()).collect::<Vec<_>>()
-    );
+    assert_eq!(seqs, (1..=i64::try_from(events.len()).unwrap()).collect::<Vec<_>>());
     assert_eq!(closed.message.reasoning.as_deref(), Some("a"));
     assert_eq!(sidecar.restarts(), 0);
 }
@@ -233,12 +190,8 @@ async fn a_stream_that_expired_is_made_again() {
 async fn dropping_the_last_handle_ends_the_whole_group() {
     // A launcher that does not pass its end on, as `uvx` under SIGKILL.
     let line = support::command().join(" ");
-    let launcher = ["sh", "-c", &format!("{line} & echo $! >&2; wait")];
-    let sidecar = stream_sidecar::Sidecar::builder()
-        .command(launcher)
-        .spawn()
-        .await
-        .unwrap();
+    let launcher = ["sh", "-c", &format!("exec 3<&0; {line} <&3 & wait")];
+    let sidecar = stream_sidecar::Sidecar::builder().command(launcher).spawn().await.unwrap();
     let mut stream = sidecar.open(text()).await.unwrap();
     stream.push("a").await.unwrap();
     let group = sidecar.process_id().unwrap();
@@ -253,10 +206,7 @@ async fn dropping_the_last_handle_ends_the_whole_group() {
 
 /// Whether any process of the group runs.
 fn alive(group: u32) -> bool {
-    let listed = Command::new("ps")
-        .args(["-A", "-o", "pgid=,stat="])
-        .output()
-        .unwrap();
+    let listed = Command::new("ps").args(["-A", "-o", "pgid=,stat="]).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     listed.lines().any(|line| {
         let mut words = line.split_whitespace();
@@ -268,9 +218,7 @@ fn alive(group: u32) -> bool {
 async fn chunks_go_out_while_others_are_awaited() {
     let sidecar = builder().build();
     let stream = sidecar.open(text()).await.unwrap();
-    let mut pipe = stream.pipe(stream::iter(
-        (0..10_000).map(|it| Chunk::text(&format!("{it} "))),
-    ));
+    let mut pipe = stream.pipe(stream::iter((0..10_000).map(|it| Chunk::text(&format!("{it} ")))));
     let mut text = String::new();
     while let Some(event) = pipe.next().await {
         if let Event::TextDelta(delta) = event.unwrap() {
@@ -279,10 +227,6 @@ async fn chunks_go_out_while_others_are_awaited() {
     }
     let stats = &pipe.closed().unwrap().stats;
     assert_eq!(stats.chunks, 10_000);
-    assert!(
-        stats.pushes < 1000,
-        "what is there at once goes at once: {}",
-        stats.pushes
-    );
+    assert!(stats.pushes < 1000, "what is there at once goes at once: {}", stats.pushes);
     assert_eq!(pipe.closed().unwrap().message.text.as_ref(), Some(&text));
 }

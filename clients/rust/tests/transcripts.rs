@@ -33,8 +33,7 @@ fn replay(path: &Path) -> Result<(), String> {
     let mut host = Host::start();
     for (number, line) in fs::read_to_string(path).unwrap().lines().enumerate() {
         let line: Value = serde_json::from_str(line).unwrap();
-        host.play(&line)
-            .map_err(|problem| format!("line {}: {problem}", number + 1))?;
+        host.play(&line).map_err(|problem| format!("line {}: {problem}", number + 1))?;
     }
     Ok(())
 }
@@ -57,11 +56,7 @@ impl Host {
             .spawn()
             .expect("the sidecar starts");
         let output = BufReader::new(process.stdout.take().unwrap());
-        Self {
-            process,
-            output,
-            asked: HashMap::new(),
-        }
+        Self { process, output, asked: HashMap::new() }
     }
 
     fn play(&mut self, line: &Value) -> Result<(), String> {
@@ -91,18 +86,11 @@ impl Host {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.process
-            .stdin
-            .as_mut()
-            .unwrap()
-            .write_all(bytes)
-            .unwrap();
+        self.process.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
     fn hear(&mut self, expected: &Value) -> Result<(), String> {
-        let body = framing::read(&mut self.output)
-            .unwrap()
-            .ok_or("the output ended")?;
+        let body = framing::read(&mut self.output).unwrap().ok_or("the output ended")?;
         let message: Value = serde_json::from_slice(&body).map_err(|it| it.to_string())?;
         same(expected, &message, "")?;
         self.typed(&message)
@@ -116,16 +104,10 @@ impl Host {
         let Some(result) = message.get("result").or_else(|| message.get("params")) else {
             return Err("neither an answer nor a notification".into());
         };
-        if message
-            .get("id")
-            .is_some_and(|id| !self.asked.contains_key(&id.to_string()))
-        {
+        if message.get("id").is_some_and(|id| !self.asked.contains_key(&id.to_string())) {
             return Ok(()); // it was asked in bytes that are no message
         }
-        let method = self
-            .asked
-            .get(&message["id"].to_string())
-            .map(String::as_str);
+        let method = self.asked.get(&message["id"].to_string()).map(String::as_str);
         match method.or(message["method"].as_str()).unwrap_or_default() {
             "initialize" => kept::<protocol::Capabilities>(
                 &result["capabilities"]["experimental"]["streamSidecar"],
@@ -153,18 +135,8 @@ impl Host {
             return Err(format!("unexpected: {}", String::from_utf8_lossy(&body)));
         }
         let mut said = String::new();
-        self.process
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut said)
-            .unwrap();
-        let code = self
-            .process
-            .wait()
-            .unwrap()
-            .code()
-            .map_or(Value::Null, Value::from);
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = self.process.wait().unwrap().code().map_or(Value::Null, Value::from);
         same(&Value::from(""), &said.into(), "stderr")?;
         same(&line["code"], &code, "the exit code")
     }
@@ -178,9 +150,7 @@ impl Drop for Host {
 }
 
 fn read<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
-    serde_json::from_value::<T>(value.clone())
-        .map(drop)
-        .map_err(|it| it.to_string())
+    serde_json::from_value::<T>(value.clone()).map(drop).map_err(|it| it.to_string())
 }
 
 fn kept<T: Serialize + DeserializeOwned>(value: &Value) -> Result<(), String> {
@@ -202,8 +172,7 @@ fn same(expected: &Value, actual: &Value, path: &str) -> Result<(), String> {
             {
                 return Err(format!("{path}.{key} is missing or unexpected"));
             }
-            old.iter()
-                .try_for_each(|(key, it)| same(it, &new[key], &format!("{path}.{key}")))
+            old.iter().try_for_each(|(key, it)| same(it, &new[key], &format!("{path}.{key}")))
         }
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
             let mut pairs = old.iter().zip(new).enumerate();

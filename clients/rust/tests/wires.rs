@@ -113,10 +113,7 @@ fn bytes_and_failures_of_the_source() {
         }
         assert_eq!(kinds[kinds.len() - 2..], ["error", "finish"]);
         let message = pipe.into_closed().unwrap().message;
-        assert_eq!(
-            (message.text.as_deref(), message.reasoning.as_deref()),
-            (Some("ü"), Some("é"))
-        );
+        assert_eq!((message.text.as_deref(), message.reasoning.as_deref()), (Some("ü"), Some("é")));
         assert_eq!(message.errors[0].message, "connection reset");
         assert!(!message.finish.unwrap().complete);
         Ok::<_, Error>(())
@@ -140,13 +137,8 @@ fn refusals_are_typed_and_leave_the_stream_as_it_was() {
         };
         assert_eq!(refusal.kind().as_str(), "stream-exists");
         assert!(!refusal.retryable());
-        let unknown = OpenParams {
-            wire: Some("telepathy".into()),
-            ..Default::default()
-        };
-        let Err(Error::Rpc(refusal)) = sidecar.open(unknown).await else {
-            panic!("it is unknown")
-        };
+        let unknown = OpenParams { wire: Some("telepathy".into()), ..Default::default() };
+        let Err(Error::Rpc(refusal)) = sidecar.open(unknown).await else { panic!("it is unknown") };
         assert_eq!(refusal.data["path"], "params.wire");
 
         assert_eq!(stream.push("Hi").await?.len(), 1);
@@ -154,15 +146,7 @@ fn refusals_are_typed_and_leave_the_stream_as_it_was() {
         drop(stream);
         assert!(sidecar.list().await?.streams.is_empty(), "dropping closes");
         assert_eq!(
-            sidecar
-                .open(named)
-                .await?
-                .cancel()
-                .await?
-                .message
-                .finish
-                .unwrap()
-                .reason,
+            sidecar.open(named).await?.cancel().await?.message.finish.unwrap().reason,
             FinishReason::Cancelled
         );
         Ok::<_, Error>(())
@@ -175,10 +159,7 @@ fn a_call_that_was_dropped_loses_nothing() {
     use futures_util::FutureExt;
     let sidecar: Sidecar = builder().build();
     block_on(async {
-        let params = OpenParams {
-            wire: Some(Wire::Text),
-            ..Default::default()
-        };
+        let params = OpenParams { wire: Some(Wire::Text), ..Default::default() };
         let mut stream = sidecar.open(params).await?;
         let mut events = Vec::new();
         for number in 0..100 {

@@ -54,18 +54,10 @@ fn recording(path: &Path) -> Recording {
     let golden = path.to_str().unwrap().replace(".chunks.", ".events.");
     let golden = fs::read_to_string(golden).unwrap();
     Recording {
-        name: path
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .replace(".chunks.jsonl", ""),
+        name: path.file_name().unwrap().to_str().unwrap().replace(".chunks.jsonl", ""),
         options: header.options,
         chunks: lines.map(|it| serde_json::from_str(it).unwrap()).collect(),
-        events: golden
-            .lines()
-            .map(|it| serde_json::from_str(it).unwrap())
-            .collect(),
+        events: golden.lines().map(|it| serde_json::from_str(it).unwrap()).collect(),
     }
 }
 
@@ -77,10 +69,7 @@ impl Recording {
 
 /// Events as JSON, to be compared with what was recorded.
 pub fn plain(events: &[Event]) -> Vec<Value> {
-    events
-        .iter()
-        .map(|it| serde_json::to_value(it).unwrap())
-        .collect()
+    events.iter().map(|it| serde_json::to_value(it).unwrap()).collect()
 }
 
 pub fn files(home: &Path, ending: &str) -> Vec<PathBuf> {

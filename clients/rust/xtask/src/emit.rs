@@ -33,16 +33,9 @@ pub(crate) fn file(protocol: &Protocol) -> String {
 fn structure(it: &Struct) -> String {
     let empty = if it.empty { ", Default" } else { "" };
     let closed = if it.given { "" } else { "#[non_exhaustive]\n" };
-    let tag = it
-        .tag
-        .as_ref()
-        .map(|tag| format!(", tag = \"type\", rename = {tag:?}"));
+    let tag = it.tag.as_ref().map(|tag| format!(", tag = \"type\", rename = {tag:?}"));
     let tag = tag.unwrap_or_default();
-    let fields: String = it
-        .fields
-        .iter()
-        .map(|field| member(&it.name, field))
-        .collect();
+    let fields: String = it.fields.iter().map(|field| member(&it.name, field)).collect();
     format!(
         "{}#[derive(Debug, Clone, PartialEq{empty}, Serialize, Deserialize)]\n\
          #[serde(rename_all = \"camelCase\"{tag})]\n{closed}pub struct {} {{\n{fields}}}\n",
@@ -72,16 +65,10 @@ fn spelled(kind: &Kind) -> String {
 }
 
 fn union(it: &Union) -> String {
-    let members: String = it
-        .members
-        .iter()
-        .map(|(tag, name)| format!("        {tag:?} = {name},\n"))
-        .collect();
+    let members: String =
+        it.members.iter().map(|(tag, name)| format!("        {tag:?} = {name},\n")).collect();
     let about = indented(&about(&it.about));
-    let mut code = format!(
-        "open_union! {{\n{about}    {} {{\n{members}    }}\n}}\n\n",
-        it.name
-    );
+    let mut code = format!("open_union! {{\n{about}    {} {{\n{members}    }}\n}}\n\n", it.name);
     if it.numbered {
         code += &numbers(it);
     }
@@ -110,10 +97,8 @@ fn numbers(it: &Union) -> String {
 }
 
 fn spelling(name: &str, choices: &[String]) -> String {
-    let variants: String = choices
-        .iter()
-        .map(|it| format!("/// [`{it}`]\n{it}({it}),\n"))
-        .collect();
+    let variants: String =
+        choices.iter().map(|it| format!("/// [`{it}`]\n{it}({it}),\n")).collect();
     let conversions: String = choices.iter().map(|it| {
         format!("impl From<{it}> for {name} {{\nfn from(it: {it}) -> Self {{\nSelf::{it}(it)\n}}\n}}\n\n")
     }).collect();
@@ -130,9 +115,7 @@ fn alias(name: &str, text: &str) -> String {
 
 fn enumeration(name: &str, values: &[String]) -> String {
     let values = values.iter().filter(|it| *it != "other"); // that is what `Other` is
-    let values: String = values
-        .map(|it| format!("        {} = {it:?},\n", pascal(it)))
-        .collect();
+    let values: String = values.map(|it| format!("        {} = {it:?},\n", pascal(it))).collect();
     let about = indented(&about(&fields::about_enum(name)));
     format!("open_enum! {{\n{about}    {name} {{\n{values}    }}\n}}\n")
 }
@@ -143,7 +126,5 @@ fn indented(lines: &str) -> String {
 }
 
 fn about(text: &str) -> String {
-    text.lines()
-        .map(|line| format!("/// {line}").trim_end().to_owned() + "\n")
-        .collect()
+    text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
 }

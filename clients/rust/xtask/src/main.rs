@@ -38,6 +38,7 @@ fn generated() -> String {
 fn formatted(code: &str) -> String {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024"])
+        .current_dir(env!("CARGO_MANIFEST_DIR")) // where the settings are
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -55,9 +56,6 @@ mod tests {
     #[test]
     fn the_types_are_those_of_the_schema() {
         let current = std::fs::read_to_string(super::target()).unwrap();
-        assert!(
-            current == super::generated(),
-            "`cargo run -p xtask` makes it anew"
-        );
+        assert!(current == super::generated(), "`cargo run -p xtask` makes it anew");
     }
 }

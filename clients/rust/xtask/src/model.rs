@@ -59,11 +59,7 @@ pub(crate) const OBJECT: Kind = Kind::Simple("Map<String, Value>");
 pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
     let definitions = schema["$defs"].as_object().expect("definitions");
     let given = reachable(schema, roots(methods));
-    let mut reader = Reader {
-        schema,
-        enums: BTreeMap::new(),
-        spellings: BTreeMap::new(),
-    };
+    let mut reader = Reader { schema, enums: BTreeMap::new(), spellings: BTreeMap::new() };
     let (mut structs, mut unions, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
     for (name, definition) in definitions {
         if name.starts_with("Unknown") {
@@ -79,13 +75,7 @@ pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
         }
     }
     mark_empty(&mut structs);
-    Protocol {
-        structs,
-        unions,
-        enums: reader.enums,
-        spellings: reader.spellings,
-        aliases,
-    }
+    Protocol { structs, unions, enums: reader.enums, spellings: reader.spellings, aliases }
 }
 
 struct Reader<'a> {
@@ -98,14 +88,10 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn structure(&mut self, name: &str, definition: &Value, given: bool) -> Struct {
         let required = strings(&definition["required"]);
-        let tag = definition
-            .pointer("/properties/type/const")
-            .and_then(Value::as_str);
+        let tag = definition.pointer("/properties/type/const").and_then(Value::as_str);
         let properties = definition["properties"].as_object();
-        let fields = properties
-            .into_iter()
-            .flatten()
-            .filter(|(key, _)| *key != "type" || tag.is_none());
+        let fields =
+            properties.into_iter().flatten().filter(|(key, _)| *key != "type" || tag.is_none());
         let fields = fields.map(|(key, property)| Field {
             name: key.clone(),
             kind: self.kind(name, key, property),
@@ -126,9 +112,7 @@ impl Reader<'_> {
         let members = list(&definition["oneOf"]).iter().map(reference);
         let members: Vec<_> = members.filter(|it| !it.starts_with("Unknown")).collect();
         let property = |member: &str, path: &str| {
-            self.schema
-                .pointer(&format!("/$defs/{member}/properties/{path}"))
-                .cloned()
+            self.schema.pointer(&format!("/$defs/{member}/properties/{path}")).cloned()
         };
         let tagged = |member: &String| {
             let tag = property(member, "type/const").expect("a member has its type");
@@ -156,10 +140,7 @@ impl Reader<'_> {
         if let Some(choices) = property.get("anyOf") {
             return self.choice(choices);
         }
-        let types: Vec<_> = types(property)
-            .into_iter()
-            .filter(|it| it != "null")
-            .collect();
+        let types: Vec<_> = types(property).into_iter().filter(|it| it != "null").collect();
         match types.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["string"] => TEXT,
             ["integer"] => Kind::Simple("i64"),
@@ -196,12 +177,7 @@ impl Reader<'_> {
         let name = name.or_else(|| self.enums.keys().find(same).cloned());
         let name = name.unwrap_or_else(|| format!("{owner}{}", names::pascal(key)));
         let known = self.enums.entry(name.clone()).or_default();
-        known.extend(
-            values
-                .into_iter()
-                .filter(|it| !known.contains(it))
-                .collect::<Vec<_>>(),
-        );
+        known.extend(values.into_iter().filter(|it| !known.contains(it)).collect::<Vec<_>>());
         name
     }
 }
@@ -215,10 +191,7 @@ fn mark_empty(structs: &mut [Struct]) {
         };
         let found = structs.iter().position(|it| {
             !it.empty
-                && it
-                    .fields
-                    .iter()
-                    .all(|field| !field.required || empty(&field.kind, structs))
+                && it.fields.iter().all(|field| !field.required || empty(&field.kind, structs))
         });
         match found {
             Some(number) => structs[number].empty = true,
@@ -254,16 +227,11 @@ fn references(value: &Value, found: &mut Vec<String>) {
 
 fn reference(value: &Value) -> String {
     let text = value["$ref"].as_str().expect("a reference");
-    text.strip_prefix("#/$defs/")
-        .expect("to a definition")
-        .to_owned()
+    text.strip_prefix("#/$defs/").expect("to a definition").to_owned()
 }
 
 fn about(definition: &Value) -> String {
-    definition["description"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    definition["description"].as_str().unwrap_or_default().to_owned()
 }
 
 fn types(property: &Value) -> Vec<String> {
@@ -274,11 +242,7 @@ fn types(property: &Value) -> Vec<String> {
 }
 
 fn strings(value: &Value) -> Vec<String> {
-    list(value)
-        .iter()
-        .filter_map(Value::as_str)
-        .map(Into::into)
-        .collect()
+    list(value).iter().filter_map(Value::as_str).map(Into::into).collect()
 }
 
 fn list(value: &Value) -> &[Value] {

@@ -32,10 +32,7 @@ const ENUMS: [(&str, &str, &str); 26] = [
 ];
 
 pub(crate) fn of_enum(owner: &str, key: &str) -> Option<&'static str> {
-    ENUMS
-        .iter()
-        .find(|it| (it.0, it.1) == (owner, key))
-        .map(|it| it.2)
+    ENUMS.iter().find(|it| (it.0, it.1) == (owner, key)).map(|it| it.2)
 }
 
 /// `openai-chat`, `kindSource` -> `OpenaiChat`, `KindSource`.
@@ -55,9 +52,5 @@ pub(crate) fn snake(text: &str) -> String {
         border.into_iter().chain([it.to_ascii_lowercase()])
     });
     let name: String = each.collect();
-    if name == "type" {
-        "r#type".into()
-    } else {
-        name
-    }
+    if name == "type" { "r#type".into() } else { name }
 }
