@@ -11,7 +11,8 @@ use std::{
 
 use futures_channel::oneshot;
 use futures_timer::Delay;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 
 use crate::{
     error::{Error, Failure},
@@ -112,6 +113,12 @@ impl Connection {
     }
 }
 
+/// A result as what it should be.
+pub(crate) fn decode<T: DeserializeOwned>(answer: &RawValue, method: &str) -> Result<T, Error> {
+    serde_json::from_str(answer.get())
+        .map_err(|error| Error::json(format!("the result of {method}"), error))
+}
+
 /// A request that was made. Gives the raw result; dropped before that, it is taken back,
 /// or the sidecar is asked to stop working on it (which `stream/*` ignores).
 pub(crate) struct Ticket {
@@ -168,13 +175,11 @@ impl Future for Ticket {
             }));
         }
         while Pin::new(&mut self.patience).poll(context).is_ready() {
-            match self.left() {
-                Some(left) => self.patience.reset(left),
-                None => {
-                    self.answered = true;
-                    return Poll::Ready(Err(Failure::Failed(self.time_out())));
-                }
-            }
+            let Some(left) = self.left() else {
+                self.answered = true;
+                return Poll::Ready(Err(Failure::Failed(self.time_out())));
+            };
+            self.patience.reset(left);
         }
         Poll::Pending
     }

@@ -219,7 +219,8 @@ fn list(tried: &[Attempt]) -> String {
     if tried.is_empty() {
         return ": no command for it was found".into();
     }
-    tried.iter().map(|it| format!("\n  {}: {}", it.command, it.error)).collect()
+    let lines: Vec<_> = tried.iter().map(|it| format!("{}: {}", it.command, it.error)).collect();
+    format!("\n  {}", lines.join("\n  "))
 }
 
 /// The last lines of standard error, for a message.

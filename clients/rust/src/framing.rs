@@ -14,8 +14,12 @@ use std::io::{self, BufRead, Read};
 pub const MAX_BODY_BYTES: usize = 64 << 20;
 
 const HEADER: &[u8] = b"Content-Length: ";
-/// The header, 20 digits at most, and two line ends.
-const MAX_HEADER_BYTES: u64 = HEADER.len() as u64 + 24;
+const END: &[u8] = b"\r\n\r\n";
+/// Those of the largest size there is.
+const MAX_DIGITS: usize = 20;
+const MAX_HEADER_BYTES: usize = HEADER.len() + MAX_DIGITS + END.len();
+/// How much of junk is told.
+const SHOWN_BYTES: usize = 200;
 /// A body's buffer grows with what really comes, beginning with this.
 const FIRST_BYTES: usize = 1 << 16;
 
@@ -45,28 +49,36 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(body))
 }
 
+/// Looks at every byte as it comes: junk is told at once, not when it seems to be a line.
 fn read_header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
-    let mut header = Vec::with_capacity(64);
-    for _ in 0..2 {
-        let room = MAX_HEADER_BYTES - header.len() as u64;
-        let read = input.by_ref().take(room).read_until(b'\n', &mut header)?;
-        if header.is_empty() {
-            return Ok(None);
+    let mut header = Vec::with_capacity(MAX_HEADER_BYTES);
+    while !header.ends_with(END) {
+        let there = match input.fill_buf() {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let Some(byte) = there.first() else {
+            let nothing = header.is_empty();
+            return if nothing { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        };
+        header.push(*byte);
+        if !begins_header(&header) {
+            header.extend(there.iter().skip(1).take(SHOWN_BYTES));
+            return Err(junk(&header));
         }
-        if read == 0 {
-            break;
-        }
+        input.consume(1);
     }
-    length(&header).map(Some).ok_or_else(|| junk(&header))
+    let digits = &header[HEADER.len()..header.len() - END.len()];
+    let length = str::from_utf8(digits).ok().and_then(|it| it.parse().ok());
+    length.filter(|it| *it <= MAX_BODY_BYTES).map(Some).ok_or_else(|| junk(&header))
 }
 
-fn length(header: &[u8]) -> Option<usize> {
-    let digits = header.strip_prefix(HEADER)?.strip_suffix(b"\r\n\r\n")?;
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let length = str::from_utf8(digits).ok()?.parse().ok()?;
-    (length <= MAX_BODY_BYTES).then_some(length)
+/// Whether these bytes may be the first ones of a header.
+fn begins_header(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(HEADER) else { return HEADER.starts_with(bytes) };
+    let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
+    digits <= MAX_DIGITS && END.starts_with(&rest[digits..]) && (digits > 0 || rest.is_empty())
 }
 
 fn junk(header: &[u8]) -> io::Error {
@@ -115,7 +127,21 @@ mod tests {
     #[test]
     fn an_end_inside_a_frame_is_no_end() {
         assert_eq!(all(b"Content-Length: 4\r\n\r\n{}"), Err(io::ErrorKind::UnexpectedEof));
-        assert_eq!(all(b"Content-Length: 4\r\n"), Err(io::ErrorKind::InvalidData));
+        assert_eq!(all(b"Content-Length: 4\r\n"), Err(io::ErrorKind::UnexpectedEof));
+    }
+
+    #[test]
+    fn junk_is_told_before_its_line_ends() {
+        struct Stuck(bool);
+        impl Read for Stuck {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                assert!(!std::mem::replace(&mut self.0, true), "nothing more would come");
+                buffer[0] = b'L';
+                Ok(1)
+            }
+        }
+        let error = read(&mut io::BufReader::new(Stuck(false))).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -69,7 +69,9 @@ mod tests {
     fn what_is_kept_is_what_was_pushed() {
         let mut kept = Kept::new(1 << 30);
         let items: Vec<_> = (0..100_000).map(|it| format!("\"{it}\"")).collect();
-        items.iter().for_each(|it| kept.add(it));
+        for each in &items {
+            kept.add(each);
+        }
         assert!(joined(&kept) == items.join(","));
         assert!(kept.segments.iter().all(|it| it.len() <= SEGMENT_BYTES));
         assert!(kept.segments.len() < 10);

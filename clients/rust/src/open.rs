@@ -57,13 +57,13 @@ macro_rules! open_enum {
 /// Objects that are told apart by `type`, with `Unknown` for those of later versions,
 /// and for those of this version that do not have the shape they should.
 macro_rules! open_union {
-    ($(#[$meta:meta])* $name:ident { $($tag:literal = $variant:ident,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($tag:literal = $variant:ident($kind:ty),)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         #[non_exhaustive]
         pub enum $name {
-            $(#[doc = concat!("`", $tag, "`")] $variant($variant),)*
+            $(#[doc = concat!("`", $tag, "`")] $variant($kind),)*
             /// One that this version of the crate does not know, as it came.
             Unknown(serde_json::Value),
         }
@@ -83,7 +83,7 @@ macro_rules! open_union {
             fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(input)?;
                 let known = match $crate::open::tag(&value) {
-                    $($tag => $variant::deserialize(&value).map(Self::$variant).ok(),)*
+                    $($tag => <$kind>::deserialize(&value).map(Self::$variant).ok(),)*
                     _ => None,
                 };
                 Ok(known.unwrap_or(Self::Unknown(value)))

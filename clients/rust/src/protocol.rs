@@ -13,30 +13,30 @@ use crate::open::{open_enum, open_union};
 open_union! {
     /// One of these, told apart by `type`.
     Block {
-        "text" = TextBlock,
-        "reasoning" = ReasoningBlock,
-        "tool-call" = ToolCall,
-        "tool-result" = ToolResult,
+        "text" = TextBlock(TextBlock),
+        "reasoning" = ReasoningBlock(ReasoningBlock),
+        "tool-call" = ToolCall(Box<ToolCall>),
+        "tool-result" = ToolResult(ToolResult),
     }
 }
 
 open_union! {
     /// One of these, told apart by `type`.
     Event {
-        "metadata" = Metadata,
-        "text-delta" = TextDelta,
-        "reasoning-delta" = ReasoningDelta,
-        "block-end" = BlockEnd,
-        "reclassify" = Reclassify,
-        "retract" = Retract,
-        "tool-call-delta" = ToolCallDelta,
-        "tool-call" = ToolCall,
-        "tool-result" = ToolResult,
-        "citation" = Citation,
-        "error" = ProviderError,
-        "usage" = Usage,
-        "diagnostic" = Diagnostic,
-        "finish" = Finish,
+        "metadata" = Metadata(Metadata),
+        "text-delta" = TextDelta(TextDelta),
+        "reasoning-delta" = ReasoningDelta(ReasoningDelta),
+        "block-end" = BlockEnd(BlockEnd),
+        "reclassify" = Reclassify(Reclassify),
+        "retract" = Retract(Retract),
+        "tool-call-delta" = ToolCallDelta(ToolCallDelta),
+        "tool-call" = ToolCall(Box<ToolCall>),
+        "tool-result" = ToolResult(ToolResult),
+        "citation" = Citation(Box<Citation>),
+        "error" = ProviderError(Box<ProviderError>),
+        "usage" = Usage(Usage),
+        "diagnostic" = Diagnostic(Diagnostic),
+        "finish" = Finish(Finish),
     }
 }
 
@@ -45,20 +45,20 @@ impl Event {
     #[must_use]
     pub fn seq(&self) -> Option<i64> {
         match self {
-            Self::Metadata(it) => it.seq.into(),
-            Self::TextDelta(it) => it.seq.into(),
-            Self::ReasoningDelta(it) => it.seq.into(),
-            Self::BlockEnd(it) => it.seq.into(),
-            Self::Reclassify(it) => it.seq.into(),
-            Self::Retract(it) => it.seq.into(),
-            Self::ToolCallDelta(it) => it.seq.into(),
-            Self::ToolCall(it) => it.seq.into(),
-            Self::ToolResult(it) => it.seq.into(),
-            Self::Citation(it) => it.seq.into(),
-            Self::ProviderError(it) => it.seq.into(),
-            Self::Usage(it) => it.seq.into(),
-            Self::Diagnostic(it) => it.seq.into(),
-            Self::Finish(it) => it.seq.into(),
+            Self::Metadata(it) => Some(it.seq),
+            Self::TextDelta(it) => Some(it.seq),
+            Self::ReasoningDelta(it) => Some(it.seq),
+            Self::BlockEnd(it) => Some(it.seq),
+            Self::Reclassify(it) => Some(it.seq),
+            Self::Retract(it) => Some(it.seq),
+            Self::ToolCallDelta(it) => Some(it.seq),
+            Self::ToolCall(it) => it.seq,
+            Self::ToolResult(it) => Some(it.seq),
+            Self::Citation(it) => Some(it.seq),
+            Self::ProviderError(it) => Some(it.seq),
+            Self::Usage(it) => Some(it.seq),
+            Self::Diagnostic(it) => Some(it.seq),
+            Self::Finish(it) => Some(it.seq),
             Self::Unknown(value) => value.get("seq").and_then(Value::as_i64),
         }
     }
@@ -66,21 +66,21 @@ impl Event {
     /// The provider's index of the choice that it belongs to.
     #[must_use]
     pub fn choice(&self) -> i64 {
-        let choice: Option<i64> = match self {
-            Self::Metadata(it) => it.choice.into(),
-            Self::TextDelta(it) => it.choice.into(),
-            Self::ReasoningDelta(it) => it.choice.into(),
-            Self::BlockEnd(it) => it.choice.into(),
-            Self::Reclassify(it) => it.choice.into(),
-            Self::Retract(it) => it.choice.into(),
-            Self::ToolCallDelta(it) => it.choice.into(),
-            Self::ToolCall(it) => it.choice.into(),
-            Self::ToolResult(it) => it.choice.into(),
-            Self::Citation(it) => it.choice.into(),
-            Self::ProviderError(it) => it.choice.into(),
-            Self::Usage(it) => it.choice.into(),
-            Self::Diagnostic(it) => it.choice.into(),
-            Self::Finish(it) => it.choice.into(),
+        let choice = match self {
+            Self::Metadata(it) => it.choice,
+            Self::TextDelta(it) => it.choice,
+            Self::ReasoningDelta(it) => it.choice,
+            Self::BlockEnd(it) => it.choice,
+            Self::Reclassify(it) => it.choice,
+            Self::Retract(it) => it.choice,
+            Self::ToolCallDelta(it) => it.choice,
+            Self::ToolCall(it) => it.choice,
+            Self::ToolResult(it) => it.choice,
+            Self::Citation(it) => it.choice,
+            Self::ProviderError(it) => it.choice,
+            Self::Usage(it) => it.choice,
+            Self::Diagnostic(it) => it.choice,
+            Self::Finish(it) => it.choice,
             Self::Unknown(value) => value.get("choice").and_then(Value::as_i64),
         };
         choice.unwrap_or(0)

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::{
     builder::Builder,
+    connection::decode,
     error::{Error, Failure},
     handle::StreamHandle,
     history::{InspectParams, InspectResult, RepairParams, RepairResult},
@@ -30,7 +31,6 @@ pub struct Sidecar {
 
 impl Sidecar {
     /// How it is started and what it is allowed.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -172,10 +172,7 @@ impl Sidecar {
         loop {
             let connection = self.supervisor.connection().await?;
             match connection.request(method, params, timeout).await {
-                Ok(answer) => {
-                    let unfit = |error| Error::json(format!("the result of {method}"), error);
-                    return serde_json::from_str(answer.get()).map_err(unfit);
-                }
+                Ok(answer) => return decode(&answer, method),
                 Err(Failure::Lost(_)) => {}
                 Err(Failure::Failed(error)) => return Err(error),
             }

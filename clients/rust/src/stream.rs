@@ -21,7 +21,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    connection::Connection,
+    connection::{Connection, decode},
     error::{Error, Failure, LostReason},
     kept::{Kept, push_params},
     lease::Lease,
@@ -37,7 +37,7 @@ use crate::{
 pub(crate) struct Stream {
     supervisor: Arc<Supervisor>,
     params: OpenParams,
-    stream_id: String,
+    id: String,
     opened: OpenResult,
     /// The stream in a process; `None`: the next use opens it anew.
     lease: Option<Lease>,
@@ -64,9 +64,10 @@ impl Stream {
         let chosen = params.stream_id.is_some();
         let make = || format!("rust-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed));
         let stream_id = params.stream_id.get_or_insert_with(make).clone();
+        let timeout = supervisor.config.request_timeout;
         let (lease, opened) = loop {
             let connection = supervisor.connection().await?;
-            match enter(&connection, &supervisor, &params, &stream_id, !chosen).await {
+            match Lease::enter(&connection, &params, &stream_id, !chosen, timeout).await {
                 Ok(entered) => break entered,
                 Err(Failure::Lost(_)) => {}
                 Err(Failure::Failed(error)) => return Err(error),
@@ -76,7 +77,7 @@ impl Stream {
         Ok(Self {
             supervisor,
             params,
-            stream_id,
+            id: stream_id,
             opened,
             lease: Some(lease),
             kept,
@@ -117,10 +118,10 @@ impl Stream {
     /// The events of the oldest push that has not been answered; `None`: there is none.
     /// After an error nothing is under way, and nothing of it was applied.
     pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
-        loop {
+        while self.window.len() > 0 {
             self.settled().await;
-            let failure = match self.window.answer()? {
-                Some(Ok(answer)) => match decoded::<PushResult>(answer.get(), "stream/push") {
+            let failure = match self.window.answer() {
+                Some(Ok(answer)) => match decode::<PushResult>(&answer, "stream/push") {
                     Ok(result) => return Some(Ok(self.accept(result))),
                     Err(error) => Failure::Failed(error),
                 },
@@ -128,10 +129,11 @@ impl Stream {
                 None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
             };
             if let Err(error) = self.mend(failure).await {
-                self.give_up();
+                self.give_up(&error);
                 return Some(Err(error));
             }
         }
+        None
     }
 
     /// Waits for all answers; their events are `unclaimed` then.
@@ -150,12 +152,12 @@ impl Stream {
     }
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
-        let params = SnapshotParams { stream_id: self.stream_id.clone() };
+        let params = SnapshotParams { stream_id: self.id.clone() };
         self.ask("stream/snapshot", &params).await
     }
 
     pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<CloseResult, Error> {
-        params.stream_id.clone_from(&self.stream_id);
+        params.stream_id.clone_from(&self.id);
         let mut result: CloseResult = self.ask("stream/close", &params).await?;
         if let Some(lease) = &mut self.lease {
             lease.release();
@@ -178,7 +180,7 @@ impl Stream {
                 Some(lease) => {
                     let timeout = self.supervisor.config.request_timeout;
                     match lease.connection().request(method, params, timeout).await {
-                        Ok(answer) => return decoded(answer.get(), method),
+                        Ok(answer) => return decode(&answer, method),
                         Err(failure) => failure,
                     }
                 }
@@ -192,7 +194,7 @@ impl Stream {
             return Ok(());
         };
         let timeout = self.supervisor.config.request_timeout;
-        self.window.send(lease.connection(), &self.stream_id, timeout)
+        self.window.send(lease.connection(), &self.id, timeout)
     }
 
     /// Takes the answer to the oldest push.
@@ -235,8 +237,8 @@ impl Stream {
 
     async fn replay(&mut self) -> Result<(), Failure> {
         let connection = self.supervisor.connection().await?;
-        let entered = enter(&connection, &self.supervisor, &self.params, &self.stream_id, true);
-        let (lease, _) = entered.await?;
+        let timeout = self.supervisor.config.request_timeout;
+        let (lease, _) = Lease::enter(&connection, &self.params, &self.id, true, timeout).await?;
         let (mut number, mut replayed) = (0, 0);
         while let Some(items) = self.kept.segment(number) {
             replayed = self.replay_segment(&connection, items).await?;
@@ -262,54 +264,28 @@ impl Stream {
         struct Replayed {
             last_seq: i64,
         }
-        let params = push_params(&self.stream_id, items);
+        let params = push_params(&self.id, items);
         let timeout = self.supervisor.config.request_timeout;
         let answer = connection.ask_text("stream/push", &params, timeout)?.await?;
-        Ok(decoded::<Replayed>(answer.get(), "stream/push")?.last_seq)
+        Ok(decode::<Replayed>(&answer, "stream/push")?.last_seq)
     }
 
     /// After an error nothing is under way. What was sent behind the failed push may have
     /// been applied, so that the stream is made anew from what was answered.
-    fn give_up(&mut self) {
+    fn give_up(&mut self, error: &Error) {
         if self.window.len() > 1 {
             self.lease = None;
+            self.cause = Some(error.clone());
         }
         self.window.clear();
     }
 
     fn lost(&self, reason: LostReason, cause: Error) -> Error {
-        Error::StreamLost { stream_id: self.stream_id.clone(), reason, source: Box::new(cause) }
+        Error::StreamLost { stream_id: self.id.clone(), reason, source: Box::new(cause) }
     }
-}
-
-/// Opens a stream in a process. `own`: nobody else can have a stream of this name there.
-async fn enter(
-    connection: &Arc<Connection>,
-    supervisor: &Supervisor,
-    params: &OpenParams,
-    stream_id: &str,
-    own: bool,
-) -> Result<(Lease, OpenResult), Failure> {
-    let mut lease = Lease::new(Arc::clone(connection), stream_id.to_owned());
-    if !own {
-        lease.release();
-    }
-    let timeout = supervisor.config.request_timeout;
-    let answer = connection.request("stream/open", params, timeout).await;
-    if matches!(answer, Err(Failure::Failed(Error::Rpc(_)))) {
-        lease.release();
-    }
-    let opened = decoded(answer?.get(), "stream/open")?;
-    lease.take();
-    Ok((lease, opened))
 }
 
 fn fresh(events: Vec<Event>, last_seq: i64) -> Vec<Event> {
     let known = |it: &Event| it.seq().is_some_and(|seq| seq <= last_seq);
     events.into_iter().filter(|it| !known(it)).collect()
-}
-
-fn decoded<T: DeserializeOwned>(text: &str, method: &str) -> Result<T, Error> {
-    serde_json::from_str(text)
-        .map_err(|error| Error::json(format!("the result of {method}"), error))
 }

@@ -139,7 +139,9 @@ impl Supervisor {
         match phase {
             Phase::Live(connection) => Some(connection).filter(|it| it.lost().is_none()),
             Phase::Starting { process, .. } => {
-                process.iter().for_each(|it| it.end(&Error::ShutDown));
+                if let Some(process) = process {
+                    process.end(&Error::ShutDown);
+                }
                 None
             }
             Phase::Idle | Phase::Shut => None,
@@ -149,7 +151,9 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.shut().iter().for_each(|it| it.end(&Error::ShutDown));
+        if let Some(connection) = self.shut() {
+            connection.end(&Error::ShutDown);
+        }
     }
 }
 

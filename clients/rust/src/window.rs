@@ -77,10 +77,9 @@ impl Window {
         .await;
     }
 
-    /// The answer to the oldest push, which stays until it is accepted; `Some(None)`
-    /// where there is none.
-    pub(crate) fn answer(&mut self) -> Option<Option<Answer>> {
-        self.0.front_mut().map(|it| it.answer.take())
+    /// The answer to the oldest push, which stays until it is accepted.
+    pub(crate) fn answer(&mut self) -> Option<Answer> {
+        self.0.front_mut()?.answer.take()
     }
 
     /// Takes out the oldest push; gives its chunks.

@@ -20,9 +20,12 @@ use serde_json::{Map, Value};
 use crate::open::{open_enum, open_union};
 ";
 
+/// Structs with so many fields are boxed in unions, so that the others stay small.
+const LARGE: usize = 12;
+
 pub(crate) fn file(protocol: &Protocol) -> String {
     let mut parts = vec![HEAD.to_owned()];
-    parts.extend(protocol.unions.iter().map(union));
+    parts.extend(protocol.unions.iter().map(|it| union(it, &protocol.structs)));
     parts.extend(protocol.structs.iter().map(structure));
     parts.extend(protocol.spellings.iter().map(|it| spelling(it.0, it.1)));
     parts.extend(protocol.aliases.iter().map(|it| alias(&it.0, &it.1)));
@@ -64,22 +67,36 @@ fn spelled(kind: &Kind) -> String {
     }
 }
 
-fn union(it: &Union) -> String {
-    let members: String =
-        it.members.iter().map(|(tag, name)| format!("        {tag:?} = {name},\n")).collect();
+fn union(it: &Union, structs: &[Struct]) -> String {
+    let member = |(tag, name): &(String, String)| {
+        let large = structure_of(name, structs).fields.len() >= LARGE;
+        let kind = if large { format!("Box<{name}>") } else { name.clone() };
+        format!("        {tag:?} = {name}({kind}),\n")
+    };
+    let members: String = it.members.iter().map(member).collect();
     let about = indented(&about(&it.about));
     let mut code = format!("open_union! {{\n{about}    {} {{\n{members}    }}\n}}\n\n", it.name);
     if it.numbered {
-        code += &numbers(it);
+        code += &numbers(it, structs);
     }
     code
 }
 
+fn structure_of<'a>(name: &str, structs: &'a [Struct]) -> &'a Struct {
+    structs.iter().find(|it| it.name == name).expect("a member of a union is a struct")
+}
+
 /// Tells `seq` and `choice` of any member.
-fn numbers(it: &Union) -> String {
+fn numbers(it: &Union, structs: &[Struct]) -> String {
     let arms = |field: &str| -> String {
-        let arm = |name: &String| format!("Self::{name}(it) => it.{field}.into(),\n");
-        it.members.iter().map(|(_, name)| arm(name)).collect()
+        let arm = |(_, name): &(String, String)| {
+            let fields = &structure_of(name, structs).fields;
+            let required = fields.iter().any(|it| it.name == field && it.required);
+            let value = format!("it.{field}");
+            let value = if required { format!("Some({value})") } else { value };
+            format!("Self::{name}(it) => {value},\n")
+        };
+        it.members.iter().map(arm).collect()
     };
     format!(
         "impl {} {{\n\
@@ -87,7 +104,7 @@ fn numbers(it: &Union) -> String {
          #[must_use]\npub fn seq(&self) -> Option<i64> {{\nmatch self {{\n{}\
          Self::Unknown(value) => value.get(\"seq\").and_then(Value::as_i64),\n}}\n}}\n\n\
          /// The provider's index of the choice that it belongs to.\n\
-         #[must_use]\npub fn choice(&self) -> i64 {{\nlet choice: Option<i64> = match self {{\n{}\
+         #[must_use]\npub fn choice(&self) -> i64 {{\nlet choice = match self {{\n{}\
          Self::Unknown(value) => value.get(\"choice\").and_then(Value::as_i64),\n}};\n\
          choice.unwrap_or(0)\n}}\n}}\n",
         it.name,
