@@ -137,9 +137,9 @@ async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
     let sidecar = builder().replay_bytes(100).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     assert_eq!(stream.push("a".repeat(90)).await.unwrap().len(), 1);
-    sidecar.process_id().map(kill);
+    kill(sidecar.process_id().unwrap());
     assert_eq!(stream.push("b".repeat(90)).await.unwrap().len(), 1, "it was replayed");
-    sidecar.process_id().map(kill);
+    kill(sidecar.process_id().unwrap());
     for _ in 0..2 {
         let Err(Error::StreamLost { reason, source, .. }) = stream.push("c").await else {
             panic!("it was too long");
@@ -156,10 +156,10 @@ async fn too_many_restarts_are_refused_and_told() {
         builder().restarts(2, Duration::from_secs(3600)).restart_pause(Duration::ZERO).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     for _ in 0..2 {
-        sidecar.process_id().map(kill);
+        kill(sidecar.process_id().unwrap());
         stream.push("a").await.unwrap();
     }
-    sidecar.process_id().map(kill);
+    kill(sidecar.process_id().unwrap());
     let Err(Error::GaveUp { restarts, last, .. }) = stream.push("a").await else {
         panic!("it was started too often");
     };

@@ -18,7 +18,6 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-#[allow(unsafe_code)] // that is what an allocator is
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
