@@ -56,7 +56,7 @@ def cargo(*arguments: str) -> str:
 def test_cargo_test() -> None:
     """All of it: transcripts, recordings, kills, memory, README, types in step."""
     output = cargo("test", "--workspace", "--locked", "--no-fail-fast")
-    counts = re.findall(r"test result: ok\. (\d+) passed; 0 failed; (\d+) ignored", output)
+    counts = re.findall(r"ok\. (\d+) passed; 0 failed; (\d+) ignored", output)
     assert sum(int(passed) for passed, _ in counts) > 80
     assert {ignored for _, ignored in counts} == {"0"}
 

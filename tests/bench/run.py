@@ -1,9 +1,10 @@
 """Every benchmark in one run on one machine, printed as ratios against their bars.
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose single
-benchmarks: round_trip, pipelined, growth, hostile, startup, memory, client_rust. Makes its own
-environment like the other two commands. Absolute times are this machine's; the ratios
-are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
+benchmarks: round_trip, pipelined, growth, hostile, startup, memory, client_rust. Makes
+its own environment like the other two commands. Absolute times are this machine's; the
+ratios are what counts. Exits with 0, but with 1 under ``--check`` when a bar was
+missed.
 """
 
 from __future__ import annotations

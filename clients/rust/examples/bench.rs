@@ -1,13 +1,14 @@
 //! `bench ROUNDS ECHO...`: prints, as JSON, the seconds of the best round of recorded
-//! streams through [`pipe`](stream_sidecar::StreamHandle::pipe), through `push` chunk by
-//! chunk, and chunk by chunk through a bare echo, spoken to with the same frames and
-//! nothing else. Run by `tests/bench/client_rust.py`.
+//! streams, a request for each chunk and two for open and close, sent in four ways:
+//! through [`pipe`](stream_sidecar::StreamHandle::pipe) and through `push` of this crate,
+//! to a bare sidecar and to a bare echo, with the same frames and nothing else. Run by
+//! `tests/bench/client_rust.py`.
 
 use std::{
     env, fs,
     io::{BufReader, Write},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     time::Instant,
 };
 
@@ -25,17 +26,29 @@ fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let rounds: usize = arguments[0].parse().expect("a number of rounds");
     let recordings = recordings();
-    let chunks: usize = recordings.iter().map(|it| it.1.len()).sum();
+    let requests: usize = recordings.iter().map(|it| it.1.len() + 2).sum();
     let sidecar = block_on(Sidecar::builder().spawn()).expect("the sidecar starts");
-    let mut echo = Echo::start(&arguments[1..]);
-    let (mut pipe, mut push, mut bare) = (f64::MAX, f64::MAX, f64::MAX);
+    let told = env::var(stream_sidecar::VARIABLE).expect("the sidecar's command");
+    let mut bare = Peer::start(told.split(' '));
+    bare.ask("initialize", &json!({}));
+    let mut echo = Peer::start(arguments[1..].iter().map(String::as_str));
+    let mut best = [f64::MAX; 4];
     for _ in 0..rounds {
-        pipe = pipe.min(seconds(|| recordings.iter().for_each(|it| block_on(piped(&sidecar, it)))));
-        push =
-            push.min(seconds(|| recordings.iter().for_each(|it| block_on(pushed(&sidecar, it)))));
-        bare = bare.min(seconds(|| recordings.iter().for_each(|it| echo.repeat(it))));
+        let taken = [
+            seconds(|| recordings.iter().for_each(|it| block_on(piped(&sidecar, it)))),
+            seconds(|| recordings.iter().for_each(|it| block_on(pushed(&sidecar, it)))),
+            seconds(|| recordings.iter().for_each(|it| bare.converse(it))),
+            seconds(|| recordings.iter().for_each(|it| echo.converse(it))),
+        ];
+        for (best, taken) in best.iter_mut().zip(taken) {
+            *best = best.min(taken);
+        }
     }
-    println!("{}", json!({"chunks": chunks, "pipe": pipe, "push": push, "echo": bare}));
+    let [pipe, push, bare, echo] = best;
+    println!(
+        "{}",
+        json!({"requests": requests, "pipe": pipe, "push": push, "bare": bare, "echo": echo})
+    );
 }
 
 fn seconds(run: impl FnOnce()) -> f64 {
@@ -60,32 +73,45 @@ async fn pushed(sidecar: &Sidecar, (options, chunks): &Recording) {
     stream.close().await.expect("the end");
 }
 
-struct Echo(Child);
+/// A process at the other end of two pipes, asked one thing after the other.
+struct Peer {
+    process: Child,
+    output: BufReader<ChildStdout>,
+}
 
-impl Echo {
-    fn start(words: &[String]) -> Self {
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self(command.spawn().expect("the echo starts"))
+impl Peer {
+    fn start<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut words = words.into_iter();
+        let mut command = Command::new(words.next().expect("a program"));
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("it starts");
+        let output = BufReader::new(process.stdout.take().expect("a pipe"));
+        Self { process, output }
     }
 
-    fn repeat(&mut self, (_, chunks): &Recording) {
-        let input = self.0.stdin.as_mut().expect("a pipe");
-        let mut output = BufReader::new(self.0.stdout.as_mut().expect("a pipe"));
+    fn converse(&mut self, (options, chunks): &Recording) {
+        let mut options = serde_json::to_value(options).expect("options");
+        options["streamId"] = "s".into();
+        self.ask("stream/open", &options);
         for chunk in chunks {
-            let params = json!({"streamId": "rust-1", "chunks": [chunk]});
-            let asked =
-                json!({"jsonrpc": "2.0", "id": 1, "method": "stream/push", "params": params});
-            input.write_all(&framing::frame(asked.to_string().as_bytes())).expect("it reads");
-            let answer = framing::read(&mut output).expect("a frame").expect("an answer");
-            serde_json::from_slice::<Value>(&answer).expect("JSON");
+            self.ask("stream/push", &json!({"streamId": "s", "chunk": chunk}));
         }
+        self.ask("stream/close", &json!({"streamId": "s"}));
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let input = self.process.stdin.as_mut().expect("a pipe");
+        input.write_all(&framing::frame(asked.to_string().as_bytes())).expect("it reads");
+        let answer = framing::read(&mut self.output).expect("a frame").expect("an answer");
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        assert!(answer.get("result").is_some(), "{answer}");
     }
 }
 
-impl Drop for Echo {
+impl Drop for Peer {
     fn drop(&mut self) {
-        self.0.kill().and_then(|()| self.0.wait()).expect("it ends");
+        self.process.kill().and_then(|()| self.process.wait()).expect("it ends");
     }
 }
 

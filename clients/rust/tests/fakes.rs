@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures_executor::block_on;
+use futures_util::FutureExt;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use stream_sidecar::{
@@ -30,7 +31,7 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 15] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
         ("junk_later", junk_later),
         ("silence_at_the_start", silence_at_the_start),
@@ -45,6 +46,7 @@ fn main() {
         ("stored_messages", stored_messages),
         ("another_engine_after_a_crash", another_engine_after_a_crash),
         ("a_shutdown_that_is_ignored", a_shutdown_that_is_ignored),
+        ("a_call_that_is_dropped_is_cancelled", a_call_that_is_dropped_is_cancelled),
     ];
     let trials = tests.map(|(name, run)| {
         Trial::test(name, move || {
@@ -234,6 +236,17 @@ fn a_shutdown_that_is_ignored() {
     assert!(matches!(block_on(sidecar.list()), Err(Error::ShutDown)));
 }
 
+/// The fake answers nothing but the cancelled request, and says with which id it was.
+fn a_call_that_is_dropped_is_cancelled() {
+    let sidecar = block_on(fake("cancel").spawn()).unwrap();
+    let params = InspectParams::default();
+    assert!(sidecar.inspect(&params).now_or_never().is_none());
+    match block_on(sidecar.repair(&params)).unwrap_err() {
+        Error::Rpc(refusal) => assert_eq!(refusal.message, "cancelled was 2"),
+        other => panic!("{other:?}"),
+    }
+}
+
 // The other side
 
 fn play(name: &str) {
@@ -281,6 +294,17 @@ fn converse(name: &str) -> bool {
             answer(&message, &opened(&message));
         }
         (_, "stream/open") => answer(&message, &opened(&message)),
+        ("cancel", "message/inspect") => {
+            let cancel = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+            let cancel: Value = serde_json::from_slice(&cancel).unwrap();
+            assert_eq!(cancel["method"], "$/cancelRequest");
+            let next = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+            let next: Value = serde_json::from_slice(&next).unwrap();
+            let told = format!("cancelled was {}", cancel["params"]["id"]);
+            let error = json!({"code": -32800, "message": told});
+            say(&json!({"id": message["id"], "error": error}));
+            say(&json!({"id": next["id"], "error": error}));
+        }
         ("late", "stream/push") => {
             thread::sleep(10 * PATIENCE);
             answer(&message, &pushed(&message));
