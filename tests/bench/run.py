@@ -2,8 +2,9 @@
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
 round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
-client_typescript, client_rust. Makes its own environment like the other commands. Absolute times are this machine's; the ratios
-are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
+client_typescript, client_rust. Makes its own environment like the other commands.
+Absolute times are this machine's; the ratios are what counts. Exits with 0, but with 1
+under ``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
     *("round_trip", "pipelined", "growth", "dialects", "hostile", "startup"),
-    *("memory", "repair", "client_typescript"),
+    *("memory", "repair", "client_typescript", "client_rust"),
 )
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 
