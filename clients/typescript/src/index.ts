@@ -6,4 +6,4 @@ export type { ClientOptions, ReadText, SidecarOptions } from "./options.js";
 export * from "./protocol.js";
 export type { Source } from "./read-ahead.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
-export { SidecarStream, type CloseOptions } from "./stream.js";
+export type { CloseOptions, SidecarStream } from "./stream.js";
