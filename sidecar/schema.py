@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from attrs import has
 
-from sidecar import envelope, errors, methods
+from sidecar import envelope, errors, history_methods, methods
 from sidecar.errors import UsageError
 from sidecar.events import (
     EVENTS,
@@ -121,8 +121,10 @@ def table() -> Json:
 
 
 def result_of(method: Method) -> type[Any]:
-    """The class of what a method's handler gives: one of ``sidecar.methods``."""
-    kind: type[Any] = getattr(methods, method.handler.__annotations__["return"])
+    """The class of what a method's handler gives."""
+    name = method.handler.__annotations__["return"]
+    homes = (methods, history_methods)
+    kind: type[Any] = next(getattr(home, name) for home in homes if hasattr(home, name))
     return kind
 
 

@@ -144,14 +144,21 @@ def _filled(value: Any, definition: dict[str, Any]) -> Any:
         return _sample(definition)
     if not isinstance(value, dict):
         return value
-    parts = definition.get("properties", {})
+    parts = _resolved(definition).get("properties", {})
     return {key: _filled(item, parts.get(key, {})) for key, item in value.items()}
+
+
+def _resolved(definition: dict[str, Any]) -> dict[str, Any]:
+    name = definition.get("$ref", "").removeprefix("#/$defs/")
+    found: dict[str, Any] = SCHEMA["$defs"][name] if name else definition
+    return found
 
 
 def _sample(definition: dict[str, Any]) -> Any:
     """The least that fits."""
-    if "$ref" in definition:
-        return _sample(SCHEMA["$defs"][definition["$ref"].removeprefix("#/$defs/")])
+    definition = _resolved(definition)
+    if "anyOf" in definition:
+        return _sample(definition["anyOf"][0])
     if "const" in definition:
         return definition["const"]
     empty = {"string": "", "integer": 1, "boolean": True, "array": []}
