@@ -35,7 +35,7 @@ pub enum Error {
         /// Its exit status, where the system told it.
         status: Option<ExitStatus>,
         /// The last 64 kB that it wrote to standard error.
-        stderr: Arc<str>,
+        stderr: StderrTail,
     },
     /// An answer did not come in time. The process is ended, for it serves one request
     /// after the other: one that hangs is lost for everybody.
@@ -46,7 +46,7 @@ pub enum Error {
         /// How long was waited.
         after: Duration,
         /// The last 64 kB that the process wrote to standard error.
-        stderr: Arc<str>,
+        stderr: StderrTail,
     },
     /// The process wrote something to its standard output that is not the protocol.
     #[error("not the protocol: {message}{}", tail(.stderr))]
@@ -54,7 +54,7 @@ pub enum Error {
         /// What was wrong.
         message: String,
         /// The last 64 kB that the process wrote to standard error.
-        stderr: Arc<str>,
+        stderr: StderrTail,
     },
     /// The process is a sidecar of another protocol version, or no sidecar at all.
     #[error("protocol version {wanted} is not spoken, but {found:?}")]
@@ -223,10 +223,33 @@ fn list(tried: &[Attempt]) -> String {
     format!("\n  {}", lines.join("\n  "))
 }
 
-/// The last lines of standard error, for a message.
-fn tail(stderr: &str) -> impl fmt::Display {
-    const LINES: usize = 5;
-    let lines: Vec<&str> = stderr.trim_end().lines().collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    if last.is_empty() { String::new() } else { format!("; it said: {}", last.join("\n")) }
+/// The last 64 kB that the process wrote to standard error: derefs to all of it, and
+/// shows its last lines.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StderrTail(pub(crate) Arc<str>);
+
+impl std::ops::Deref for StderrTail {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for StderrTail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LINES: usize = 5;
+        let lines: Vec<&str> = self.trim_end().lines().collect();
+        formatter.write_str(&lines[lines.len().saturating_sub(LINES)..].join("\n"))
+    }
+}
+
+impl fmt::Debug for StderrTail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.to_string())
+    }
+}
+
+fn tail(stderr: &StderrTail) -> String {
+    if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
 }

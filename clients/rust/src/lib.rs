@@ -29,7 +29,7 @@ mod wire;
 
 pub use builder::Builder;
 pub use chunk::Chunk;
-pub use error::{Attempt, Error, LostReason, RpcError};
+pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
 pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
 pub use history::{

@@ -19,7 +19,7 @@ use std::{
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use crate::{framing, locate::CommandLine};
+use crate::{error::StderrTail, framing, locate::CommandLine};
 
 const TAIL_BYTES: usize = 64 << 10;
 const READ_BYTES: usize = 1 << 16;
@@ -55,7 +55,7 @@ pub(crate) struct End {
     /// Something came that is not the protocol; else the output was closed.
     pub(crate) junk: Option<String>,
     pub(crate) status: Option<ExitStatus>,
-    pub(crate) stderr: Arc<str>,
+    pub(crate) stderr: StderrTail,
 }
 
 /// Where frames for a process are put. Never waits: the
@@ -120,7 +120,7 @@ impl Process {
     }
 
     /// The last 64 kB of its standard error.
-    pub(crate) fn stderr(&self) -> Arc<str> {
+    pub(crate) fn stderr(&self) -> StderrTail {
         text(&self.stderr)
     }
 }
@@ -206,8 +206,8 @@ fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, said_all: &Sender<()>) {
     let _ = said_all.send(());
 }
 
-fn text(tail: &Mutex<Tail>) -> Arc<str> {
-    tail.lock().unwrap_or_else(PoisonError::into_inner).text()
+fn text(tail: &Mutex<Tail>) -> StderrTail {
+    StderrTail(tail.lock().unwrap_or_else(PoisonError::into_inner).text())
 }
 
 /// The end of a text of any length.

@@ -170,7 +170,7 @@ async fn too_many_restarts_are_refused_and_told() {
 #[tokio::test]
 async fn a_stream_that_expired_is_made_again() {
     let limits =
-        stream_sidecar::protocol::LimitsPatch { idle_timeout_ms: Some(30), ..Default::default() };
+        stream_sidecar::protocol::LimitsPatch { idle_timeout_ms: Some(500), ..Default::default() };
     let sidecar = builder().limits(limits).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     let mut events = stream.push("<think>a").await.unwrap();
