@@ -72,6 +72,7 @@ class Choice:
         self._citations: CitationResolver | None = None
         self._twins = Twins()
         self._written = 0  # calls that were found in the text
+        self._marker = 0, -1  # place of the last citation's marker, and its end
 
     # What comes in
 
@@ -173,9 +174,11 @@ class Choice:
 
     def written_citation(self, taken: Taken, piece: Piece) -> None:
         """A citation's marker: one citation for each of its references."""
-        at = piece[2]
+        _, text, start, end = piece
+        at = self._marker[0] if start == self._marker[1] else start
+        self._marker = at, end  # markers in a row stand at one place
         for reference in taken.content:
-            raw = {"ref": reference, "marker": piece[1]}
+            raw = {"ref": reference, "marker": text}
             part = CitationPart(
                 "other", raw, self.number, "marker", "offsets", start=at, end=at
             )

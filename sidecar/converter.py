@@ -206,7 +206,7 @@ def _union_reader(kind: Any) -> Reader:
 
 # Writing
 
-_NOT_ZERO = ("choice", "seq")
+NOT_ZERO = ("choice", "seq")
 """Left out when 0: the first choice, and what is not part of a stream."""
 
 
@@ -229,7 +229,7 @@ def class_writer(kind: Any) -> Writer:
         write = scope[f"write_{name}"] = writer_of(types[name])
         item = "item" if write is None else f"write_{name}(item)"
         nothing = "ABSENT" if each.metadata == NULLABLE else "None"
-        test = "item" if name in _NOT_ZERO else f"item is not {nothing}"
+        test = "item" if name in NOT_ZERO else f"item is not {nothing}"
         lines += [
             f"item = value.{name}",
             f"if {test}: written[{camel(name)!r}] = {item}",

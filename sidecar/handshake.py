@@ -19,7 +19,7 @@ from sidecar.dialects import DIALECTS
 from sidecar.errors import InvalidParamsError, UnsupportedVersionError
 from sidecar.events import EVENTS
 from sidecar.framing import FRAMINGS
-from sidecar.methods import ConnectionOptions
+from sidecar.methods import Capabilities, ConnectionOptions
 from sidecar.options import Limits, Policy
 from sidecar.protocol import WIRE_NAMES
 from sidecar.sessions import patched
@@ -76,7 +76,9 @@ def shake_hands(params: Any) -> Handshake:
             "capabilities": {
                 "positionEncoding": _position_encoding(params),
                 **LSP_CAPABILITIES,
-                "experimental": {"streamSidecar": _our_capabilities(limits)},
+                "experimental": {
+                    "streamSidecar": unstructure(_our_capabilities(limits))
+                },
             },
             "serverInfo": {"name": "stream-sidecar", "version": __version__},
         },
@@ -100,15 +102,15 @@ def _connection_options(initialization_options: Any) -> ConnectionOptions:
     return options
 
 
-def _our_capabilities(limits: Limits) -> dict[str, Any]:
-    return {
-        "protocolVersion": PROTOCOL_VERSION,
-        "wires": WIRE_NAMES,
-        "framings": FRAMINGS,
-        "dialects": tuple(DIALECTS),
-        "events": tuple(vars(event)["type"] for event in EVENTS),
-        "limits": unstructure(limits),
-    }
+def _our_capabilities(limits: Limits) -> Capabilities:
+    return Capabilities(
+        protocol_version=PROTOCOL_VERSION,
+        wires=WIRE_NAMES,
+        framings=FRAMINGS,
+        dialects=tuple(DIALECTS),
+        events=tuple(vars(event)["type"] for event in EVENTS),
+        limits=limits,
+    )
 
 
 def _position_encoding(params: dict[str, Any]) -> str:

@@ -36,6 +36,18 @@ class ConnectionOptions:
 
 
 @frozen
+class Capabilities:
+    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
+
+    protocol_version: int
+    wires: tuple[str, ...]
+    framings: tuple[str, ...]
+    dialects: tuple[str, ...]
+    events: tuple[str, ...]
+    limits: Limits
+
+
+@frozen
 class OpenParams:
     """``stream/open``; ``metadata`` is the host's own and comes back in stream/list."""
 

@@ -68,6 +68,8 @@ TOOL_KINDS = (
     "switch-mode",
     "other",
 )
+PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
+"""Types of params that are some fields of a class."""
 
 
 @frozen
@@ -121,27 +123,41 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _not_empty(value: str) -> None:
+@frozen
+class Check:
+    """A check that JSON Schema can say, too: ``schema`` are the keywords that do."""
+
+    test: Callable[[Any], None]
+    schema: dict[str, Any]
+
+    def __call__(self, value: Any) -> None:
+        self.test(value)
+
+
+def _check_not_empty(value: str) -> None:
     if not value:
         raise Invalid("must not be empty")
 
 
-def _one_of(names: Iterable[str]) -> Callable[[str], None]:
+_not_empty = Check(_check_not_empty, {"minLength": 1})
+
+
+def _one_of(names: Iterable[str]) -> Check:
     known = tuple(names)
 
     def check(value: str) -> None:
         if value not in known:
             raise Invalid(f"must be one of {', '.join(known)}")
 
-    return check
+    return Check(check, {"enum": [*known]})
 
 
-def _at_least(least: int) -> Callable[[int], None]:
+def _at_least(least: int) -> Check:
     def check(value: int) -> None:
         if value < least:
             raise Invalid(f"must be at least {least}")
 
-    return check
+    return Check(check, {"minimum": least})
 
 
 def _tags(tags: tuple[str, ...]) -> None:
@@ -174,6 +190,17 @@ def _chunk_or_chunks(params: PushParams) -> None:
         raise Invalid("must not be given together with chunk", ".chunks")
 
 
+_CHUNK_OR_CHUNKS: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["chunk"], "properties": {"chunks": {"type": "null"}}},
+        {
+            "required": ["chunks"],
+            "properties": {"chunk": {"type": "null"}, "chunks": {"type": "array"}},
+        },
+    ]
+}
+
+
 def _textual(params: OpenParams | NormalizeParams) -> None:
     pair = {params.wire, params.framing}
     if "text" in pair and not pair <= {"text", "auto"}:
@@ -185,7 +212,7 @@ CHECKS.update(
         (OpenParams, "stream_id"): _not_empty,
         (OpenParams, ""): _textual,
         (NormalizeParams, ""): _textual,
-        (PushParams, ""): _chunk_or_chunks,
+        (PushParams, ""): Check(_chunk_or_chunks, _CHUNK_OR_CHUNKS),
         (Tool, "name"): _not_empty,
         (Tool, "kind"): _one_of(TOOL_KINDS),
         (ReasoningPolicy, "tags"): _tags,
@@ -225,5 +252,5 @@ def _tool(value: Any) -> Any:
 
 
 converter.register_structure_hook(Tool, _tool_reader())
-converter.register_structure_hook(PolicyPatch, patch_reader(Policy))
-converter.register_structure_hook(LimitsPatch, patch_reader(Limits))
+for _part, _whole in PATCHES.items():
+    converter.register_structure_hook(_part, patch_reader(_whole))

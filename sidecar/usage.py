@@ -208,7 +208,7 @@ def _count(value: dict[str, Any], paths: Paths) -> int | None:
     return None
 
 
-_REASONS = {
+REASONS = {
     "stop": "stop completed complete end_turn stop_sequence eos eos_token reason_stop",
     "tool-calls": "tool_calls tool_call function_call tool_use requires_action"
     " reason_tool_calls",
@@ -229,7 +229,7 @@ _REASONS = {
     "cancelled": "cancelled canceled user_cancel",
 }
 _REASON_OF = {
-    word: reason for reason, words in _REASONS.items() for word in words.split()
+    word: reason for reason, words in REASONS.items() for word in words.split()
 }
 
 _WIRE_REASONS = {

@@ -43,8 +43,8 @@ CORE = _names(
 PROCESS = _names(
     """
     logs transport lifetime envelope failures base_protocol
-    repair_counts converter methods history_methods sessions lookups batches protocol
-    handshake batch_thread connection
+    repair_counts converter json_schema methods history_methods sessions lookups batches
+    protocol handshake schema batch_thread connection
     server editor lsp_thread
     session_files cli __main__
     """

@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "normalize": "sidecar.cli.normalize",
     "repair": "sidecar.cli.repair",
     "dialects": "sidecar.cli.dialects",
+    "schema": "sidecar.cli.schema",
 }
 """Name -> module; its ``command`` is the click command."""
 

@@ -1,9 +1,10 @@
 """Every benchmark in one run on one machine, printed as ratios against their bars.
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
-round_trip, pipelined, growth, dialects, hostile, startup, memory, repair. Makes its own
-environment like the other two commands. Absolute times are this machine's; the ratios
-are what counts. Exits with 0, but with 1 under ``--check`` when a bar was missed.
+round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
+client_typescript, client_rust. Makes its own environment like the other commands.
+Absolute times are this machine's; the ratios are what counts. Exits with 0, but with 1
+under ``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
     *("round_trip", "pipelined", "growth", "dialects", "hostile", "startup"),
-    *("memory", "repair"),
+    *("memory", "repair", "client_typescript", "client_rust"),
 )
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 

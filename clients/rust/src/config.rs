@@ -1,0 +1,24 @@
+//! What the host decided; [`Builder`](crate::Builder) tells what each of it means.
+
+use std::{ffi::OsString, time::Duration};
+
+use crate::{gate::QueueBounds, locate::CommandLine, protocol::ConnectionOptions};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    /// Empty: it is looked for.
+    pub(crate) words: Vec<OsString>,
+    /// Environment and directory of whatever is started; its words are not used.
+    pub(crate) place: CommandLine,
+    pub(crate) downloads: bool,
+    pub(crate) options: ConnectionOptions,
+    pub(crate) bounds: QueueBounds,
+    pub(crate) start_timeout: Duration,
+    pub(crate) request_timeout: Duration,
+    pub(crate) batch_timeout: Duration,
+    pub(crate) restarts: usize,
+    pub(crate) within: Duration,
+    pub(crate) pause: Duration,
+    pub(crate) replay_bytes: usize,
+    pub(crate) pass_through: bool,
+}

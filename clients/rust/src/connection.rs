@@ -1,0 +1,196 @@
+//! Requests over one process, and the time that they may take. Ends with its process
+//! and is never mended: the [`Supervisor`](crate::supervisor::Supervisor) makes another.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures_channel::oneshot;
+use futures_timer::Delay;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::{
+    error::{Error, Failure},
+    gate::QueueBounds,
+    locate::CommandLine,
+    process::{Outbox, Process},
+    wire::{Answer, Expected, Reader, Waiting, Wire},
+};
+
+/// A running process and what it was asked. Dropping it ends the process.
+pub(crate) struct Connection {
+    process: Process,
+    wire: Arc<Wire>,
+}
+
+impl Connection {
+    /// Starts the process, without shaking hands.
+    pub(crate) fn start(command: &CommandLine, bounds: QueueBounds) -> Result<Self, Error> {
+        let (outbox, frames) = Outbox::new();
+        let wire = Arc::new(Wire::new(outbox, bounds));
+        let process = Process::start(command, frames, Reader(Arc::clone(&wire)));
+        let process = process.map_err(|source| Error::Spawn {
+            command: command.to_string(),
+            source: Arc::new(source),
+        })?;
+        Ok(Self { process, wire })
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What ended the connection, if something did.
+    pub(crate) fn lost(&self) -> Option<Error> {
+        self.wire.lost()
+    }
+
+    /// Ends the process; everybody who waits for an answer gets `error`.
+    pub(crate) fn end(&self, error: &Error) {
+        self.wire.lose(error);
+        self.process.kill();
+    }
+
+    /// Makes a request and waits for its result.
+    pub(crate) async fn request(
+        self: &Arc<Self>,
+        method: &'static str,
+        params: &impl Serialize,
+        timeout: Duration,
+    ) -> Answer {
+        self.ask(method, params, timeout)?.await
+    }
+
+    /// Makes a request, which goes out as soon as the queue's bounds allow.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        method: &'static str,
+        params: &impl Serialize,
+        timeout: Duration,
+    ) -> Result<Ticket, Failure> {
+        let params = serde_json::to_string(params)
+            .map_err(|error| Error::json(format!("the params of {method}"), error))?;
+        self.ask_text(method, &params, timeout)
+    }
+
+    /// [`Connection::ask`] with params that are JSON already.
+    pub(crate) fn ask_text(
+        self: &Arc<Self>,
+        method: &'static str,
+        params: &str,
+        timeout: Duration,
+    ) -> Result<Ticket, Failure> {
+        // `null` is left out, as methods without params want it.
+        let params = Some(params).filter(|it| *it != "null");
+        Ok(Ticket::new(self, self.wire.ask(method, params)?, method, timeout))
+    }
+
+    /// Makes a request whose answer nobody waits for.
+    pub(crate) fn forget(&self, method: &'static str, params: &str) {
+        self.wire.forget(method, Some(params));
+    }
+
+    pub(crate) fn notify(&self, method: &'static str) {
+        self.wire.tell(method, None);
+    }
+
+    /// Tells the process to exit, and waits for its end.
+    pub(crate) async fn exit(self: &Arc<Self>, timeout: Duration) -> Failure {
+        self.notify("exit");
+        let expected = match self.wire.wait() {
+            Ok(expected) => expected,
+            Err(failure) => return failure,
+        };
+        match Ticket::new(self, expected, "exit", timeout).await {
+            Ok(_) => Failure::Lost(Error::ShutDown),
+            Err(failure) => failure,
+        }
+    }
+}
+
+/// A result as what it should be.
+pub(crate) fn decode<T: DeserializeOwned>(answer: &RawValue, method: &str) -> Result<T, Error> {
+    serde_json::from_str(answer.get())
+        .map_err(|error| Error::json(format!("the result of {method}"), error))
+}
+
+/// A request that was made. Gives the raw result; dropped before that, it is taken back,
+/// or the sidecar is asked to stop working on it (which `stream/*` ignores).
+pub(crate) struct Ticket {
+    connection: Arc<Connection>,
+    expected: Expected,
+    method: &'static str,
+    after: Duration,
+    patience: Delay,
+    answered: bool,
+}
+
+impl Ticket {
+    fn new(
+        connection: &Arc<Connection>,
+        expected: Expected,
+        method: &'static str,
+        after: Duration,
+    ) -> Self {
+        let (connection, patience) = (Arc::clone(connection), Delay::new(after));
+        Self { connection, expected, method, after, patience, answered: false }
+    }
+
+    /// Waits until the request has gone out, or never will. Its answer tells which.
+    pub(crate) async fn sent(&mut self) {
+        let _ = (&mut self.expected.sent).await;
+    }
+
+    /// How long is left, now that the time seems to be up. Answers let others go out
+    /// whether somebody reads them or not, so that a process that gives none hangs.
+    fn left(&self) -> Option<Duration> {
+        let waited = match self.connection.wire.waiting(self.expected.id) {
+            Waiting::Sent(time) | Waiting::Queued(time) => time,
+            Waiting::Over => Duration::ZERO,
+        };
+        self.after.checked_sub(waited).filter(|it| !it.is_zero())
+    }
+
+    fn time_out(&self) -> Error {
+        let stderr = self.connection.process.stderr();
+        let error = Error::Timeout { method: self.method, after: self.after, stderr };
+        self.connection.end(&error);
+        error
+    }
+}
+
+impl Future for Ticket {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        if let Poll::Ready(answer) = Pin::new(&mut self.expected.answer).poll(context) {
+            self.answered = true;
+            return Poll::Ready(answer.unwrap_or_else(|oneshot::Canceled| {
+                Err(Failure::Lost(self.connection.lost().unwrap_or(Error::ShutDown)))
+            }));
+        }
+        while Pin::new(&mut self.patience).poll(context).is_ready() {
+            let Some(left) = self.left() else {
+                self.answered = true;
+                return Poll::Ready(Err(Failure::Failed(self.time_out())));
+            };
+            self.patience.reset(left);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let wire = &self.connection.wire;
+        if !self.answered && wire.leave(self.expected.id) && !self.method.starts_with("stream/") {
+            let params = format!("{{\"id\":{}}}", self.expected.id);
+            wire.tell("$/cancelRequest", Some(&params));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The base protocol: `Content-Length: N`, an empty line, N bytes.
+//!
+//! Takes and gives bodies as bytes and knows nothing of JSON. It is strict, because the
+//! sidecar writes exactly one form: anything else on its standard output is junk, and
+//! reading over junk would hide a broken installation.
+//!
+//! The kept crates do not fit: `lsp-server` reads a header line and a body of any size
+//! that is claimed, so that junk takes the host's memory, and brings channels and a
+//! logger that would see every chunk.
+
+use std::io::{self, BufRead, Read};
+
+/// Bodies beyond this are junk: twice what the sidecar accepts itself by default.
+pub const MAX_BODY_BYTES: usize = 64 << 20;
+
+const HEADER: &[u8] = b"Content-Length: ";
+const END: &[u8] = b"\r\n\r\n";
+/// Those of the largest size there is.
+const MAX_DIGITS: usize = 20;
+const MAX_HEADER_BYTES: usize = HEADER.len() + MAX_DIGITS + END.len();
+/// How much of junk is told.
+const SHOWN_BYTES: usize = 200;
+/// A body's buffer grows with what really comes, beginning with this.
+const FIRST_BYTES: usize = 1 << 16;
+
+/// A body with its frame, ready to be written.
+#[must_use]
+pub fn frame(body: &[u8]) -> Vec<u8> {
+    let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+    frame.extend_from_slice(body);
+    frame
+}
+
+/// The next body, or `None` where the input ended between two frames.
+///
+/// # Errors
+///
+/// `InvalidData` for anything that is not exactly a frame, `UnexpectedEof` for an end
+/// inside of one, and what the reader says.
+pub fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let Some(length) = read_header(input)? else {
+        return Ok(None);
+    };
+    let mut body = Vec::with_capacity(length.min(FIRST_BYTES));
+    input.take(length as u64).read_to_end(&mut body)?;
+    if body.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(body))
+}
+
+/// Looks at every byte as it comes: junk is told at once, not when it seems to be a line.
+fn read_header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
+    let mut header = Vec::with_capacity(MAX_HEADER_BYTES);
+    while !header.ends_with(END) {
+        let there = match input.fill_buf() {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let Some(byte) = there.first() else {
+            let nothing = header.is_empty();
+            return if nothing { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        };
+        header.push(*byte);
+        if !begins_header(&header) {
+            header.extend(there.iter().skip(1).take(SHOWN_BYTES));
+            return Err(junk(&header));
+        }
+        input.consume(1);
+    }
+    let digits = &header[HEADER.len()..header.len() - END.len()];
+    let length = str::from_utf8(digits).ok().and_then(|it| it.parse().ok());
+    length.filter(|it| *it <= MAX_BODY_BYTES).map(Some).ok_or_else(|| junk(&header))
+}
+
+/// Whether these bytes may be the first ones of a header.
+fn begins_header(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(HEADER) else { return HEADER.starts_with(bytes) };
+    let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
+    digits <= MAX_DIGITS && END.starts_with(&rest[digits..]) && (digits > 0 || rest.is_empty())
+}
+
+fn junk(header: &[u8]) -> io::Error {
+    let shown = String::from_utf8_lossy(header);
+    let message = format!("{:?} where a header was expected", shown.trim_end());
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut input: &[u8]) -> Result<Vec<Vec<u8>>, io::ErrorKind> {
+        let mut bodies = Vec::new();
+        while let Some(body) = read(&mut input).map_err(|it| it.kind())? {
+            bodies.push(body);
+        }
+        Ok(bodies)
+    }
+
+    #[test]
+    fn what_is_framed_is_read() {
+        let bodies = [b"{}".to_vec(), Vec::new(), vec![b'x'; 200_000]];
+        let written: Vec<u8> = bodies.iter().flat_map(|it| frame(it)).collect();
+        assert_eq!(all(&written).unwrap(), bodies);
+    }
+
+    #[test]
+    fn anything_else_is_junk() {
+        let junk: [&[u8]; 9] = [
+            b"Traceback (most recent call last):\n",
+            b"hello, and no line end",
+            b"content-length: 2\r\n\r\n{}",
+            b"Content-Length: 2\n\n{}",
+            b"Content-Length: +2\r\n\r\n{}",
+            b"Content-Length: \r\n\r\n{}",
+            b"Content-Length: 2\r\nX: y\r\n\r\n{}",
+            b"Content-Length: 99999999999\r\n\r\n{}",
+            b"Content-Length: 99999999999999999999999999\r\n\r\n{}",
+        ];
+        for each in junk {
+            assert_eq!(all(each), Err(io::ErrorKind::InvalidData), "{each:?}");
+        }
+    }
+
+    #[test]
+    fn an_end_inside_a_frame_is_no_end() {
+        assert_eq!(all(b"Content-Length: 4\r\n\r\n{}"), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(all(b"Content-Length: 4\r\n"), Err(io::ErrorKind::UnexpectedEof));
+    }
+
+    #[test]
+    fn junk_is_told_before_its_line_ends() {
+        struct Stuck(bool);
+        impl Read for Stuck {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                assert!(!std::mem::replace(&mut self.0, true), "nothing more would come");
+                buffer[0] = b'L';
+                Ok(1)
+            }
+        }
+        let error = read(&mut io::BufReader::new(Stuck(false))).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn endless_junk_is_not_kept() {
+        let mut endless = io::BufReader::new(io::repeat(b'x'));
+        assert_eq!(read(&mut endless).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}

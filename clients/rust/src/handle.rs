@@ -1,0 +1,187 @@
+//! The handle of an open stream, whether a sidecar is behind it or not.
+
+use futures_core::Stream as Source;
+use futures_util::StreamExt;
+
+use crate::{
+    chunk::Chunk,
+    error::Error,
+    pass_through::PassThrough,
+    pipe::{self, Pipe},
+    protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
+    stream::Stream,
+};
+
+/// An open stream: one response of one model.
+///
+/// Dropping it closes the stream in the sidecar. When the sidecar's process ends, the
+/// stream is made again in the next one, and nothing of that is seen here.
+#[must_use = "a stream that is dropped is closed"]
+pub struct StreamHandle(Kind);
+
+enum Kind {
+    Live(Box<Stream>),
+    PassThrough(PassThrough),
+}
+
+impl StreamHandle {
+    pub(crate) fn live(stream: Stream) -> Self {
+        Self(Kind::Live(Box::new(stream)))
+    }
+
+    pub(crate) fn pass_through(stream: PassThrough) -> Self {
+        Self(Kind::PassThrough(stream))
+    }
+
+    /// What the sidecar said when the stream was opened: its profile, its policy, its
+    /// limits. `None` in pass-through.
+    #[must_use]
+    pub fn opened(&self) -> Option<&OpenResult> {
+        match &self.0 {
+            Kind::Live(stream) => Some(stream.opened()),
+            Kind::PassThrough(_) => None,
+        }
+    }
+
+    /// Whether no sidecar is behind this stream; see
+    /// [`Builder::pass_through`](crate::Builder::pass_through).
+    #[must_use]
+    pub fn is_pass_through(&self) -> bool {
+        matches!(self.0, Kind::PassThrough(_))
+    }
+
+    /// Pushes a chunk and gives the events that it makes certain.
+    ///
+    /// May be dropped while it waits: a chunk that was sent is pushed then, and its
+    /// events come with those of the next call.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]. The chunk was not applied then and may be pushed again, except
+    /// after [`Error::StreamLost`], which ends the stream.
+    pub async fn push(&mut self, chunk: impl Into<Chunk>) -> Result<Vec<Event>, Error> {
+        self.push_items(chunk.into().as_json().to_owned()).await
+    }
+
+    /// Pushes several chunks at once: the events of one after the other.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`StreamHandle::push`].
+    pub async fn push_all(
+        &mut self,
+        chunks: impl IntoIterator<Item = impl Into<Chunk>>,
+    ) -> Result<Vec<Event>, Error> {
+        let chunks: Vec<Chunk> = chunks.into_iter().map(Into::into).collect();
+        let items: Vec<&str> = chunks.iter().map(Chunk::as_json).collect();
+        self.push_items(items.join(",")).await
+    }
+
+    async fn push_items(&mut self, items: String) -> Result<Vec<Event>, Error> {
+        match &mut self.0 {
+            Kind::Live(stream) => stream.push(items).await,
+            Kind::PassThrough(stream) => Ok(stream.push(&items)),
+        }
+    }
+
+    /// The message as the events so far make it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; nothing has changed then.
+    pub async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
+        match &mut self.0 {
+            Kind::Live(stream) => stream.snapshot().await,
+            Kind::PassThrough(stream) => Ok(stream.snapshot()),
+        }
+    }
+
+    /// Ends the stream after the end of the response.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn close(self) -> Result<CloseResult, Error> {
+        self.close_with(CloseParams::default()).await
+    }
+
+    /// Ends the stream because the user stopped it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn cancel(self) -> Result<CloseResult, Error> {
+        let reason = Some(CloseReason::Cancelled);
+        self.close_with(CloseParams { reason, ..CloseParams::default() }).await
+    }
+
+    /// Ends the stream with what the host knows of its end. `stream_id` is filled in.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn close_with(self, params: CloseParams) -> Result<CloseResult, Error> {
+        match self.0 {
+            Kind::Live(stream) => stream.close(params).await,
+            Kind::PassThrough(stream) => Ok(stream.close(&params)),
+        }
+    }
+
+    /// The events of a whole response: pushes what `chunks` gives and closes the stream
+    /// at its end. The message is in [`Pipe::closed`] then.
+    ///
+    /// Nothing is taken from `chunks` while nobody reads the events. An error is the
+    /// last item.
+    pub fn pipe<'a, S>(self, chunks: S) -> Pipe<'a>
+    where
+        S: Source + Send + 'a,
+        S::Item: Into<Chunk>,
+    {
+        pipe::pipe(self, chunks.map(|it| Ok(it.into())))
+    }
+
+    /// [`StreamHandle::pipe`] for a source that can fail, as a response over HTTP. Its
+    /// failure ends the response with an `error` event and what had been received.
+    pub fn try_pipe<'a, S, C, E>(self, chunks: S) -> Pipe<'a>
+    where
+        S: Source<Item = Result<C, E>> + Send + 'a,
+        C: Into<Chunk>,
+        E: std::fmt::Display,
+    {
+        pipe::pipe(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
+    }
+
+    pub(crate) fn under_way(&self) -> usize {
+        match &self.0 {
+            Kind::Live(stream) => stream.under_way(),
+            Kind::PassThrough(stream) => stream.under_way(),
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        match &self.0 {
+            Kind::Live(stream) => stream.is_settled(),
+            Kind::PassThrough(stream) => stream.under_way() > 0,
+        }
+    }
+
+    pub(crate) async fn submit(&mut self, items: String) {
+        match &mut self.0 {
+            Kind::Live(stream) => stream.submit(items).await,
+            Kind::PassThrough(stream) => stream.submit(&items),
+        }
+    }
+
+    pub(crate) async fn settled(&mut self) {
+        if let Kind::Live(stream) = &mut self.0 {
+            stream.settled().await;
+        }
+    }
+
+    pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
+        match &mut self.0 {
+            Kind::Live(stream) => stream.answered().await,
+            Kind::PassThrough(stream) => stream.answered().map(Ok),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `initialize`: the options go out, and it is seen that a sidecar of our version is
+//! there.
+
+use std::{process, sync::Arc};
+
+use serde_json::{Value, json};
+
+use crate::{
+    config::Config,
+    connection::Connection,
+    error::Error,
+    protocol::{Capabilities, ErrorKind},
+};
+
+/// The version of the protocol that this crate speaks.
+pub const PROTOCOL_VERSION: i64 = 1;
+
+const CAPABILITIES: &str = "/capabilities/experimental/streamSidecar";
+
+pub(crate) async fn shake_hands(
+    connection: &Arc<Connection>,
+    config: &Config,
+) -> Result<Capabilities, Error> {
+    let params = json!({
+        "processId": process::id(),
+        "clientInfo": {"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")},
+        "capabilities": {},
+        "initializationOptions": {"streamSidecar": config.options},
+    });
+    let answer = connection.request("initialize", &params, config.start_timeout).await;
+    let result = answer.map_err(|failure| spoken(failure.into_error()))?;
+    let capabilities = capabilities(result.get())?;
+    connection.notify("initialized");
+    Ok(capabilities)
+}
+
+/// What the answer says of the sidecar, when it is one of our version.
+fn capabilities(result: &str) -> Result<Capabilities, Error> {
+    let unfit = |error| Error::json("the result of initialize", error);
+    let result: Value = serde_json::from_str(result).map_err(unfit)?;
+    let told = result.pointer(CAPABILITIES).unwrap_or(&Value::Null);
+    let found = told["protocolVersion"].as_i64();
+    if found != Some(PROTOCOL_VERSION) {
+        let found = found.into_iter().collect();
+        return Err(Error::Version { wanted: PROTOCOL_VERSION, found });
+    }
+    serde_json::from_value(told.clone()).map_err(unfit)
+}
+
+/// A refused version in the form of any other mismatch.
+fn spoken(error: Error) -> Error {
+    match error {
+        Error::Rpc(refusal) if refusal.kind() == ErrorKind::UnsupportedVersion => {
+            let supported = refusal.data.get("supported").and_then(Value::as_array);
+            let found = supported.into_iter().flatten().filter_map(Value::as_i64).collect();
+            Error::Version { wanted: PROTOCOL_VERSION, found }
+        }
+        other => other,
+    }
+}

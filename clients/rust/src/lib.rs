@@ -1,0 +1,44 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod builder;
+mod chunk;
+mod config;
+mod connection;
+mod error;
+pub mod framing;
+mod gate;
+mod handle;
+mod handshake;
+mod history;
+mod kept;
+mod lease;
+mod locate;
+mod message;
+mod open;
+mod pass_through;
+mod pipe;
+mod process;
+pub mod protocol;
+mod sidecar;
+mod stream;
+mod supervisor;
+mod window;
+mod wire;
+
+pub use builder::Builder;
+pub use chunk::Chunk;
+pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
+pub use handle::StreamHandle;
+pub use handshake::PROTOCOL_VERSION;
+pub use history::{
+    Edit, Finding, InspectParams, InspectResult, Inspection, Removed, Repair, RepairParams,
+    RepairResult,
+};
+pub use locate::VARIABLE;
+pub use pass_through::PASS_THROUGH;
+pub use pipe::Pipe;
+#[doc(no_inline)]
+pub use protocol::{Event, OpenParams};
+pub use sidecar::Sidecar;

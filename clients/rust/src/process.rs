@@ -1,0 +1,244 @@
+//! One process: starting, feeding, draining and ending it. Knows nothing of JSON.
+//!
+//! Three threads serve its three pipes, so that it is never kept waiting, whatever the
+//! host's tasks do: what it writes is read at once, and its standard error is drained
+//! into a tail of 64 kB. The process leads a group of its own (a job object on Windows),
+//! which is ended as one: a launcher such as `uvx` takes its children with it.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufReader, Read, Write},
+    process::{ChildStdin, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use process_wrap::std::{ChildWrapper, CommandWrap};
+
+use crate::{error::StderrTail, framing, locate::CommandLine};
+
+const TAIL_BYTES: usize = 64 << 10;
+const READ_BYTES: usize = 1 << 16;
+/// Frames that wait are written together, up to about so many bytes.
+const WRITE_BYTES: usize = 1 << 16;
+/// How long a process that closed its output may take to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long its last words may take. Only a grandchild that keeps the pipe takes longer.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// A running process. Dropping it kills the process and its group.
+pub(crate) struct Process {
+    child: Arc<Mutex<Child>>,
+    stderr: Arc<Mutex<Tail>>,
+    id: u32,
+}
+
+struct Child {
+    handle: Box<dyn ChildWrapper>,
+    ended: bool,
+}
+
+/// What the reading thread tells.
+pub(crate) trait Listener: Send + 'static {
+    /// The body of a frame; an error is what is wrong with it, and ends the reading.
+    fn body(&self, body: &[u8]) -> Result<(), String>;
+    /// Nothing comes any more. The process is gone.
+    fn end(&self, end: End);
+}
+
+/// How a process's output ended.
+pub(crate) struct End {
+    /// Something came that is not the protocol; else the output was closed.
+    pub(crate) junk: Option<String>,
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stderr: StderrTail,
+}
+
+/// Where frames for a process are put. Never waits: the
+/// [`Gate`](crate::gate::Gate) bounds what can be there.
+pub(crate) struct Outbox(Sender<Vec<u8>>);
+
+impl Outbox {
+    pub(crate) fn new() -> (Self, Receiver<Vec<u8>>) {
+        let (sender, frames) = mpsc::channel();
+        (Self(sender), frames)
+    }
+
+    /// A process that is gone tells so by its end.
+    pub(crate) fn send(&self, frame: Vec<u8>) {
+        let _ = self.0.send(frame);
+    }
+}
+
+impl Process {
+    /// Starts `command`, gives it `frames`, and tells `listener` what it writes.
+    pub(crate) fn start(
+        command: &CommandLine,
+        frames: Receiver<Vec<u8>>,
+        listener: impl Listener,
+    ) -> io::Result<Self> {
+        let mut handle = wrapped(command).spawn()?;
+        let taken = (handle.stdin().take(), handle.stdout().take(), handle.stderr().take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = taken else {
+            return Err(io::Error::other("the process has no pipes"));
+        };
+        let (said_all, last_words) = mpsc::channel();
+        let process = Self {
+            id: handle.id(),
+            child: Arc::new(Mutex::new(Child { handle, ended: false })),
+            stderr: Arc::default(),
+        };
+        let tail = Arc::clone(&process.stderr);
+        let child = Arc::clone(&process.child);
+        let words = Arc::clone(&tail);
+        spawn("stderr", move || drain(stderr, &tail, &said_all))?;
+        spawn("stdin", move || write(stdin, &frames))?;
+        spawn("stdout", move || {
+            let mut stdout = BufReader::with_capacity(READ_BYTES, stdout);
+            let junk = listen(&mut stdout, &listener).err();
+            let status = end(&child, junk.is_some());
+            let _ = last_words.recv_timeout(LAST_WORDS);
+            listener.end(End { junk, status, stderr: text(&words) });
+        })?;
+        Ok(process)
+    }
+
+    /// Ends the process and its group, now.
+    pub(crate) fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if !child.ended {
+            let _ = child.handle.start_kill();
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The last 64 kB of its standard error.
+    pub(crate) fn stderr(&self) -> StderrTail {
+        text(&self.stderr)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn wrapped(command: &CommandLine) -> CommandWrap {
+    let mut inner = command.to_command();
+    inner.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut wrapped = CommandWrap::from(inner);
+    #[cfg(unix)]
+    wrapped.wrap(process_wrap::std::ProcessGroup::leader());
+    #[cfg(windows)]
+    wrapped.wrap(process_wrap::std::JobObject);
+    wrapped
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(format!("sidecar-{name}")).spawn(run).map(drop)
+}
+
+/// Reads frames to the end; an error is what was wrong with one.
+fn listen(stdout: &mut impl io::BufRead, listener: &impl Listener) -> Result<(), String> {
+    loop {
+        match framing::read(stdout) {
+            Ok(Some(body)) => listener.body(&body)?,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(error.to_string());
+            }
+            Ok(None) | Err(_) => return Ok(()), // also cut inside a frame: it was killed
+        }
+    }
+}
+
+/// Waits for the end of the process, or brings it about, and then of its group.
+fn end(child: &Mutex<Child>, at_once: bool) -> Option<ExitStatus> {
+    let patience = Instant::now() + if at_once { Duration::ZERO } else { GRACE };
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = child.handle.try_wait().ok().flatten();
+        if ended.is_some() || Instant::now() >= patience {
+            let _ = child.handle.start_kill();
+            child.ended = true;
+            return ended.or_else(|| child.handle.wait().ok());
+        }
+        drop(child);
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// Writes what is sent until nobody can send any more, then closes the process's input.
+fn write(mut stdin: ChildStdin, frames: &Receiver<Vec<u8>>) {
+    while let Ok(mut bytes) = frames.recv() {
+        while bytes.len() < WRITE_BYTES
+            && let Ok(more) = frames.try_recv()
+        {
+            bytes.extend_from_slice(&more);
+        }
+        if stdin.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, said_all: &Sender<()>) {
+    let mut bytes = [0; 4096];
+    loop {
+        match stderr.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(count) => {
+                tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..count]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    let _ = said_all.send(());
+}
+
+fn text(tail: &Mutex<Tail>) -> StderrTail {
+    StderrTail(tail.lock().unwrap_or_else(PoisonError::into_inner).text())
+}
+
+/// The end of a text of any length.
+#[derive(Default)]
+struct Tail(VecDeque<u8>);
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+        let excess = self.0.len().saturating_sub(TAIL_BYTES);
+        self.0.drain(..excess);
+    }
+
+    fn text(&self) -> Arc<str> {
+        let bytes: Vec<u8> = self.0.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_the_end() {
+        let mut tail = Tail::default();
+        for number in 0..100_000 {
+            tail.push(format!("{number}\n").as_bytes());
+        }
+        let text = tail.text();
+        assert_eq!(text.len(), TAIL_BYTES);
+        assert!(text.ends_with("99998\n99999\n"));
+    }
+}

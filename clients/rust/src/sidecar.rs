@@ -1,0 +1,187 @@
+//! The sidecar as a host sees it.
+
+use std::sync::Arc;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+use crate::{
+    builder::Builder,
+    connection::decode,
+    error::{Error, Failure},
+    handle::StreamHandle,
+    history::{InspectParams, InspectResult, RepairParams, RepairResult},
+    pass_through::PassThrough,
+    protocol::{
+        Capabilities, ClassifyParams, ClassifyResult, ListResult, NormalizeErrorParams,
+        NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams, StatsResult,
+    },
+    stream::Stream,
+    supervisor::Supervisor,
+};
+
+/// A sidecar that is started when it is needed and again when its process ends.
+///
+/// Cheap to clone; all clones and all their streams share one process, which is killed
+/// with its whole group when the last of them is dropped. Needs no particular runtime.
+#[derive(Clone)]
+pub struct Sidecar {
+    supervisor: Arc<Supervisor>,
+}
+
+impl Sidecar {
+    /// How it is started and what it is allowed.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn new(supervisor: Supervisor) -> Self {
+        Self { supervisor: Arc::new(supervisor) }
+    }
+
+    /// Starts the process, when none is running, and waits for its handshake.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Start`] and [`Error::GaveUp`]; [`Error::Rpc`] when it refuses the
+    /// builder's policy or limits.
+    pub async fn start(&self) -> Result<(), Error> {
+        self.supervisor.connection().await.map(drop)
+    }
+
+    /// Opens a stream: one response of one model.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`], among them [`Error::Rpc`] for params that do not fit and for a
+    /// `stream_id` that is in use.
+    pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
+        let stands_in = self.supervisor.config.pass_through.then(|| PassThrough::new(&params));
+        match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
+            (Ok(stream), _) => Ok(StreamHandle::live(stream)),
+            (Err(error), Some(stands_in)) if error.is_start() => {
+                Ok(StreamHandle::pass_through(stands_in))
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// The events and the message of a whole response.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; so do all the methods below.
+    pub async fn normalize(&self, params: &NormalizeParams) -> Result<NormalizeResult, Error> {
+        self.ask("message/normalize", params, true).await
+    }
+
+    /// What is malformed in stored messages.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; a sidecar that cannot do this says `method-not-found`.
+    pub async fn inspect(&self, params: &InspectParams) -> Result<InspectResult, Error> {
+        self.ask("message/inspect", params, true).await
+    }
+
+    /// Stored messages without what is malformed in them.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; a sidecar that cannot do this says `method-not-found`.
+    pub async fn repair(&self, params: &RepairParams) -> Result<RepairResult, Error> {
+        self.ask("message/repair", params, true).await
+    }
+
+    /// Of calls that came another way: who runs them, and what they do.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn classify(&self, params: &ClassifyParams) -> Result<ClassifyResult, Error> {
+        self.ask("tool/classify", params, false).await
+    }
+
+    /// What the body of a failed HTTP request means.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn normalize_error(
+        &self,
+        params: &NormalizeErrorParams,
+    ) -> Result<NormalizeErrorResult, Error> {
+        self.ask("error/normalize", params, false).await
+    }
+
+    /// The streams that are open in the process.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn list(&self) -> Result<ListResult, Error> {
+        self.ask("stream/list", &json!({}), false).await
+    }
+
+    /// What the process has done since it was started.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn stats(&self) -> Result<StatsResult, Error> {
+        self.ask("sidecar/stats", &json!({}), false).await
+    }
+
+    /// Ends the process and waits for its end. Streams that are open are lost, and
+    /// nothing is started again: further calls are [`Error::ShutDown`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Timeout`] when it had to be killed.
+    pub async fn shutdown(&self) -> Result<(), Error> {
+        self.supervisor.shutdown().await
+    }
+
+    /// What the sidecar can do, once it was started.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<Arc<Capabilities>> {
+        self.supervisor.status().capabilities
+    }
+
+    /// The id of the process that was started last, which is that of its group too.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.supervisor.status().process_id
+    }
+
+    /// How often a process was started again.
+    #[must_use]
+    pub fn restarts(&self) -> usize {
+        self.supervisor.status().restarts
+    }
+
+    /// Asks what depends on nothing asked before, in the next process when this one ends.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+        batch: bool,
+    ) -> Result<T, Error> {
+        let config = &self.supervisor.config;
+        let timeout = if batch { config.batch_timeout } else { config.request_timeout };
+        loop {
+            let connection = self.supervisor.connection().await?;
+            match connection.request(method, params, timeout).await {
+                Ok(answer) => return decode(&answer, method),
+                Err(Failure::Lost(_)) => {}
+                Err(Failure::Failed(error)) => return Err(error),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Sidecar {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Sidecar").field(&self.supervisor.status()).finish()
+    }
+}

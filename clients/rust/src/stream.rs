@@ -1,0 +1,291 @@
+//! One response of one model: pushes in order, answers in order, and what makes the end
+//! of the process invisible.
+//!
+//! Chunks whose answer has come are kept. When the process is gone, the stream is opened
+//! in the next one, the kept chunks are pushed again, their events are not delivered a
+//! second time, and the pushes that were under way are sent again. The same pushes give
+//! the same events, `seq` included: that is what the protocol promises, and what is
+//! checked.
+//!
+//! Every state that an `await` can be left in is one to go on from: what is under way
+//! stays in the window, events that nobody took stay in `unclaimed`.
+
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    connection::{Connection, decode},
+    error::{Error, Failure, LostReason},
+    kept::{Kept, push_params},
+    lease::Lease,
+    protocol::{
+        CloseParams, CloseResult, Event, OpenParams, OpenResult, PushResult, SnapshotParams,
+        SnapshotResult,
+    },
+    supervisor::Supervisor,
+    window::Window,
+};
+
+/// The state of an open stream.
+pub(crate) struct Stream {
+    supervisor: Arc<Supervisor>,
+    params: OpenParams,
+    id: String,
+    opened: OpenResult,
+    /// The stream in a process; `None`: the next use opens it anew.
+    lease: Option<Lease>,
+    kept: Kept,
+    window: Window,
+    last_seq: i64,
+    unclaimed: Vec<Event>,
+    /// What ended the last process, or the stream.
+    cause: Option<Error>,
+    /// How often the stream had expired since the last answer.
+    expiries: u32,
+}
+
+/// A stream that expires faster than it can be pushed to stays expired.
+const MAX_EXPIRIES: u32 = 3;
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Stream {
+    pub(crate) async fn open(
+        supervisor: Arc<Supervisor>,
+        mut params: OpenParams,
+    ) -> Result<Self, Error> {
+        let chosen = params.stream_id.is_some();
+        let make = || format!("rust-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed));
+        let stream_id = params.stream_id.get_or_insert_with(make).clone();
+        let timeout = supervisor.config.request_timeout;
+        let (lease, opened) = loop {
+            let connection = supervisor.connection().await?;
+            match Lease::enter(&connection, &params, &stream_id, !chosen, timeout).await {
+                Ok(entered) => break entered,
+                Err(Failure::Lost(_)) => {}
+                Err(Failure::Failed(error)) => return Err(error),
+            }
+        };
+        let kept = Kept::new(supervisor.config.replay_bytes);
+        Ok(Self {
+            supervisor,
+            params,
+            id: stream_id,
+            opened,
+            lease: Some(lease),
+            kept,
+            window: Window::default(),
+            last_seq: 0,
+            unclaimed: Vec::new(),
+            cause: None,
+            expiries: 0,
+        })
+    }
+
+    pub(crate) fn opened(&self) -> &OpenResult {
+        &self.opened
+    }
+
+    pub(crate) fn under_way(&self) -> usize {
+        self.window.len()
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.window.is_settled()
+    }
+
+    /// Waits for the answer to the oldest push, without taking it.
+    pub(crate) async fn settled(&mut self) {
+        self.window.settled().await;
+    }
+
+    /// Sends a push, or leaves it in the window for the next process.
+    pub(crate) async fn submit(&mut self, items: String) {
+        self.window.add(items);
+        match self.send() {
+            Ok(()) => self.window.gone().await,
+            Err(failure) => self.cause = Some(failure.into_error()),
+        }
+    }
+
+    /// The events of the oldest push that has not been answered; `None`: there is none.
+    /// After an error nothing is under way, and nothing of it was applied.
+    pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
+        while self.window.len() > 0 {
+            self.settled().await;
+            let failure = match self.window.answer() {
+                Some(Ok(answer)) => match decode::<PushResult>(&answer, "stream/push") {
+                    Ok(result) => return Some(Ok(self.accept(result))),
+                    Err(error) => Failure::Failed(error),
+                },
+                Some(Err(failure)) => failure,
+                None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
+            };
+            if let Err(error) = self.mend(failure).await {
+                self.give_up(&error);
+                return Some(Err(error));
+            }
+        }
+        None
+    }
+
+    /// Waits for all answers; their events are `unclaimed` then.
+    async fn settle_all(&mut self) -> Result<(), Error> {
+        while let Some(events) = self.answered().await {
+            self.unclaimed.extend(events?);
+        }
+        Ok(())
+    }
+
+    /// Pushes and waits for everything that was pushed.
+    pub(crate) async fn push(&mut self, items: String) -> Result<Vec<Event>, Error> {
+        self.submit(items).await;
+        self.settle_all().await?;
+        Ok(mem::take(&mut self.unclaimed))
+    }
+
+    pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
+        let params = SnapshotParams { stream_id: self.id.clone() };
+        self.ask("stream/snapshot", &params).await
+    }
+
+    pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<CloseResult, Error> {
+        params.stream_id.clone_from(&self.id);
+        let mut result: CloseResult = self.ask("stream/close", &params).await?;
+        if let Some(lease) = &mut self.lease {
+            lease.release();
+        }
+        let mut events = mem::take(&mut self.unclaimed);
+        events.extend(fresh(mem::take(&mut result.events), self.last_seq));
+        result.events = events;
+        Ok(result)
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &mut self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<T, Error> {
+        self.settle_all().await?;
+        loop {
+            let failure = match &self.lease {
+                None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
+                Some(lease) => {
+                    let timeout = self.supervisor.config.request_timeout;
+                    match lease.connection().request(method, params, timeout).await {
+                        Ok(answer) => return decode(&answer, method),
+                        Err(failure) => failure,
+                    }
+                }
+            };
+            self.mend(failure).await?;
+        }
+    }
+
+    fn send(&mut self) -> Result<(), Failure> {
+        let Some(lease) = &self.lease else {
+            return Ok(());
+        };
+        let timeout = self.supervisor.config.request_timeout;
+        self.window.send(lease.connection(), &self.id, timeout)
+    }
+
+    /// Takes the answer to the oldest push.
+    fn accept(&mut self, result: PushResult) -> Vec<Event> {
+        if let Some(items) = self.window.accept() {
+            self.kept.add(&items);
+        }
+        self.expiries = 0;
+        let events = fresh(result.events, self.last_seq);
+        self.last_seq = self.last_seq.max(result.last_seq);
+        events
+    }
+
+    /// Makes the stream anew in a new process, when that is what helps.
+    async fn mend(&mut self, failure: Failure) -> Result<(), Error> {
+        let mut cause = match failure {
+            Failure::Failed(Error::Rpc(refusal))
+                if refusal.is_expiry() && self.expiries < MAX_EXPIRIES =>
+            {
+                self.expiries += 1;
+                refusal.into()
+            }
+            Failure::Failed(error) => return Err(error),
+            Failure::Lost(error) => error,
+        };
+        loop {
+            self.cause = Some(cause.clone());
+            self.lease = None;
+            self.window.recall();
+            if !self.kept.is_whole() {
+                return Err(self.lost(LostReason::TooLong { limit: self.kept.limit() }, cause));
+            }
+            match self.replay().await {
+                Ok(()) => return Ok(()),
+                Err(Failure::Failed(error)) => return Err(error),
+                Err(Failure::Lost(error)) => cause = error,
+            }
+        }
+    }
+
+    async fn replay(&mut self) -> Result<(), Failure> {
+        let connection = self.supervisor.connection().await?;
+        let timeout = self.supervisor.config.request_timeout;
+        let (lease, _) = Lease::enter(&connection, &self.params, &self.id, true, timeout).await?;
+        let (mut number, mut replayed) = (0, 0);
+        while let Some(items) = self.kept.segment(number) {
+            replayed = self.replay_segment(&connection, items).await?;
+            number += 1;
+        }
+        if replayed != self.last_seq {
+            let reason = LostReason::Differs { delivered: self.last_seq, replayed };
+            let cause = self.cause.clone().unwrap_or(Error::ShutDown);
+            return Err(Failure::Failed(self.lost(reason, cause)));
+        }
+        self.lease = Some(lease);
+        self.send()
+    }
+
+    /// The last `seq` after these chunks. Their events have all been delivered.
+    async fn replay_segment(
+        &self,
+        connection: &Arc<Connection>,
+        items: &str,
+    ) -> Result<i64, Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Replayed {
+            last_seq: i64,
+        }
+        let params = push_params(&self.id, items);
+        let timeout = self.supervisor.config.request_timeout;
+        let answer = connection.ask_text("stream/push", &params, timeout)?.await?;
+        Ok(decode::<Replayed>(&answer, "stream/push")?.last_seq)
+    }
+
+    /// After an error nothing is under way. What was sent behind the failed push may have
+    /// been applied, so that the stream is made anew from what was answered.
+    fn give_up(&mut self, error: &Error) {
+        if self.window.len() > 1 {
+            self.lease = None;
+            self.cause = Some(error.clone());
+        }
+        self.window.clear();
+    }
+
+    fn lost(&self, reason: LostReason, cause: Error) -> Error {
+        Error::StreamLost { stream_id: self.id.clone(), reason, source: Box::new(cause) }
+    }
+}
+
+fn fresh(events: Vec<Event>, last_seq: i64) -> Vec<Event> {
+    let known = |it: &Event| it.seq().is_some_and(|seq| seq <= last_seq);
+    events.into_iter().filter(|it| !known(it)).collect()
+}

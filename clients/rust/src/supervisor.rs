@@ -1,0 +1,298 @@
+//! Keeps a sidecar there: starts it when it is needed, and again when it is gone, with
+//! pauses that grow and not more often than allowed. Knows nothing of streams.
+//!
+//! A start runs on a thread of its own and everybody waits for its result, so that a
+//! task that asked for it and is not polled any more holds up nobody.
+
+use std::{
+    collections::VecDeque,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures_channel::oneshot;
+use futures_executor::block_on;
+use serde_json::Value;
+
+use crate::{
+    config::Config,
+    connection::Connection,
+    error::{Attempt, Error, Failure},
+    handshake,
+    locate::{self, CommandLine},
+    protocol::Capabilities,
+};
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Dropping it ends the process.
+pub(crate) struct Supervisor {
+    pub(crate) config: Arc<Config>,
+    shared: Arc<Shared>,
+}
+
+type Shared = Mutex<State>;
+type Started = Result<Arc<Connection>, Error>;
+
+#[derive(Default)]
+struct State {
+    phase: Phase,
+    /// The command that led to a sidecar.
+    command: Option<CommandLine>,
+    starts: usize,
+    /// When processes were started again, in the time that counts.
+    restarts: VecDeque<Instant>,
+    /// What ended the last process, or kept it from starting.
+    last: Option<Error>,
+    status: Status,
+}
+
+#[derive(Default)]
+enum Phase {
+    #[default]
+    Idle,
+    Starting {
+        waiting: Vec<oneshot::Sender<Started>>,
+        /// The process that is shaking hands.
+        process: Option<Arc<Connection>>,
+    },
+    Live(Arc<Connection>),
+    Shut,
+}
+
+/// What can be asked without waiting.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status {
+    pub(crate) process_id: Option<u32>,
+    pub(crate) restarts: usize,
+    pub(crate) capabilities: Option<Arc<Capabilities>>,
+}
+
+impl Supervisor {
+    pub(crate) fn new(config: Config) -> Self {
+        Self { config: Arc::new(config), shared: Arc::default() }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        lock(&self.shared).status.clone()
+    }
+
+    /// The connection that lives, or a new one.
+    pub(crate) async fn connection(&self) -> Started {
+        let (sender, started) = oneshot::channel();
+        {
+            let mut state = lock(&self.shared);
+            match &mut state.phase {
+                Phase::Shut => return Err(Error::ShutDown),
+                Phase::Starting { waiting, .. } => waiting.push(sender),
+                Phase::Live(connection) if connection.lost().is_none() => {
+                    return Ok(Arc::clone(connection));
+                }
+                Phase::Idle | Phase::Live(_) => {
+                    if let Phase::Live(connection) = &state.phase {
+                        state.last = connection.lost();
+                    }
+                    state.phase = Phase::Starting { waiting: vec![sender], process: None };
+                    if let Err(error) = self.begin() {
+                        state.phase = Phase::Idle;
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        started.await.unwrap_or(Err(Error::ShutDown))
+    }
+
+    fn begin(&self) -> Result<(), Error> {
+        let starter =
+            Starter { config: Arc::clone(&self.config), shared: Arc::downgrade(&self.shared) };
+        let thread = thread::Builder::new().name("sidecar-start".into());
+        let thread = thread.spawn(move || starter.run());
+        thread
+            .map(drop)
+            .map_err(|source| Error::Spawn { command: "a thread".into(), source: Arc::new(source) })
+    }
+
+    /// Asks the process to end, and sees to it that it does. Nothing is started again.
+    pub(crate) async fn shutdown(&self) -> Result<(), Error> {
+        let Some(connection) = self.shut() else {
+            return Ok(());
+        };
+        let timeout = self.config.request_timeout;
+        let asked = connection.request("shutdown", &Value::Null, timeout).await;
+        let ended = match asked {
+            Ok(_) => connection.exit(timeout).await,
+            Err(failure) => failure,
+        };
+        connection.end(&Error::ShutDown);
+        match ended {
+            Failure::Lost(_) => Ok(()),
+            Failure::Failed(error) => Err(error),
+        }
+    }
+
+    /// Leaves a connection that lives to the caller; a process that starts is ended.
+    fn shut(&self) -> Option<Arc<Connection>> {
+        let phase = mem::replace(&mut lock(&self.shared).phase, Phase::Shut);
+        match phase {
+            Phase::Live(connection) => Some(connection).filter(|it| it.lost().is_none()),
+            Phase::Starting { process, .. } => {
+                if let Some(process) = process {
+                    process.end(&Error::ShutDown);
+                }
+                None
+            }
+            Phase::Idle | Phase::Shut => None,
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        if let Some(connection) = self.shut() {
+            connection.end(&Error::ShutDown);
+        }
+    }
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, State> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One start, with as many attempts as are due. Ends early when nobody is there any more.
+struct Starter {
+    config: Arc<Config>,
+    shared: Weak<Shared>,
+}
+
+impl Starter {
+    fn run(self) {
+        let started = self.started();
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        let mut state = lock(&shared);
+        let phase = match &started {
+            Ok(connection) => Phase::Live(Arc::clone(connection)),
+            Err(_) => Phase::Idle,
+        };
+        let Phase::Starting { .. } = state.phase else {
+            return;
+        };
+        let Phase::Starting { waiting, .. } = mem::replace(&mut state.phase, phase) else {
+            return;
+        };
+        state.last = started.as_ref().err().cloned().or(state.last.take());
+        drop(state);
+        for sender in waiting {
+            let _ = sender.send(started.clone());
+        }
+    }
+
+    fn started(&self) -> Started {
+        loop {
+            let (pause, commands, served) = self.turn()?;
+            thread::sleep(pause);
+            match self.attempt(commands) {
+                Err(error) if served && error.is_passing() => {
+                    let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
+                    lock(&shared).last = Some(error);
+                }
+                started => return started,
+            }
+        }
+    }
+
+    /// When the next attempt is due, what it tries, and whether that has worked before;
+    /// or that it is one too many.
+    fn turn(&self) -> Result<(Duration, Vec<CommandLine>, bool), Error> {
+        let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
+        let mut state = lock(&shared);
+        let served = state.command.is_some();
+        let mut pause = Duration::ZERO;
+        state.starts += 1;
+        if state.starts > 1 {
+            let made = self.restarts(&mut state)?;
+            if served {
+                let doubled = 2u32.pow(u32::try_from(made).unwrap_or(16).min(16));
+                pause = self.config.pause.saturating_mul(doubled).min(LONGEST_PAUSE);
+            }
+        }
+        let commands = match &state.command {
+            Some(command) => vec![command.clone()],
+            None => self.candidates(),
+        };
+        Ok((pause, commands, served))
+    }
+
+    /// Counts a restart; gives how many there were before it.
+    fn restarts(&self, state: &mut State) -> Result<usize, Error> {
+        let Config { restarts, within, .. } = *self.config;
+        let now = Instant::now();
+        state.restarts.retain(|it| now.duration_since(*it) < within);
+        let made = state.restarts.len();
+        if made >= restarts {
+            let last = match state.last.clone().unwrap_or(Error::ShutDown) {
+                Error::GaveUp { last, .. } => last,
+                other => Box::new(other),
+            };
+            return Err(Error::GaveUp { restarts: made, within, last });
+        }
+        state.restarts.push_back(now);
+        state.status.restarts += 1;
+        Ok(made)
+    }
+
+    fn candidates(&self) -> Vec<CommandLine> {
+        let found = if self.config.words.is_empty() {
+            locate::candidates_here(self.config.downloads)
+        } else {
+            vec![self.config.words.clone()]
+        };
+        let placed = |words| CommandLine { words, ..self.config.place.clone() };
+        found.into_iter().map(placed).collect()
+    }
+
+    fn attempt(&self, commands: Vec<CommandLine>) -> Started {
+        let mut tried = Vec::new();
+        for command in commands {
+            match self.try_command(&command) {
+                Ok(connection) => return Ok(connection),
+                // Any sidecar would refuse the same options, and nobody wants another.
+                Err(error @ (Error::Rpc(_) | Error::ShutDown)) => return Err(error),
+                Err(error) => {
+                    let command = command.to_string();
+                    tried.push(Attempt { command, error: Box::new(error) });
+                }
+            }
+        }
+        Err(Error::Start { tried })
+    }
+
+    fn try_command(&self, command: &CommandLine) -> Started {
+        let connection = Arc::new(Connection::start(command, self.config.bounds)?);
+        self.tell(Some(&connection))?;
+        let capabilities = block_on(handshake::shake_hands(&connection, &self.config))?;
+        self.tell(None)?;
+        let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
+        let mut state = lock(&shared);
+        state.command = Some(command.clone());
+        state.status.process_id = Some(connection.process_id());
+        state.status.capabilities = Some(Arc::new(capabilities));
+        Ok(connection)
+    }
+
+    /// Tells which process is shaking hands, when the start is still wanted.
+    fn tell(&self, shaking: Option<&Arc<Connection>>) -> Result<(), Error> {
+        let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
+        match &mut lock(&shared).phase {
+            Phase::Starting { process, .. } => {
+                *process = shaking.cloned();
+                Ok(())
+            }
+            _ => Err(Error::ShutDown),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The pushes of a stream that are under way, oldest first.
+
+use std::{
+    collections::VecDeque,
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::{Poll, ready},
+    time::Duration,
+};
+
+use crate::{
+    connection::{Connection, Ticket},
+    error::Failure,
+    kept::push_params,
+    wire::Answer,
+};
+
+#[derive(Default)]
+pub(crate) struct Window(VecDeque<Push>);
+
+/// A push whose answer has not been taken yet. Without a ticket and an answer it has not
+/// been sent, or its process is gone.
+struct Push {
+    /// Chunks, with commas between.
+    items: String,
+    ticket: Option<Ticket>,
+    answer: Option<Answer>,
+}
+
+impl Window {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn add(&mut self, items: String) {
+        self.0.push_back(Push { items, ticket: None, answer: None });
+    }
+
+    /// Sends what has not been sent, in order.
+    pub(crate) fn send(
+        &mut self,
+        connection: &std::sync::Arc<Connection>,
+        stream_id: &str,
+        timeout: Duration,
+    ) -> Result<(), Failure> {
+        for push in self.0.iter_mut().filter(|it| it.ticket.is_none() && it.answer.is_none()) {
+            let params = push_params(stream_id, &push.items);
+            push.ticket = Some(connection.ask_text("stream/push", &params, timeout)?);
+        }
+        Ok(())
+    }
+
+    /// Waits until the newest push has gone out: this is where who pushes is slowed down.
+    pub(crate) async fn gone(&mut self) {
+        if let Some(Push { ticket: Some(ticket), .. }) = self.0.back_mut() {
+            ticket.sent().await;
+        }
+    }
+
+    /// Whether the answer to the oldest push is there to be taken, or will never come.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.0.front().is_some_and(|it| it.answer.is_some() || it.ticket.is_none())
+    }
+
+    /// Waits for that. May be dropped while it waits.
+    pub(crate) async fn settled(&mut self) {
+        let Some(front) = self.0.front_mut() else {
+            return;
+        };
+        poll_fn(|context| {
+            if let Some(ticket) = &mut front.ticket {
+                front.answer = Some(ready!(Pin::new(ticket).poll(context)));
+                front.ticket = None;
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// The answer to the oldest push, which stays until it is accepted.
+    pub(crate) fn answer(&mut self) -> Option<Answer> {
+        self.0.front_mut()?.answer.take()
+    }
+
+    /// Takes out the oldest push; gives its chunks.
+    pub(crate) fn accept(&mut self) -> Option<String> {
+        self.0.pop_front().map(|it| it.items)
+    }
+
+    /// Forgets that anything was sent.
+    pub(crate) fn recall(&mut self) {
+        for push in &mut self.0 {
+            (push.ticket, push.answer) = (None, None);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,418 @@
+//! Sidecars that misbehave, each played by this very program: whatever they do, the host
+//! gets a typed error in time.
+
+mod support;
+
+use std::{
+    env,
+    io::{self, Read, Write},
+    process::exit,
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures_executor::block_on;
+use futures_util::FutureExt;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::{Value, json};
+use stream_sidecar::{
+    Builder, Error, Event, InspectParams, OpenParams, PASS_THROUGH, Sidecar, framing,
+    protocol::{Finish, FinishReason, Wire},
+};
+
+/// How long the host waits here.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// What a busy machine may add.
+const SLACK: Duration = Duration::from_secs(10);
+
+fn main() {
+    if let [_, mark, name] = &env::args().collect::<Vec<_>>()[..]
+        && mark == "--be"
+    {
+        return play(name);
+    }
+    let tests: [(&str, fn()); 15] = [
+        ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
+        ("junk_later", junk_later),
+        ("silence_at_the_start", silence_at_the_start),
+        ("silence_later", silence_later),
+        ("a_late_answer", a_late_answer),
+        ("other_versions", other_versions),
+        ("an_early_end", an_early_end),
+        ("a_program_that_is_not_there", a_program_that_is_not_there),
+        ("passing_through", passing_through),
+        ("what_later_versions_send", what_later_versions_send),
+        ("a_sidecar_that_asks", a_sidecar_that_asks),
+        ("stored_messages", stored_messages),
+        ("another_engine_after_a_crash", another_engine_after_a_crash),
+        ("a_shutdown_that_is_ignored", a_shutdown_that_is_ignored),
+        ("a_call_that_is_dropped_is_cancelled", a_call_that_is_dropped_is_cancelled),
+    ];
+    let trials = tests.map(|(name, run)| {
+        Trial::test(name, move || {
+            run();
+            Ok::<(), Failed>(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit();
+}
+
+fn fake(name: &str) -> Builder {
+    let program = env::current_exe().unwrap();
+    Sidecar::builder()
+        .command([program.as_os_str(), "--be".as_ref(), name.as_ref()])
+        .restarts(1, Duration::from_secs(600))
+        .restart_pause(Duration::ZERO)
+        .request_timeout(SLACK)
+        .start_timeout(SLACK)
+}
+
+fn text() -> OpenParams {
+    OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
+}
+
+/// The error of the one command that was tried.
+fn start_error(builder: Builder) -> Error {
+    match block_on(builder.spawn()) {
+        Err(Error::Start { mut tried }) if tried.len() == 1 => *tried.remove(0).error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn junk_instead_of_a_handshake() {
+    match start_error(fake("junk")) {
+        Error::Protocol { message, stderr } => {
+            assert!(message.contains("Loading plugins"), "{message}");
+            assert!(stderr.contains("a word on stderr"), "{stderr}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn junk_later() {
+    let sidecar = block_on(fake("junk-later").spawn()).unwrap();
+    match block_on(sidecar.open(text())).map(drop) {
+        Err(Error::GaveUp { restarts: 1, last, .. }) => {
+            assert!(matches!(*last, Error::Protocol { .. }), "{last:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn silence_at_the_start() {
+    let began = Instant::now();
+    let error = start_error(fake("silence").start_timeout(PATIENCE));
+    assert!(matches!(error, Error::Timeout { method: "initialize", after: PATIENCE, .. }));
+    assert!(began.elapsed() < SLACK);
+}
+
+fn silence_later() {
+    let sidecar = block_on(fake("silence-later").request_timeout(PATIENCE).spawn()).unwrap();
+    let began = Instant::now();
+    let error = block_on(sidecar.open(text())).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Timeout { method: "stream/open", .. }), "{error:?}");
+    assert!(began.elapsed() < SLACK);
+}
+
+fn a_late_answer() {
+    let sidecar = block_on(fake("late").request_timeout(PATIENCE).spawn()).unwrap();
+    let mut stream = block_on(sidecar.open(text())).unwrap();
+    let began = Instant::now();
+    let error = block_on(stream.push("a")).unwrap_err();
+    assert!(matches!(error, Error::Timeout { method: "stream/push", .. }), "{error:?}");
+    assert!(began.elapsed() < SLACK);
+}
+
+fn other_versions() {
+    let cases = [("version-2", vec![2]), ("version-refused", vec![2, 3]), ("no-sidecar", vec![])];
+    for (name, expected) in cases {
+        match start_error(fake(name)) {
+            Error::Version { wanted: 1, found } => assert_eq!(found, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn an_early_end() {
+    let error = start_error(fake("exit"));
+    let (told, shown) = (error.to_string(), format!("{error:?}"));
+    match error {
+        Error::Exited { status, stderr } => {
+            assert_eq!(status.unwrap().code(), Some(3));
+            assert_eq!(stderr.len(), 64 << 10, "a tail of what was said");
+            assert!(stderr.ends_with("No module named sidecar\n"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(told.contains("exit status: 3") && told.contains("No module named"), "{told}");
+    assert!(told.len() < 1000 && shown.len() < 1000, "it can be shown: {shown}");
+}
+
+fn a_program_that_is_not_there() {
+    let builder = Sidecar::builder().command(["no-such-program-of-ours"]);
+    assert!(matches!(start_error(builder), Error::Spawn { .. }));
+}
+
+fn passing_through() {
+    let builder = Sidecar::builder().command(["no-such-program-of-ours"]).pass_through(true);
+    block_on(async {
+        let sidecar = builder.spawn().await.expect("there is nothing to wait for");
+        for _ in 0..9 {
+            let mut stream = sidecar.open(text()).await?;
+            assert!(stream.is_pass_through() && stream.opened().is_none());
+            let events = stream.push_all(["<think>", "Hm"]).await?;
+            let shown = events.iter().map(|it| match it {
+                Event::TextDelta(delta) => (delta.seq, delta.text.as_str()),
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(shown.collect::<Vec<_>>(), [(1, "<think>"), (2, "Hm")]);
+        }
+        let stream = sidecar.open(OpenParams::default()).await?;
+        let chunk = json!({"choices": []});
+        let mut pipe = stream.pipe(futures_util::stream::iter([chunk.clone()]));
+        let events: Vec<_> = futures_util::StreamExt::collect(&mut pipe).await;
+        let events = events.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let passed = json!({"type": PASS_THROUGH, "seq": 1, "chunk": chunk});
+        assert_eq!(events[0], Event::Unknown(passed));
+        let Event::Finish(Finish { reason, complete, .. }) = &events[1] else { panic!("the end") };
+        assert_eq!((reason, complete), (&FinishReason::Unknown, &true));
+        assert!(sidecar.stats().await.unwrap_err().is_start());
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+fn what_later_versions_send() {
+    let sidecar = fake("later").build();
+    let mut stream = block_on(sidecar.open(text())).unwrap();
+    let events = block_on(stream.push("a")).unwrap();
+    let Event::Finish(finish) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(finish.reason, FinishReason::Other("bored".into()));
+    for event in &events[1..] {
+        assert!(matches!(event, Event::Unknown(_)), "{event:?}");
+    }
+    let tags: Vec<_> = events.iter().map(Event::tag).collect();
+    assert_eq!(tags, ["finish", "hologram", "text-delta", ""]);
+    let again = serde_json::to_value(&events).unwrap();
+    assert_eq!(again, later_events(), "nothing of it is lost");
+}
+
+fn a_sidecar_that_asks() {
+    let sidecar = fake("asks").build();
+    drop(block_on(sidecar.open(text())).expect("it was answered, and went on"));
+}
+
+fn stored_messages() {
+    let sidecar = fake("history").build();
+    let messages = vec![json!({"role": "assistant", "content": "</think>a"})];
+    let params = InspectParams { messages, ..InspectParams::default() };
+    let inspected = block_on(sidecar.inspect(&params)).unwrap().results.remove(0);
+    assert!(inspected.malformed);
+    assert_eq!((inspected.findings[0].start_utf16, inspected.findings[0].end), (0, 8));
+    let repaired = block_on(sidecar.repair(&params)).unwrap().results.remove(0);
+    assert_eq!(repaired.message.unwrap()["content"], "a");
+    assert_eq!(
+        (repaired.edits[0].new_text.as_str(), repaired.removed[0].text.as_str()),
+        ("", "</think>")
+    );
+}
+
+fn another_engine_after_a_crash() {
+    let sidecar = fake("differs").build();
+    let mut stream = block_on(sidecar.open(text())).unwrap();
+    assert_eq!(block_on(stream.push("a")).unwrap().len(), 4);
+    match block_on(stream.push("crash")) {
+        Err(Error::StreamLost { reason, .. }) => {
+            assert_eq!(reason.to_string(), "its replay gave 0 events where 4 were delivered");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn a_shutdown_that_is_ignored() {
+    let sidecar = block_on(fake("silence-later").request_timeout(PATIENCE).spawn()).unwrap();
+    let error = block_on(sidecar.shutdown()).unwrap_err();
+    assert!(matches!(error, Error::Timeout { method: "shutdown", .. }), "{error:?}");
+    assert!(matches!(block_on(sidecar.list()), Err(Error::ShutDown)));
+}
+
+/// The fake answers nothing but the cancelled request, and says with which id it was.
+fn a_call_that_is_dropped_is_cancelled() {
+    let sidecar = block_on(fake("cancel").spawn()).unwrap();
+    let params = InspectParams::default();
+    assert!(sidecar.inspect(&params).now_or_never().is_none());
+    match block_on(sidecar.repair(&params)).unwrap_err() {
+        Error::Rpc(refusal) => assert_eq!(refusal.message, "cancelled was 2"),
+        other => panic!("{other:?}"),
+    }
+}
+
+// The other side
+
+fn play(name: &str) {
+    match name {
+        "junk" => {
+            eprintln!("a word on stderr");
+            println!("Loading plugins ...");
+            forever()
+        }
+        "silence" => forever(),
+        "exit" => {
+            for number in 0..20_000 {
+                eprintln!("warning {number}");
+            }
+            eprintln!("No module named sidecar");
+            exit(3)
+        }
+        _ => while converse(name) {},
+    }
+}
+
+/// Answers one message; false at the end of them.
+fn converse(name: &str) -> bool {
+    let Ok(Some(body)) = framing::read(&mut io::stdin().lock()) else { return false };
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    match (name, message["method"].as_str().unwrap_or("")) {
+        ("version-refused", "initialize") => {
+            let data =
+                json!({"kind": "unsupported-version", "retryable": false, "supported": [2, 3]});
+            say(
+                &json!({"id": message["id"], "error": {"code": -31005, "message": "no", "data": data}}),
+            );
+        }
+        ("no-sidecar", "initialize") => answer(&message, &json!({"capabilities": {}})),
+        ("version-2", "initialize") => answer(&message, &hello(2)),
+        (_, "initialize") => answer(&message, &hello(1)),
+        ("junk-later", "stream/open") => println!("Traceback (most recent call last):"),
+        ("silence-later", "stream/open" | "shutdown") => forever(),
+        ("asks", "stream/open") => {
+            say(&json!({"method": "window/logMessage", "params": {}}));
+            say(&json!({"id": "q", "method": "workspace/configuration", "params": {}}));
+            let reply = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+            let reply: Value = serde_json::from_slice(&reply).unwrap();
+            assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("q"), &json!(-32601)));
+            answer(&message, &opened(&message));
+        }
+        (_, "stream/open") => answer(&message, &opened(&message)),
+        ("cancel", "message/inspect") => {
+            let cancel = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+            let cancel: Value = serde_json::from_slice(&cancel).unwrap();
+            assert_eq!(cancel["method"], "$/cancelRequest");
+            let next = framing::read(&mut io::stdin().lock()).unwrap().unwrap();
+            let next: Value = serde_json::from_slice(&next).unwrap();
+            let told = format!("cancelled was {}", cancel["params"]["id"]);
+            let error = json!({"code": -32800, "message": told});
+            say(&json!({"id": message["id"], "error": error}));
+            say(&json!({"id": next["id"], "error": error}));
+        }
+        ("late", "stream/push") => {
+            thread::sleep(10 * PATIENCE);
+            answer(&message, &pushed(&message));
+        }
+        ("differs", "stream/push") if message.to_string().contains("crash") => {
+            let mark = env::temp_dir().join(format!("sidecar-fake-{}", parent()));
+            std::fs::write(mark, "").unwrap();
+            exit(1)
+        }
+        (_, "stream/push") => answer(&message, &pushed(&message)),
+        (_, "message/inspect") => answer(&message, &inspected()),
+        (_, "message/repair") => answer(&message, &repaired()),
+        _ => {}
+    }
+    true
+}
+
+fn forever() -> ! {
+    loop {
+        let _ = io::stdin().lock().read(&mut [0; 1024]);
+        thread::park_timeout(Duration::from_secs(1));
+    }
+}
+
+fn say(message: &Value) {
+    let mut message = message.clone();
+    message["jsonrpc"] = "2.0".into();
+    let mut output = io::stdout().lock();
+    output.write_all(&framing::frame(message.to_string().as_bytes())).unwrap();
+    output.flush().unwrap();
+}
+
+fn answer(message: &Value, result: &Value) {
+    say(&json!({"id": message["id"], "result": result}));
+}
+
+fn limits() -> Value {
+    json!({
+        "maxStreams": 1, "maxMessageBytes": 1, "maxDocumentChars": 1, "maxHeldChars": 1,
+        "maxCallChars": 1, "idleTimeoutMs": 0
+    })
+}
+
+fn hello(version: i64) -> Value {
+    let ours = json!({
+        "protocolVersion": version, "wires": [], "framings": [], "dialects": [], "events": [],
+        "limits": limits()
+    });
+    json!({"capabilities": {"experimental": {"streamSidecar": ours}}})
+}
+
+fn opened(message: &Value) -> Value {
+    json!({
+        "streamId": message["params"]["streamId"], "wire": "text", "framing": "text",
+        "profile": {"name": "default", "dialects": [], "startsOpen": false},
+        "policy": {
+            "reasoning": {
+                "scope": "everywhere", "precedence": "merge", "startsOpen": "auto",
+                "unclosed": "auto"
+            },
+            "message": {"parts": true}, "trace": false
+        },
+        "limits": limits()
+    })
+}
+
+/// Four events, of which a replay after the crash makes none.
+fn pushed(message: &Value) -> Value {
+    let mark = env::temp_dir().join(format!("sidecar-fake-{}", parent()));
+    let crashed = std::fs::remove_file(mark).is_ok();
+    let (events, last) = if crashed { (json!([]), 0) } else { (later_events(), 4) };
+    json!({"streamId": message["params"]["streamId"], "events": events, "lastSeq": last, "pushes": 1})
+}
+
+#[cfg(unix)]
+fn parent() -> u32 {
+    std::os::unix::process::parent_id()
+}
+
+#[cfg(not(unix))]
+fn parent() -> u32 {
+    0 // Windows has no name for it; the tests there run one by one
+}
+
+fn later_events() -> Value {
+    json!([
+        {"type": "finish", "seq": 1, "reason": "bored", "emptyAnswer": false, "complete": true},
+        {"type": "hologram", "seq": 2, "pixels": [1, 2]},
+        {"type": "text-delta", "seq": 3, "block": "not a number", "text": "a"},
+        {"seq": 4}
+    ])
+}
+
+fn inspected() -> Value {
+    let finding = json!({
+        "kind": "delimiter", "path": "/content", "start": 0, "end": 8, "startUtf16": 0,
+        "endUtf16": 8, "text": "</think>"
+    });
+    json!({"results": [{"malformed": true, "findings": [finding]}]})
+}
+
+fn repaired() -> Value {
+    let edit = json!({
+        "path": "/content", "start": 0, "end": 8, "startUtf16": 0, "endUtf16": 8, "newText": ""
+    });
+    let removed = json!({"kind": "delimiter", "path": "/content", "text": "</think>"});
+    let message = json!({"role": "assistant", "content": "a"});
+    json!({"results": [{
+        "changed": true, "blocked": false, "message": message, "edits": [edit], "removed": [removed]
+    }]})
+}

@@ -1,0 +1,232 @@
+//! SIGKILL at 200 seeded moments: nobody who reads a stream sees anything of it.
+//!
+//! The moments are places in the flow of chunks, so that whatever is under way then is
+//! hit: a push, its answer, the close, another stream's replay. A quarter of them hits
+//! twice: the next process too, as soon as it is there.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::{
+    collections::HashSet,
+    process::Command,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{StreamExt, future::join_all, stream};
+use serde_json::Value;
+use stream_sidecar::{Chunk, Error, Event, LostReason, OpenParams, Sidecar, protocol::Wire};
+use support::{Chance, Recording, builder, plain, recordings};
+
+const STREAMS: usize = 50;
+/// Streams of one sidecar.
+const GROUP: usize = 10;
+/// A quarter of these hits the next process too: 200 kills in all.
+const MOMENTS: usize = 160;
+const KILLS: usize = MOMENTS + MOMENTS / 4;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_delivered_is_what_an_undisturbed_run_delivers() {
+    let mut chance = Chance(7);
+    let mut recordings = recordings();
+    recordings.retain(|it| it.chunks.len() > 3);
+    let mut groups = Vec::new();
+    for seed in 0..STREAMS / GROUP {
+        let choose = |_| recordings.swap_remove(chance.below(recordings.len()));
+        let streams = (0..GROUP).map(choose).collect();
+        groups.push(tokio::spawn(disturbed(streams, Chance(seed as u64))));
+    }
+    let kills: usize = join_all(groups).await.into_iter().map(Result::unwrap).sum();
+    assert_eq!(kills, KILLS);
+}
+
+/// Pipes all of `streams` through one sidecar that is killed again and again; gives how
+/// often it was.
+async fn disturbed(streams: Vec<Recording>, mut chance: Chance) -> usize {
+    let sidecar = builder()
+        .restarts(10 * KILLS, Duration::from_secs(3600))
+        .restart_pause(Duration::ZERO)
+        .build();
+    let moments = MOMENTS * GROUP / STREAMS;
+    let total: usize = streams.iter().map(|it| it.chunks.len() + 1).sum();
+    let kills = (0..moments).map(|it| total * it / moments + chance.below(total / moments));
+    let killer = Arc::new(Killer {
+        sidecar: sidecar.clone(),
+        moments: kills.collect(),
+        reached: AtomicUsize::new(0),
+        killed: Mutex::default(),
+    });
+    let flows = streams.iter().map(|it| flow(&sidecar, it, Arc::clone(&killer)));
+    let delivered = join_all(flows).await;
+    for (recording, events) in streams.iter().zip(delivered) {
+        assert_eq!(events, recording.events, "{}", recording.name);
+    }
+    let kills = killer.killed.lock().unwrap().len();
+    assert!(sidecar.restarts() + 1 >= kills, "each hit a process of its own");
+    kills
+}
+
+async fn flow(sidecar: &Sidecar, recording: &Recording, killer: Arc<Killer>) -> Vec<Value> {
+    let stream = sidecar.open(recording.options.clone()).await.expect("it opens");
+    // One at a time, with a turn of the scheduler between: pushes go out, answers come
+    // in, and the streams mix, whatever moment is hit.
+    let end = [None];
+    let source = stream::iter(recording.chunks().map(Some).chain(end)).then(move |chunk| {
+        let killer = Arc::clone(&killer);
+        async move {
+            tokio::task::yield_now().await;
+            killer.reach().await;
+            chunk
+        }
+    });
+    let source = source.filter_map(async |chunk| chunk);
+    let pipe = stream.pipe(Box::pin(source));
+    let events: Vec<Result<Event, Error>> = pipe.collect().await;
+    plain(&events.into_iter().map(|it| it.expect("nothing is seen")).collect::<Vec<_>>())
+}
+
+/// Kills the process when so many chunks have come.
+struct Killer {
+    sidecar: Sidecar,
+    moments: Vec<usize>,
+    reached: AtomicUsize,
+    killed: Mutex<HashSet<u32>>,
+}
+
+impl Killer {
+    async fn reach(&self) {
+        let reached = self.reached.fetch_add(1, Ordering::SeqCst);
+        let Some(number) = self.moments.iter().position(|it| *it == reached) else {
+            return;
+        };
+        self.kill().await;
+        if number % 4 == 0 {
+            self.kill().await; // the next one, while the other streams are replayed into it
+        }
+    }
+
+    /// Waits until a process is there that was not killed yet, and kills it.
+    async fn kill(&self) {
+        let id = loop {
+            self.sidecar.start().await.expect("it starts again");
+            let id = self.sidecar.process_id().expect("it was started");
+            if self.killed.lock().unwrap().insert(id) {
+                break id;
+            }
+            tokio::task::yield_now().await; // its end was not noticed yet
+        };
+        kill(id);
+    }
+}
+
+fn kill(id: u32) {
+    let _ = Command::new("kill").args(["-KILL", &id.to_string()]).output();
+}
+
+fn text() -> OpenParams {
+    OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
+}
+
+#[tokio::test]
+async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
+    let sidecar = builder().replay_bytes(100).build();
+    let mut stream = sidecar.open(text()).await.unwrap();
+    assert_eq!(stream.push("a".repeat(90)).await.unwrap().len(), 1);
+    kill(sidecar.process_id().unwrap());
+    assert_eq!(stream.push("b".repeat(90)).await.unwrap().len(), 1, "it was replayed");
+    kill(sidecar.process_id().unwrap());
+    for _ in 0..2 {
+        let Err(Error::StreamLost { reason, source, .. }) = stream.push("c").await else {
+            panic!("it was too long");
+        };
+        assert_eq!(reason, LostReason::TooLong { limit: 100 });
+        assert!(matches!(*source, Error::Exited { status: Some(_), .. }), "{source}");
+    }
+    assert_eq!(sidecar.open(text()).await.unwrap().push("d").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn too_many_restarts_are_refused_and_told() {
+    let sidecar =
+        builder().restarts(2, Duration::from_secs(3600)).restart_pause(Duration::ZERO).build();
+    let mut stream = sidecar.open(text()).await.unwrap();
+    for _ in 0..2 {
+        kill(sidecar.process_id().unwrap());
+        stream.push("a").await.unwrap();
+    }
+    kill(sidecar.process_id().unwrap());
+    let Err(Error::GaveUp { restarts, last, .. }) = stream.push("a").await else {
+        panic!("it was started too often");
+    };
+    assert_eq!((restarts, sidecar.restarts()), (2, 2));
+    assert!(matches!(*last, Error::Exited { .. }), "{last}");
+}
+
+#[tokio::test]
+async fn a_stream_that_expired_is_made_again() {
+    let limits =
+        stream_sidecar::protocol::LimitsPatch { idle_timeout_ms: Some(500), ..Default::default() };
+    let sidecar = builder().limits(limits).build();
+    let mut stream = sidecar.open(text()).await.unwrap();
+    let mut events = stream.push("<think>a").await.unwrap();
+    while !sidecar.list().await.unwrap().streams.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    events.extend(stream.push("</think>b").await.unwrap());
+    let closed = stream.close().await.unwrap();
+    events.extend(closed.events);
+    let seqs: Vec<_> = events.iter().filter_map(Event::seq).collect();
+    assert_eq!(seqs, (1..=i64::try_from(events.len()).unwrap()).collect::<Vec<_>>());
+    assert_eq!(closed.message.reasoning.as_deref(), Some("a"));
+    assert_eq!(sidecar.restarts(), 0);
+}
+
+#[tokio::test]
+async fn dropping_the_last_handle_ends_the_whole_group() {
+    // A launcher that does not pass its end on, as `uvx` under SIGKILL.
+    let line = support::command().join(" ");
+    let launcher = ["sh", "-c", &format!("exec 3<&0; {line} <&3 & wait")];
+    let sidecar = stream_sidecar::Sidecar::builder().command(launcher).spawn().await.unwrap();
+    let mut stream = sidecar.open(text()).await.unwrap();
+    stream.push("a").await.unwrap();
+    let group = sidecar.process_id().unwrap();
+    assert!(alive(group));
+    drop(sidecar);
+    stream.push("b").await.expect("a stream keeps the process");
+    drop(stream);
+    while alive(group) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Whether any process of the group runs.
+fn alive(group: u32) -> bool {
+    let listed = Command::new("ps").args(["-A", "-o", "pgid=,stat="]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    listed.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some(&group.to_string()) && !words.next().unwrap_or("Z").starts_with('Z')
+    })
+}
+
+#[tokio::test]
+async fn chunks_go_out_while_others_are_awaited() {
+    let sidecar = builder().build();
+    let stream = sidecar.open(text()).await.unwrap();
+    let mut pipe = stream.pipe(stream::iter((0..10_000).map(|it| Chunk::text(&format!("{it} ")))));
+    let mut text = String::new();
+    while let Some(event) = pipe.next().await {
+        if let Event::TextDelta(delta) = event.unwrap() {
+            text += &delta.text;
+        }
+    }
+    let stats = &pipe.closed().unwrap().stats;
+    assert_eq!(stats.chunks, 10_000);
+    assert!(stats.pushes < 1000, "what is there at once goes at once: {}", stats.pushes);
+    assert_eq!(pipe.closed().unwrap().message.text.as_ref(), Some(&text));
+}

@@ -1,0 +1,114 @@
+//! Memory has bounds, whatever the host does or leaves undone. Counted are the bytes that
+//! this program has allocated.
+
+mod support;
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use futures_executor::block_on;
+use futures_util::{FutureExt, StreamExt, stream};
+use stream_sidecar::{Chunk, OpenParams, protocol::Wire};
+use support::builder;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MEGABYTE: usize = 1 << 20;
+const CHUNK: usize = 10_000;
+
+fn text() -> OpenParams {
+    OpenParams { wire: Some(Wire::Text), ..OpenParams::default() }
+}
+
+/// The most that `run` has beyond what there was before.
+fn growth(run: impl FnOnce()) -> usize {
+    let before = LIVE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    run();
+    PEAK.load(Ordering::Relaxed) - before
+}
+
+/// One test, because the count is of the whole program.
+#[test]
+fn memory_is_bounded() {
+    readers_that_stop_take_nothing_more();
+    a_long_stream_keeps_no_more_than_it_may();
+    tasks_that_stand_still_hold_up_nobody();
+}
+
+/// 20 endless responses of 10 kB chunks; each reader takes an event and stops.
+fn readers_that_stop_take_nothing_more() {
+    let sidecar = builder().build();
+    let taken = AtomicUsize::new(0);
+    let grown = growth(|| {
+        let mut pipes = Vec::new();
+        for _ in 0..20 {
+            let endless = stream::repeat_with(|| {
+                taken.fetch_add(1, Ordering::Relaxed);
+                Chunk::text(&"a".repeat(CHUNK))
+            });
+            let stream = block_on(sidecar.open(text())).unwrap();
+            let mut pipe = stream.pipe(endless);
+            block_on(pipe.next()).unwrap().unwrap();
+            pipes.push(pipe);
+        }
+        // Its answer comes behind those to everything that was sent before.
+        block_on(sidecar.stats()).unwrap();
+    });
+    let each = taken.load(Ordering::Relaxed) / 20;
+    assert!(each <= 64 * 2, "{each} chunks were taken for one reader");
+    assert!(grown < 20 * 2 * MEGABYTE, "{grown} bytes for 20 readers");
+}
+
+/// 40 MB through a stream that may keep one.
+fn a_long_stream_keeps_no_more_than_it_may() {
+    let sidecar = builder().replay_bytes(MEGABYTE).build();
+    block_on(sidecar.start()).unwrap();
+    let policy = serde_json::from_str(r#"{"message": {"parts": false}}"#).unwrap();
+    let params = OpenParams { policy: Some(policy), ..text() };
+    let grown = growth(|| {
+        let stream = block_on(sidecar.open(params)).unwrap();
+        let chunk = || Chunk::text(&"a".repeat(CHUNK));
+        let pipe = stream.pipe(stream::repeat_with(chunk).take(40 * MEGABYTE / CHUNK));
+        let events = block_on(pipe.fold(0, async |count, event| count + event.map(|_| 1).unwrap()));
+        assert!(events > 1000);
+    });
+    assert!(grown < 5 * MEGABYTE, "{grown} bytes for a long stream");
+}
+
+/// Pushes that were begun and are never polled again, more than the queue takes.
+fn tasks_that_stand_still_hold_up_nobody() {
+    let sidecar = builder().queue(2, MEGABYTE).build();
+    let mut streams: Vec<_> = (0..20).map(|_| block_on(sidecar.open(text())).unwrap()).collect();
+    let mut last = streams.pop().unwrap();
+    let mut still: Vec<_> =
+        streams.iter_mut().map(|it| Box::pin(it.push("a".repeat(CHUNK)))).collect();
+    for push in &mut still {
+        assert!(push.now_or_never().is_none());
+    }
+    assert_eq!(block_on(last.push("b")).unwrap().len(), 1);
+    for push in still {
+        assert_eq!(block_on(push).unwrap().len(), 1, "nothing was lost");
+    }
+}

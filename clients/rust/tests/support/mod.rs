@@ -1,0 +1,99 @@
+//! What the tests share: the sidecar's command, the recordings, a source of chance.
+
+#![allow(dead_code)] // each test file is a program of its own and uses a part
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use stream_sidecar::{Builder, Chunk, Event, OpenParams, Sidecar};
+
+/// The project's folder of tests.
+pub fn project_tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
+}
+
+/// The words of the command that the tests were given.
+pub fn command() -> Vec<String> {
+    let told = std::env::var(stream_sidecar::VARIABLE);
+    let told = told.expect("STREAM_SIDECAR tells how the sidecar is started");
+    told.split(' ').map(str::to_owned).collect()
+}
+
+pub fn builder() -> Builder {
+    Sidecar::builder().command(command())
+}
+
+/// A recorded response.
+pub struct Recording {
+    pub name: String,
+    pub options: OpenParams,
+    pub chunks: Vec<Box<RawValue>>,
+    pub events: Vec<Value>,
+}
+
+/// `tests/wires/*/*.chunks.jsonl`, with what comes of them.
+pub fn recordings() -> Vec<Recording> {
+    let mut paths = files(&project_tests().join("wires"), ".chunks.jsonl");
+    paths.sort();
+    assert!(paths.len() > 100, "the recordings are there");
+    paths.iter().map(|it| recording(it)).collect()
+}
+
+fn recording(path: &Path) -> Recording {
+    #[derive(Deserialize)]
+    struct Header {
+        options: OpenParams,
+    }
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let header: Header = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let golden = path.to_str().unwrap().replace(".chunks.", ".events.");
+    let golden = fs::read_to_string(golden).unwrap();
+    Recording {
+        name: path.file_name().unwrap().to_str().unwrap().replace(".chunks.jsonl", ""),
+        options: header.options,
+        chunks: lines.map(|it| serde_json::from_str(it).unwrap()).collect(),
+        events: golden.lines().map(|it| serde_json::from_str(it).unwrap()).collect(),
+    }
+}
+
+impl Recording {
+    pub fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + 'static + use<> {
+        self.chunks.clone().into_iter().map(Chunk::from)
+    }
+}
+
+/// Events as JSON, to be compared with what was recorded.
+pub fn plain(events: &[Event]) -> Vec<Value> {
+    events.iter().map(|it| serde_json::to_value(it).unwrap()).collect()
+}
+
+pub fn files(home: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(home).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.to_str().unwrap().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Numbers that look like chance and are the same in every run (`SplitMix64`).
+pub struct Chance(pub u64);
+
+impl Chance {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((bits ^ (bits >> 31)) >> 1).unwrap() % bound
+    }
+}

@@ -1,0 +1,181 @@
+//! The recordings of `tests/wires` through the real sidecar, on no runtime at all.
+
+mod support;
+
+use futures_executor::block_on;
+use futures_util::{StreamExt, stream};
+use serde_json::json;
+use stream_sidecar::{
+    Chunk, Error, Event, Sidecar,
+    protocol::{
+        ClassifyParams, Encoding, Executor, FinishReason, Framing, NormalizeErrorParams,
+        NormalizeParams, OpenParams, PolicyPatch, ProviderErrorKind, ReasoningPolicyPatch, Wire,
+    },
+};
+use support::{Recording, builder, plain, recordings};
+
+#[test]
+fn every_recording_gives_its_events() {
+    let sidecar = builder().build();
+    let check = async |it: &Recording| {
+        let mut stream = sidecar.open(it.options.clone()).await?;
+        let mut events = Vec::new();
+        for chunk in it.chunks() {
+            events.extend(stream.push(chunk).await?);
+        }
+        events.extend(stream.close().await?.events);
+        assert_eq!(plain(&events), it.events, "{}", it.name);
+        assert!(!events.iter().any(|it| matches!(it, Event::Unknown(_))));
+        Ok::<_, Error>(())
+    };
+    for each in recordings() {
+        block_on(check(&each)).unwrap();
+    }
+    assert_eq!(sidecar.restarts(), 0);
+    assert!(block_on(sidecar.list()).unwrap().streams.is_empty());
+    block_on(sidecar.shutdown()).unwrap();
+}
+
+#[test]
+fn all_recordings_at_once_through_pipes() {
+    let sidecar = builder().build();
+    let flow = async |it: Recording| {
+        let stream = sidecar.open(it.options.clone()).await?;
+        let mut pipe = stream.pipe(stream::iter(it.chunks()));
+        let mut events = Vec::new();
+        while let Some(event) = pipe.next().await {
+            events.push(event?);
+        }
+        assert_eq!(plain(&events), it.events, "{}", it.name);
+        let closed = pipe.into_closed().expect("it was closed");
+        assert_eq!(closed.stats.events, i64::try_from(events.len()).unwrap());
+        Ok::<_, Error>(())
+    };
+    let flows = recordings().into_iter().map(flow);
+    let ended = block_on(stream::iter(flows).buffer_unordered(64).collect::<Vec<_>>());
+    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
+}
+
+#[test]
+fn one_call_each() {
+    let policy = PolicyPatch {
+        reasoning: Some(ReasoningPolicyPatch {
+            tags: Some(vec!["plan".into()]),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    block_on(async {
+        let sidecar = builder().policy(policy).spawn().await?;
+        let capabilities = sidecar.capabilities().expect("it was started");
+        assert_eq!(capabilities.protocol_version, stream_sidecar::PROTOCOL_VERSION);
+
+        let body = json!("<plan>2 + 2</plan>Four.");
+        let params = NormalizeParams { body, wire: Some(Wire::Text), ..Default::default() };
+        let message = sidecar.normalize(&params).await?.message;
+        assert_eq!((message.text.as_deref(), message.reasoning.as_deref()), (Some("Four."), Some("2 + 2")));
+        assert_eq!(message.finish.unwrap().reason, FinishReason::Stop);
+
+        let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}});
+        let calls = vec![call.as_object().cloned().unwrap()];
+        let classified = sidecar.classify(&ClassifyParams { calls, ..Default::default() }).await?;
+        assert_eq!(classified.calls[0].executor, Executor::Server);
+
+        let params = NormalizeErrorParams { body: json!("Slow down."), status: Some(429), ..Default::default() };
+        let error = sidecar.normalize_error(&params).await?;
+        assert_eq!((error.kind, error.retryable), (ProviderErrorKind::RateLimit, true));
+
+        assert_eq!(sidecar.stats().await?.counters.messages, 1);
+        sidecar.shutdown().await?;
+        assert!(matches!(sidecar.stats().await, Err(Error::ShutDown)));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn bytes_and_failures_of_the_source() {
+    let sidecar = builder().build();
+    block_on(async {
+        let params = OpenParams {
+            wire: Some(Wire::Text),
+            encoding: Some(Encoding::Base64),
+            ..Default::default()
+        };
+        let stream = sidecar.open(params).await?;
+        let bytes = "<think>é</think>ü".as_bytes();
+        let source = bytes.chunks(1).map(|it| Ok(Chunk::bytes(it)));
+        let source = source.chain([Err("connection reset"), Ok(Chunk::bytes(b"never"))]);
+        let mut pipe = stream.try_pipe(stream::iter(source));
+        let mut kinds = Vec::new();
+        while let Some(event) = pipe.next().await {
+            kinds.push(event?.tag().to_owned());
+        }
+        assert_eq!(kinds[kinds.len() - 2..], ["error", "finish"]);
+        let message = pipe.into_closed().unwrap().message;
+        assert_eq!((message.text.as_deref(), message.reasoning.as_deref()), (Some("ü"), Some("é")));
+        assert_eq!(message.errors[0].message, "connection reset");
+        assert!(!message.finish.unwrap().complete);
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn refusals_are_typed_and_leave_the_stream_as_it_was() {
+    let sidecar = builder().build();
+    block_on(async {
+        let named = OpenParams {
+            stream_id: Some("s".into()),
+            wire: Some(Wire::Text),
+            ..Default::default()
+        };
+        let mut stream = sidecar.open(named.clone()).await?;
+        assert_eq!(stream.opened().unwrap().framing, Framing::Text);
+        let Err(Error::Rpc(refusal)) = sidecar.open(named.clone()).await else {
+            panic!("it is in use")
+        };
+        assert_eq!(refusal.kind().as_str(), "stream-exists");
+        assert!(!refusal.retryable());
+        let unknown = OpenParams { wire: Some("telepathy".into()), ..Default::default() };
+        let Err(Error::Rpc(refusal)) = sidecar.open(unknown).await else { panic!("it is unknown") };
+        assert_eq!(refusal.data["path"], "params.wire");
+
+        assert_eq!(stream.push("Hi").await?.len(), 1);
+        assert_eq!(stream.snapshot().await?.message.text.as_deref(), Some("Hi"));
+        drop(stream);
+        assert!(sidecar.list().await?.streams.is_empty(), "dropping closes");
+        assert_eq!(
+            sidecar.open(named).await?.cancel().await?.message.finish.unwrap().reason,
+            FinishReason::Cancelled
+        );
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_call_that_was_dropped_loses_nothing() {
+    use futures_util::FutureExt;
+    let sidecar: Sidecar = builder().build();
+    block_on(async {
+        let params = OpenParams { wire: Some(Wire::Text), ..Default::default() };
+        let mut stream = sidecar.open(params).await?;
+        let mut events = Vec::new();
+        for number in 0..100 {
+            // Polled once and dropped: sent, and not waited for.
+            if let Some(given) = stream.push(format!("{number} ")).now_or_never() {
+                events.extend(given?);
+            }
+        }
+        let closed = stream.close().await?;
+        events.extend(closed.events);
+        let seqs: Vec<_> = events.iter().filter_map(Event::seq).collect();
+        let all: Vec<_> = (1..=i64::try_from(events.len()).unwrap()).collect();
+        assert_eq!(seqs, all);
+        let text: String = (0..100).map(|it| format!("{it} ")).collect();
+        assert_eq!(closed.message.text, Some(text));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,56 @@
+//! How things of the schema are called in Rust.
+
+/// Fields and the name of their enumeration. One that is not here shares the name of
+/// one with the same values, or is called by its type and its own name.
+const ENUMS: [(&str, &str, &str); 26] = [
+    ("BlockEnd", "channel", "Channel"),
+    ("Citation", "kind", "CitationKind"),
+    ("Citation", "role", "CitationRole"),
+    ("ClassifyParams", "wire", "Wire"),
+    ("CloseParams", "reason", "CloseReason"),
+    ("Diagnostic", "severity", "Severity"),
+    ("ErrorData", "kind", "ErrorKind"),
+    ("Finish", "reason", "FinishReason"),
+    ("Metadata", "framing", "Framing"),
+    ("NormalizeErrorResult", "kind", "ProviderErrorKind"),
+    ("NormalizeParams", "encoding", "Encoding"),
+    ("ProviderError", "phase", "ErrorPhase"),
+    ("ReasoningDelta", "source", "ReasoningSource"),
+    ("ReasoningPolicy", "precedence", "ReasoningPrecedence"),
+    ("ReasoningPolicy", "scope", "ReasoningScope"),
+    ("ReasoningPolicy", "startsOpen", "ReasoningStart"),
+    ("ReasoningPolicy", "unclosed", "UnclosedReasoning"),
+    ("Retract", "reason", "RetractReason"),
+    ("Tool", "executor", "Executor"),
+    ("Tool", "kind", "ToolKind"),
+    ("ToolCall", "argumentsFormat", "ArgumentsFormat"),
+    ("ToolCall", "awaits", "Awaits"),
+    ("ToolCall", "executor", "Executor"),
+    ("ToolCall", "kindSource", "ToolKindSource"),
+    ("ToolCall", "origin", "ToolCallOrigin"),
+    ("ToolCall", "state", "ToolCallState"),
+];
+
+pub(crate) fn of_enum(owner: &str, key: &str) -> Option<&'static str> {
+    ENUMS.iter().find(|it| (it.0, it.1) == (owner, key)).map(|it| it.2)
+}
+
+/// `openai-chat`, `kindSource` -> `OpenaiChat`, `KindSource`.
+pub(crate) fn pascal(text: &str) -> String {
+    let word = |word: &str| {
+        let mut characters = word.chars();
+        let first = characters.next().map(|it| it.to_ascii_uppercase());
+        first.into_iter().chain(characters).collect::<String>()
+    };
+    text.split('-').map(word).collect()
+}
+
+/// `kindSource` -> `kind_source`.
+pub(crate) fn snake(text: &str) -> String {
+    let each = text.chars().flat_map(|it| {
+        let border = it.is_ascii_uppercase().then_some('_');
+        border.into_iter().chain([it.to_ascii_lowercase()])
+    });
+    let name: String = each.collect();
+    if name == "type" { "r#type".into() } else { name }
+}

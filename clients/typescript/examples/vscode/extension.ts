@@ -1,0 +1,30 @@
+// A command that asks a model about the selection and shows the clean answer as it comes.
+// The sidecar starts with the first question, and ends with the window.
+
+import { Sidecar } from "stream-sidecar";
+import * as vscode from "vscode";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const settings = vscode.workspace.getConfiguration("streamSidecar");
+  const sidecar = Sidecar.create({ passThrough: true });
+  const output = vscode.window.createOutputChannel("Answer");
+
+  async function ask({ document, selection }: vscode.TextEditor): Promise<void> {
+    const model = settings.get<string>("model", "");
+    const messages = [{ role: "user", content: document.getText(selection) }];
+    const response = await fetch(settings.get<string>("url", ""), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model, stream: true, messages }),
+    });
+    output.show(true);
+    await using stream = await sidecar.openStream({ model });
+    for await (const event of stream.pipe(response.body ?? [])) {
+      if (event.type === "text-delta") output.append(event.text);
+      if (event.type === "error") void vscode.window.showErrorMessage(event.message);
+    }
+  }
+
+  const command = vscode.commands.registerTextEditorCommand("streamSidecar.ask", ask);
+  context.subscriptions.push(command, output, { dispose: () => sidecar.shutdown() });
+}

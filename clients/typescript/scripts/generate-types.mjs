@@ -1,0 +1,114 @@
+// Makes src/protocol.ts from ../schema: interfaces by json-schema-to-typescript, and the
+// tables of methods, events and errors. `--write` writes it; `generate()` gives its text.
+//
+// What JSON Schema says and TypeScript cannot is turned over first: an open enumeration
+// becomes its known values and any other string, and the Unknown... variants leave their
+// unions, because a member with `type: string` would take all narrowing from the others.
+// src/events.ts says how the client tells events of a later version.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { argv } from "node:process";
+import { fileURLToPath } from "node:url";
+import { compile } from "json-schema-to-typescript";
+
+const SCHEMA = new URL("../../schema/", import.meta.url);
+export const OUTPUT = new URL("../src/protocol.ts", import.meta.url);
+
+const HEAD = `// Made by scripts/generate-types.mjs from ../schema; changes belong there.
+`;
+
+/** The text of src/protocol.ts. */
+export async function generate() {
+  const schema = await read("stream-sidecar.schema.json");
+  const table = await read("methods.json");
+  const interfaces = await compile(typescriptOf(schema), "Protocol", {
+    additionalProperties: false,
+    bannerComment: "",
+    format: true,
+    unreachableDefinitions: true,
+    unknownAny: true,
+  });
+  const body = interfaces
+    .replace("export interface Protocol {}\n", "")
+    .replace(/^ \* This interface was referenced by .*\n \* via the .*\n/gm, "")
+    .replace(/^ \*\n \*\//gm, " */")
+    .replace(/^(?=\/\*\*|export )/gm, "\n")
+    .replace(/ \*\/\n\n/g, " */\n")
+    .replace(/\n{3,}/g, "\n\n");
+  return [HEAD, body.trim(), "", ...tables(table)].join("\n");
+}
+
+const read = async (name) => JSON.parse(await readFile(new URL(name, SCHEMA), "utf8"));
+
+/** The schema as json-schema-to-typescript makes the right types of it. */
+function typescriptOf(schema) {
+  const definitions = schema.$defs;
+  const types = { ...definitions };
+  for (const [name, definition] of Object.entries(definitions)) {
+    types[name] = name.startsWith("Unknown") ? undefined : turned(definition, definitions);
+  }
+  return { title: "Protocol", type: "object", $defs: JSON.parse(JSON.stringify(types)) };
+}
+
+function turned(part, definitions) {
+  if (part.oneOf) return { description: part.description, tsType: unionOf(part, definitions) };
+  if (part["x-open-enum"]) {
+    const known = part["x-open-enum"].map((value) => JSON.stringify(value));
+    return { tsType: [...known, "(string & {})"].join(" | ") };
+  }
+  const { minimum, anyOf, ...rest } = part;
+  if (anyOf && !part.properties && part.type !== "object") rest.anyOf = anyOf.map((each) => turned(each, definitions));
+  if (part.items) rest.items = turned(part.items, definitions);
+  if (part.properties) {
+    const parts = Object.entries(part.properties);
+    rest.properties = Object.fromEntries(parts.map(([name, each]) => [name, turned(each, definitions)]));
+  } else if (part.type === "object" || String(part.type) === "object,null") {
+    rest.additionalProperties = true;
+  }
+  return rest;
+}
+
+/** The known members; those that may lack a field that the union asks for get it here. */
+function unionOf(union, definitions) {
+  const names = union.oneOf.map((each) => each.$ref.replace("#/$defs/", ""));
+  return names
+    .filter((name) => !name.startsWith("Unknown"))
+    .map((name) => {
+      const missing = union.required.filter((field) => !definitions[name].required.includes(field));
+      const fields = missing.map((field) => `${field}: number`).join("; ");
+      return fields ? `(${name} & { ${fields} })` : name;
+    })
+    .join(" | ");
+}
+
+function tables(table) {
+  const methods = Object.entries(table.methods).map(
+    ([name, { params, result }]) => `  "${name}": { params: ${params}; result: ${result} };`,
+  );
+  const events = Object.keys(table.events).map((name) => `  "${name}",`);
+  const errors = Object.entries(table.errors).map(([kind, { code }]) => `  "${kind}": ${code},`);
+  return [
+    "/** The version of the protocol that these types are of. */",
+    `export const PROTOCOL_VERSION = ${table.protocolVersion};`,
+    "",
+    "/** What each method takes and gives. */",
+    "export interface Methods {",
+    ...methods,
+    "}",
+    "",
+    "/** The types of the events that this client knows. */",
+    "export const EVENT_TYPES = [",
+    ...events,
+    "] as const;",
+    "",
+    "/** The codes of the sidecar's error answers, by their kind. */",
+    "export const ERROR_CODES = {",
+    ...errors,
+    "} as const;",
+    "",
+  ];
+}
+
+if (argv[1] === fileURLToPath(import.meta.url) && argv.includes("--write")) {
+  await writeFile(OUTPUT, await generate());
+}

@@ -1,0 +1,44 @@
+// Events as the client hands them out. The sidecar may be newer than the client: an event
+// of a type that is not in EVENT_TYPES arrives as an `unknown-event` with the original
+// inside, so that the union stays one that a `switch` over `type` can narrow.
+
+import { EVENT_TYPES, type CloseResult, type Event, type PushResult } from "./protocol.js";
+
+/** An event of a later version of the protocol; it may be passed over. */
+export interface UnknownEvent {
+  type: "unknown-event";
+  seq: number;
+  choice?: number;
+  /** As the sidecar sent it. */
+  event: Record<string, unknown>;
+}
+
+export type StreamEvent = Event | UnknownEvent;
+
+/** What closing a stream gives. */
+export interface ClosedStream extends Omit<CloseResult, "events"> {
+  events: StreamEvent[];
+}
+
+const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+/** The events of an answer, those of unknown types wrapped. */
+export function eventsOf(answer: Pick<PushResult, "events">): StreamEvent[] {
+  const { events } = answer;
+  return events.every(isKnown) ? events : events.map((event) => (isKnown(event) ? event : wrapped(event)));
+}
+
+function isKnown(event: Event): boolean {
+  return KNOWN.has(event.type);
+}
+
+function wrapped(event: Event): UnknownEvent {
+  const { seq, choice } = event;
+  const original: object = event;
+  return {
+    type: "unknown-event",
+    seq,
+    ...(choice === undefined ? {} : { choice }),
+    event: { ...original },
+  };
+}

@@ -1,0 +1,9 @@
+export * from "./errors.js";
+export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
+export type { InspectParams, InspectResult, RepairParams, RepairResult } from "./history.js";
+export type { RpcConnection } from "./link.js";
+export type { ClientOptions, ReadText, SidecarOptions } from "./options.js";
+export * from "./protocol.js";
+export type { Source } from "./read-ahead.js";
+export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
+export type { CloseOptions, SidecarStream } from "./stream.js";

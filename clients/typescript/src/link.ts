@@ -1,0 +1,147 @@
+// One connection to one sidecar, from the handshake to its loss. Every request settles:
+// with its answer, with the sidecar's refusal, with RequestTimeout, with the reason of an
+// AbortSignal, or with ConnectionLost. Knows nothing of streams and restarts.
+
+import { CancellationTokenSource } from "vscode-jsonrpc/node";
+import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "./errors.js";
+import type { Capabilities, Methods } from "./protocol.js";
+
+/** What is needed of a JSON-RPC connection: a MessageConnection, or a language client. */
+export interface RpcConnection {
+  sendRequest(method: string, params: unknown, token?: unknown): Promise<unknown>;
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The caller is in a hurry: that no answer came in time says nothing of the sidecar. */
+  readonly isHurried?: boolean | undefined;
+}
+
+export type Params<M extends string> = M extends keyof Methods ? Methods[M]["params"] : object;
+export type Result<M extends string> = M extends keyof Methods ? Methods[M]["result"] : unknown;
+
+type Settle = (error: Error) => void;
+
+export class Link {
+  readonly #connection: RpcConnection;
+  readonly #pending = new Set<Settle>();
+  #loss: ConnectionLost | undefined;
+  #losing: ((loss: ConnectionLost) => void)[] = [];
+  #isEnding = false;
+
+  /** `capabilities`: what the other side can do, when that is known. */
+  constructor(
+    connection: RpcConnection,
+    public capabilities?: Capabilities | undefined,
+  ) {
+    this.#connection = connection;
+  }
+
+  get isLost(): boolean {
+    return this.#loss !== undefined;
+  }
+
+  /** Calls `listener` when the connection is lost, at once if it is. */
+  onLost(listener: (loss: ConnectionLost) => void): void {
+    if (this.#loss) listener(this.#loss);
+    else this.#losing.push(listener);
+  }
+
+  /** The connection is gone: all that wait are told, once. */
+  lose(loss: ConnectionLost): void {
+    if (this.#loss) return;
+    this.#loss = loss;
+    for (const listener of this.#losing.splice(0)) listener(loss);
+    for (const fail of [...this.#pending]) fail(loss);
+  }
+
+  /** Takes no more requests; ends the connection in good order, where it is ours to end. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+  }
+
+  /** There was no answer in time: what that says of the connection. */
+  protected timedOut(_error: RequestTimeout): void {}
+
+  /** A request could not be sent, or its answer not be read: sooner or later, a loss. */
+  protected broken(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.lose(new ConnectionLost(`the connection to the sidecar is lost: ${why}`, { cause: error }));
+  }
+
+  request<M extends string>(method: M, params: Params<M>, options: RequestOptions): Promise<Result<M>> {
+    const { timeoutMs, signal, isHurried } = options;
+    return new Promise((resolve, reject) => {
+      if (this.#loss) return reject(this.#loss);
+      if (this.#isEnding) return reject(new SidecarClosed());
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const cancellation = signal && new CancellationTokenSource();
+      const settled = () => {
+        clearTimeout(timer);
+        this.#pending.delete(fail);
+        signal?.removeEventListener("abort", abort);
+      };
+      const fail: Settle = (error) => {
+        settled();
+        reject(error);
+      };
+      const abort = () => {
+        cancellation?.cancel();
+        fail(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        const error = new RequestTimeout(method, timeoutMs);
+        fail(error);
+        if (!isHurried) this.timedOut(error);
+      }, timeoutMs);
+      this.#pending.add(fail);
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#send(method, params, cancellation?.token).then(
+        (result) => {
+          settled();
+          resolve(result as Result<M>);
+        },
+        (error: unknown) => {
+          const refusal = this.#loss ?? refusalOf(error, params);
+          if (refusal) fail(refusal);
+          else this.broken(error);
+        },
+      );
+    });
+  }
+
+  /** A connection that is closed throws in place of rejecting. */
+  async #send(method: string, params: unknown, token: unknown): Promise<unknown> {
+    return token === undefined
+      ? this.#connection.sendRequest(method, params)
+      : this.#connection.sendRequest(method, params, token);
+  }
+}
+
+/** What the other side, or JSON, has against a request; undefined: the connection failed. */
+function refusalOf(error: unknown, params: unknown): Error | undefined {
+  const { code, message = String(error), data } = error as Partial<RefusedError>;
+  if (code !== undefined && code < -30_000 && !LOST.has(code)) {
+    return new RefusedError({ code, message, ...(data && { data }) });
+  }
+  if (canBeWritten(params)) return undefined;
+  return new TypeError(`the params are no JSON: ${message}`, { cause: error });
+}
+
+/** Codes that vscode-jsonrpc makes itself, when there is nobody to answer. */
+const LOST: ReadonlySet<number> = new Set([
+  -32096, // inactive connection
+  -32097, // pending response rejected
+  -32098, // read error
+  -32099, // write error, also of what is no JSON
+]);
+
+function canBeWritten(params: unknown): boolean {
+  try {
+    JSON.stringify(params);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+// What a host may choose, and what happens when it does not. Times are milliseconds,
+// sizes bytes (a UTF-16 unit of a string counts as two).
+
+import type { ConnectionLost } from "./errors.js";
+import type { LimitsPatch, OpenParams, PolicyPatch } from "./protocol.js";
+
+/** The visible text of a chunk, for when there is no sidecar to find it. */
+export type ReadText = (chunk: unknown, params: OpenParams) => string;
+
+export interface ClientOptions {
+  /** Bounds the wait for any answer. 10,000. */
+  requestTimeoutMs?: number;
+  /** Requests on their way at once; further ones wait. 64. */
+  maxConcurrentRequests?: number;
+  /** Requests that may wait before further ones are refused with `QueueFull`. 1,024. */
+  maxQueuedRequests?: number;
+  /** How often a lost connection is made again. 4 times in 180,000 ms, after 100, 200, 400 and 800 ms. */
+  restarts?: { max?: number; windowMs?: number; delayMs?: number };
+  /** Raw chunks that are kept so that a stream outlives a crash. 16 MiB a stream, 128 MiB in all. */
+  replay?: { maxStreamBytes?: number; maxBytes?: number };
+  /** How far `pipe` reads ahead while an answer is awaited. 64 chunks, 1 MiB. */
+  readAhead?: { maxChunks?: number; maxBytes?: number };
+  /** Called whenever the connection is lost, for the host's log. */
+  onLost?: (error: ConnectionLost) => void;
+}
+
+export interface SidecarOptions extends ClientOptions {
+  /** The sidecar's command line, in place of looking for it. */
+  command?: string | readonly string[];
+  /** A Python in which the sidecar is installed: `[python, "-m", "sidecar"]`. */
+  python?: string;
+  /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
+  allowDownload?: boolean;
+  cwd?: string;
+  /** Added to the environment of this process. */
+  env?: Readonly<Record<string, string>>;
+  /** Defaults for every stream (protocol.md, "Policy"). */
+  policy?: PolicyPatch;
+  /** protocol.md, "Limits". */
+  limits?: LimitsPatch;
+  /** Bounds a start, up to the answer of `initialize`. 15,000. */
+  startTimeoutMs?: number;
+  /** How long a sidecar may take to end by itself. 2,000. */
+  shutdownTimeoutMs?: number;
+  /**
+   * Work without a sidecar that cannot be started: text is handed through raw, flagged
+   * by `stream.passThrough`. `true`: strings as they are, documents as JSON; a function
+   * finds the text. false: `openStream` rejects with `SidecarUnavailable`.
+   */
+  passThrough?: boolean | ReadText;
+}
+
+const MiB = 1 << 20;
+
+/** All options of `ClientOptions` with their values. */
+export function settled(options: ClientOptions) {
+  return {
+    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    maxConcurrentRequests: options.maxConcurrentRequests ?? 64,
+    maxQueuedRequests: options.maxQueuedRequests ?? 1_024,
+    restarts: { max: 4, windowMs: 180_000, delayMs: 100, ...options.restarts },
+    replay: { maxStreamBytes: 16 * MiB, maxBytes: 128 * MiB, ...options.replay },
+    readAhead: { maxChunks: 64, maxBytes: MiB, ...options.readAhead },
+    onLost: options.onLost ?? (() => {}),
+  };
+}
+
+export type Settings = ReturnType<typeof settled>;

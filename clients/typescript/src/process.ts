@@ -1,0 +1,102 @@
+// A child process with three pipes, in a process group of its own, so that what a
+// wrapper (uvx, a shell script) has started ends with it. Knows no protocol.
+
+import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { Ending } from "./errors.js";
+import { StderrTail } from "./stderr-tail.js";
+
+/** So long the pipes of a process that has ended are read, when they do not end. */
+const PIPES_MS = 1_000;
+
+export interface ProcessOptions {
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** How a process ended; `cause`: it could not even be started. */
+export type ProcessEnding = Ending;
+
+export class SidecarProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: StderrTail;
+  /** Resolves when the process is gone; never rejects. */
+  readonly ended: Promise<ProcessEnding>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  #isGone = false;
+
+  constructor(command: readonly string[], { cwd, env }: ProcessOptions = {}) {
+    const [file = "", ...args] = command;
+    this.#child = spawn(file, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    this.stdin = this.#child.stdin;
+    this.stdout = this.#child.stdout;
+    this.stderr = new StderrTail(this.#child.stderr);
+    for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // broken: the end of the process tells
+    this.ended = this.#watch();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Ends the whole group at once; nothing happens when it is gone. */
+  kill(): void {
+    if (this.#isGone) return;
+    if (process.platform === "win32") this.#killTree();
+    else this.#killGroup();
+  }
+
+  /** Waits for the end for so long, then kills. */
+  async end(patienceMs: number): Promise<ProcessEnding> {
+    const timer = setTimeout(() => this.kill(), patienceMs);
+    try {
+      return await this.ended;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #watch(): Promise<ProcessEnding> {
+    const child = this.#child;
+    alive.add(this);
+    return new Promise((resolve) => {
+      const done = (exitCode: number | null, signal: string | null, cause?: unknown) => {
+        this.#killGroup(); // what the process has left behind
+        this.#isGone = true;
+        alive.delete(this);
+        resolve({ exitCode, signal, cause, stderr: this.stderr.toString() });
+      };
+      child.on("error", (error) => done(null, null, error));
+      // "close" comes when the pipes are read to their end, and not at all while somebody
+      // else holds one of them; so "exit" bounds it.
+      child.once("close", done);
+      child.once("exit", (code, signal) => setTimeout(() => done(code, signal), PIPES_MS).unref());
+    });
+  }
+
+  #killGroup(): void {
+    if (this.pid === undefined || process.platform === "win32") return;
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // Nobody of the group is left.
+    }
+  }
+
+  #killTree(): void {
+    spawnSync("taskkill", ["/pid", String(this.pid), "/T", "/F"], { windowsHide: true });
+  }
+}
+
+/** A host that ends without `shutdown` leaves nothing behind. */
+const alive = new Set<SidecarProcess>();
+process.on("exit", () => {
+  for (const each of alive) each.kill();
+});

@@ -1,0 +1,904 @@
+// Made by scripts/generate-types.mjs from ../schema; changes belong there.
+
+/**
+ * One of these, told apart by `type`.
+ */
+export type Block = TextBlock | ReasoningBlock | ToolCall | ToolResult;
+
+/**
+ * One of these, told apart by `type`.
+ */
+export type Event =
+  | Metadata
+  | TextDelta
+  | ReasoningDelta
+  | BlockEnd
+  | Reclassify
+  | Retract
+  | ToolCallDelta
+  | (ToolCall & {seq: number})
+  | ToolResult
+  | Citation
+  | ProviderError
+  | Usage
+  | Diagnostic
+  | Finish;
+
+/**
+ * Of all models together, and of each.
+ */
+export interface AllCounters {
+  messages: number;
+  chunks: number;
+  delimitersStripped: number;
+  reasoningExtracted: number;
+  toolResultsStripped: number;
+  toolCallsFromText: number;
+  malformedChunks: number;
+  byModel: ModelCounters[];
+}
+
+/**
+ * Of one model; absent: neither the host nor the provider has named it.
+ */
+export interface ModelCounters {
+  messages: number;
+  chunks: number;
+  delimitersStripped: number;
+  reasoningExtracted: number;
+  toolResultsStripped: number;
+  toolCallsFromText: number;
+  malformedChunks: number;
+  provider?: string;
+  model?: string;
+}
+
+/**
+ * A block of text or reasoning is over.
+ *
+ * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. May come without deltas, and again (later fields win).
+ */
+export interface BlockEnd {
+  type: "block-end";
+  seq: number;
+  choice?: number;
+  block: number;
+  channel: "text" | "reasoning" | (string & {});
+  signature?: string;
+  opaque?: unknown;
+  rawText?: string;
+}
+
+/**
+ * `capabilities.experimental.streamSidecar`: what this sidecar can do.
+ */
+export interface Capabilities {
+  protocolVersion: number;
+  wires: string[];
+  framings: string[];
+  dialects: string[];
+  events: string[];
+  limits: Limits;
+}
+
+/**
+ * Bounds of a connection and of each stream; milliseconds, bytes, code points.
+ *
+ * `idleTimeoutMs` of 0 means that streams never expire.
+ */
+export interface Limits {
+  maxStreams: number;
+  maxMessageBytes: number;
+  maxDocumentChars: number;
+  maxHeldChars: number;
+  maxCallChars: number;
+  idleTimeoutMs: number;
+}
+
+/**
+ * A source; `start` and `end` lie in the joined text of `blocks`.
+ *
+ * `exact` is false when the end had to be guessed.
+ */
+export interface Citation {
+  type: "citation";
+  seq: number;
+  choice?: number;
+  kind: "url" | "document" | "file" | "search-result" | "other" | (string & {});
+  role: "claim" | "marker" | "insertion" | "block" | (string & {});
+  exact: boolean;
+  raw?: unknown;
+  url?: string;
+  title?: string;
+  citedText?: string;
+  blocks?: number[];
+  start?: number;
+  end?: number;
+  startUtf16?: number;
+  endUtf16?: number;
+}
+
+/**
+ * `tool/classify`: a provider's call items, whole, in their own spelling.
+ */
+export interface ClassifyParams {
+  calls: {
+    [k: string]: unknown;
+  }[];
+  wire?:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | null;
+  provider?: string | null;
+  tools?: (Tool | ProviderTool)[] | null;
+}
+
+/**
+ * A tool that the host declared to the model; `annotations` are MCP's hints.
+ */
+export interface Tool {
+  name: string;
+  description?: string | null;
+  inputSchema?: unknown;
+  annotations?: unknown;
+  executor?: "client" | "server" | null;
+  kind?:
+    "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch-mode" | "other" | null;
+}
+
+/**
+ * A tool as Chat Completions spell it, or a provider's own tool, which goes by its `type`.
+ */
+export interface ProviderTool {
+  [k: string]: unknown;
+}
+
+/**
+ * The calls in the order of `calls`; without a block and a number.
+ */
+export interface ClassifyResult {
+  calls: ToolCall[];
+}
+
+/**
+ * One call, exactly once, complete or marked as not complete.
+ *
+ * `arguments` is the raw text, `input` its parsed value or absent. `block` is the call's key in the stream (absent in tool/classify). A call with `origin` `text` is a claim of the model and never `executable`.
+ */
+export interface ToolCall {
+  type: "tool-call";
+  seq?: number;
+  choice?: number;
+  block?: number;
+  toolCallId: string;
+  idSynthetic: boolean;
+  name: string;
+  arguments: string;
+  argumentsFormat: "json" | "text" | (string & {});
+  input?: unknown;
+  state: "complete" | "truncated" | "invalid" | (string & {});
+  executor: "client" | "server" | "unknown" | (string & {});
+  origin: "structured" | "text" | "finish-message" | (string & {});
+  channel: "text" | "reasoning" | (string & {});
+  declared?: boolean;
+  kind:
+    | "read"
+    | "edit"
+    | "delete"
+    | "move"
+    | "search"
+    | "execute"
+    | "think"
+    | "fetch"
+    | "switch-mode"
+    | "other"
+    | (string & {});
+  kindSource: "declared" | "table" | "annotation" | "name" | "default" | (string & {});
+  mutating?: boolean;
+  awaits: "client-result" | "client-approval" | "server-result" | "none" | (string & {});
+  executable: boolean;
+  dialect?: string;
+  caller?: unknown;
+  opaque?: unknown;
+  raw?: unknown;
+  span?: Span;
+}
+
+/**
+ * Code points in the wire's channel, removals included.
+ */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/**
+ * `stream/close`; without `reason` it is `error` when `error` is given.
+ */
+export interface CloseParams {
+  streamId: string;
+  reason?: "eof" | "cancelled" | "error" | null;
+  error?: {
+    [k: string]: unknown;
+  } | null;
+}
+
+/**
+ * The last events, and what all events make.
+ */
+export interface CloseResult {
+  streamId: string;
+  events: Event[];
+  message: Message;
+  stats: Stats;
+}
+
+/**
+ * The message of `choice`; with several choices the first also has `choices`.
+ *
+ * `sources` are the citations grouped by URL. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
+ */
+export interface Message {
+  role: "assistant";
+  text?: string;
+  reasoning?: string;
+  blocks?: Block[];
+  toolCalls: ToolCall[];
+  toolResults: ToolResult[];
+  citations: Citation[];
+  sources: Source[];
+  errors: ProviderError[];
+  usage?: Usage;
+  finish?: Finish;
+  metadata?: Metadata;
+  choice?: number;
+  choices?: Message[];
+}
+
+/**
+ * A result in the model's output: of a server's tool, or an echo in the text.
+ */
+export interface ToolResult {
+  type: "tool-result";
+  seq: number;
+  choice?: number;
+  block: number;
+  content?: unknown;
+  source: "server" | "echo" | (string & {});
+  executed?: boolean;
+  raw?: unknown;
+  toolCallId?: string;
+  name?: string;
+  isError?: boolean;
+  span?: Span;
+}
+
+/**
+ * What `citations` of them cite; `excerpts` are its different cited texts.
+ */
+export interface Source {
+  kind: "url" | "document" | "file" | "search-result" | "other" | (string & {});
+  citations: number;
+  excerpts: string[];
+  url?: string;
+  title?: string;
+}
+
+/**
+ * The remote side failed. `retryAfterMs` is in milliseconds.
+ *
+ * `partial` is true when visible text, reasoning or calls had been sent before.
+ */
+export interface ProviderError {
+  type: "error";
+  seq: number;
+  choice?: number;
+  kind:
+    | "auth"
+    | "permission"
+    | "billing"
+    | "context-length"
+    | "content-filter"
+    | "rate-limit"
+    | "overloaded"
+    | "not-found"
+    | "timeout"
+    | "network"
+    | "cancelled"
+    | "invalid-request"
+    | "server"
+    | "unknown"
+    | (string & {});
+  message: string;
+  retryable: boolean;
+  phase: "before-stream" | "mid-stream" | (string & {});
+  partial: boolean;
+  raw?: unknown;
+  code?: string | number;
+  providerType?: string;
+  httpStatus?: number;
+  retryAfterMs?: number;
+}
+
+/**
+ * Token totals so far: each event replaces the one before, nothing is added up.
+ *
+ * `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
+ */
+export interface Usage {
+  type: "usage";
+  seq: number;
+  choice?: number;
+  raw?: unknown;
+  inputTokens?: number;
+  outputTokens?: number;
+  totalTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+}
+
+/**
+ * The end of one choice, always last; `raw` is the provider's own reason.
+ *
+ * `complete` is false when the transport ended before the provider did.
+ */
+export interface Finish {
+  type: "finish";
+  seq: number;
+  choice?: number;
+  reason:
+    | "stop"
+    | "tool-calls"
+    | "length"
+    | "context-length"
+    | "content-filter"
+    | "refusal"
+    | "pause"
+    | "malformed"
+    | "error"
+    | "cancelled"
+    | "unknown"
+    | (string & {});
+  emptyAnswer: boolean;
+  complete: boolean;
+  raw?: string;
+}
+
+/**
+ * What the provider, or the detection of wire and framing, said of the response.
+ */
+export interface Metadata {
+  type: "metadata";
+  seq: number;
+  choice?: number;
+  id?: string;
+  model?: string;
+  provider?: string;
+  created?: number;
+  wire?:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | (string & {});
+  framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
+}
+
+/**
+ * Counters of one stream; `chars` and `heldPeak` in code points.
+ */
+export interface Stats {
+  pushes: number;
+  chunks: number;
+  chars: number;
+  events: number;
+  delimitersStripped: number;
+  reasoningExtracted: number;
+  toolResultsStripped: number;
+  toolCallsFromText: number;
+  malformedChunks: number;
+  heldPeak: number;
+}
+
+/**
+ * `initializationOptions.streamSidecar`: defaults for every stream.
+ */
+export interface ConnectionOptions {
+  protocolVersion?: number | null;
+  policy?: PolicyPatch | null;
+  limits?: LimitsPatch | null;
+}
+
+/**
+ * Everything a host may decide about one stream.
+ */
+export interface PolicyPatch {
+  reasoning?: ReasoningPolicyPatch | null;
+  message?: MessagePolicyPatch | null;
+  trace?: boolean | null;
+}
+
+/**
+ * How reasoning in the text is found and what becomes of it.
+ *
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+ */
+export interface ReasoningPolicyPatch {
+  tags?: string[] | null;
+  scope?: "outside-code" | "everywhere" | "boundary" | null;
+  precedence?: "native-first" | "merge" | null;
+  startsOpen?: "auto" | "open" | "closed" | null;
+  unclosed?: "auto" | "reasoning" | "text" | null;
+}
+
+/**
+ * `parts` of false: close and snapshot leave out text, reasoning and blocks.
+ */
+export interface MessagePolicyPatch {
+  parts?: boolean | null;
+}
+
+/**
+ * Bounds of a connection and of each stream; milliseconds, bytes, code points.
+ *
+ * `idleTimeoutMs` of 0 means that streams never expire.
+ */
+export interface LimitsPatch {
+  maxStreams?: number | null;
+  maxMessageBytes?: number | null;
+  maxDocumentChars?: number | null;
+  maxHeldChars?: number | null;
+  maxCallChars?: number | null;
+  idleTimeoutMs?: number | null;
+}
+
+/**
+ * Something was odd. What was taken out of the stream is in `raw`.
+ */
+export interface Diagnostic {
+  type: "diagnostic";
+  seq: number;
+  choice?: number;
+  code: string;
+  severity: "info" | "warning" | (string & {});
+  message: string;
+  raw?: unknown;
+  span?: Span;
+}
+
+/**
+ * What a program wants to know of an error.
+ */
+export interface ErrorData {
+  kind:
+    | "parse-error"
+    | "invalid-request"
+    | "method-not-found"
+    | "internal-error"
+    | "not-initialized"
+    | "cancelled"
+    | "invalid-params"
+    | "stream-not-found"
+    | "stream-exists"
+    | "sequence-error"
+    | "limit-exceeded"
+    | "unsupported-version"
+    | (string & {});
+  retryable: boolean;
+}
+
+/**
+ * Open streams, oldest first.
+ */
+export interface ListResult {
+  streams: StreamRow[];
+}
+
+/**
+ * An open stream. `openedAt` is ISO 8601, UTC; `chars` are code points.
+ */
+export interface StreamRow {
+  streamId: string;
+  wire:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | (string & {});
+  openedAt: string;
+  pushes: number;
+  chars: number;
+  lastSeq: number;
+  metadata?: unknown;
+}
+
+/**
+ * `parts` of false: close and snapshot leave out text, reasoning and blocks.
+ */
+export interface MessagePolicy {
+  parts: boolean;
+}
+
+/**
+ * `stream/list` and `sidecar/stats`.
+ */
+export interface NoParams {
+  [k: string]: unknown;
+}
+
+/**
+ * `error/normalize`: a failed HTTP response; `body` is text or a JSON value.
+ */
+export interface NormalizeErrorParams {
+  body: unknown;
+  status?: number | null;
+  headers?: {
+    [k: string]: unknown;
+  } | null;
+  provider?: string | null;
+}
+
+/**
+ * The fields of an `error` event; see `sidecar.events.ProviderError`.
+ */
+export interface NormalizeErrorResult {
+  kind:
+    | "auth"
+    | "permission"
+    | "billing"
+    | "context-length"
+    | "content-filter"
+    | "rate-limit"
+    | "overloaded"
+    | "not-found"
+    | "timeout"
+    | "network"
+    | "cancelled"
+    | "invalid-request"
+    | "server"
+    | "unknown"
+    | (string & {});
+  message: string;
+  retryable: boolean;
+  phase: string;
+  partial: boolean;
+  raw?: unknown;
+  code?: string | number;
+  providerType?: string;
+  httpStatus?: number;
+  retryAfterMs?: number;
+}
+
+/**
+ * `message/normalize`: a whole response in `body`.
+ */
+export interface NormalizeParams {
+  body: unknown;
+  wire?:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | null;
+  framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
+  encoding?: "utf-8" | "base64" | null;
+  provider?: string | null;
+  model?: string | null;
+  tools?: (Tool | ProviderTool)[] | null;
+  policy?: PolicyPatch | null;
+}
+
+/**
+ * What push and close of `body` give.
+ */
+export interface NormalizeResult {
+  events: Event[];
+  message: Message;
+  stats: Stats;
+}
+
+/**
+ * `stream/open`; `metadata` is the host's own and comes back in stream/list.
+ */
+export interface OpenParams {
+  streamId?: string | null;
+  wire?:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | null;
+  framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
+  encoding?: "utf-8" | "base64" | null;
+  provider?: string | null;
+  model?: string | null;
+  tools?: (Tool | ProviderTool)[] | null;
+  policy?: PolicyPatch | null;
+  metadata?: unknown;
+}
+
+/**
+ * `wire` and `framing` are `auto` until they are decided.
+ */
+export interface OpenResult {
+  streamId: string;
+  wire:
+    | "auto"
+    | "openai-chat"
+    | "openai-responses"
+    | "anthropic"
+    | "gemini"
+    | "ollama"
+    | "bedrock-converse"
+    | "cohere"
+    | "text"
+    | (string & {});
+  framing: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
+  profile: Profile;
+  policy: Policy;
+  limits: Limits;
+}
+
+/**
+ * `dialects` are names of `sidecar.dialects.DIALECTS`.
+ */
+export interface Profile {
+  name: string;
+  dialects: string[];
+  startsOpen: boolean;
+}
+
+/**
+ * Everything a host may decide about one stream.
+ */
+export interface Policy {
+  reasoning: ReasoningPolicy;
+  message: MessagePolicy;
+  trace: boolean;
+}
+
+/**
+ * How reasoning in the text is found and what becomes of it.
+ *
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+ */
+export interface ReasoningPolicy {
+  tags?: string[];
+  scope: "outside-code" | "everywhere" | "boundary" | (string & {});
+  precedence: "native-first" | "merge" | (string & {});
+  startsOpen: "auto" | "open" | "closed" | (string & {});
+  unclosed: "auto" | "reasoning" | "text" | (string & {});
+}
+
+/**
+ * `stream/push`: `chunk` or `chunks`. `pushSeq` counts pushes from 1.
+ */
+export interface PushParams {
+  streamId: string;
+  chunk?: unknown;
+  chunks?: unknown[] | null;
+  pushSeq?: number | null;
+}
+
+/**
+ * The notification that answers a refused push.
+ */
+export interface PushRefusal {
+  streamId?: string;
+  error: ResponseError;
+}
+
+/**
+ * The `error` of an answer; `message` stands alone.
+ */
+export interface ResponseError {
+  code: number;
+  message: string;
+  data: ErrorData;
+}
+
+/**
+ * `pushes` counts the pushes of the stream, this one included.
+ */
+export interface PushResult {
+  streamId: string;
+  events: Event[];
+  lastSeq: number;
+  pushes: number;
+}
+
+/**
+ * A block of reasoning with the provider state that belongs to it.
+ */
+export interface ReasoningBlock {
+  type: "reasoning";
+  block: number;
+  text: string;
+  source?: string;
+  signature?: string;
+  opaque?: unknown;
+  rawText?: string;
+}
+
+/**
+ * A piece of reasoning; `source` tells a provider's field from tagged text.
+ */
+export interface ReasoningDelta {
+  type: "reasoning-delta";
+  seq: number;
+  choice?: number;
+  block: number;
+  text: string;
+  source: "native" | "tag" | (string & {});
+  span?: Span;
+}
+
+/**
+ * Deltas already sent of `blocks` belong to the other channel.
+ */
+export interface Reclassify {
+  type: "reclassify";
+  seq: number;
+  choice?: number;
+  blocks: number[];
+  to: "text" | "reasoning" | (string & {});
+}
+
+/**
+ * Forget `blocks` (text, reasoning or calls): the same content came better.
+ */
+export interface Retract {
+  type: "retract";
+  seq: number;
+  choice?: number;
+  blocks: number[];
+  reason: "duplicate-of-native" | "duplicate-of-structured" | (string & {});
+}
+
+/**
+ * `stream/snapshot`.
+ */
+export interface SnapshotParams {
+  streamId: string;
+}
+
+/**
+ * The message as the events 1 to `lastSeq` make it.
+ */
+export interface SnapshotResult {
+  message: Message;
+  stats: Stats;
+  lastSeq: number;
+}
+
+/**
+ * `sidecar/stats`; milliseconds since the start of the connection.
+ */
+export interface StatsResult {
+  uptimeMs: number;
+  streams: StreamCounts;
+  counters: AllCounters;
+}
+
+/**
+ * Numbers of streams; `opened` since the start of the process.
+ */
+export interface StreamCounts {
+  open: number;
+  opened: number;
+  closed: number;
+  expired: number;
+}
+
+/**
+ * A block of the visible answer, with its provider state if there is any.
+ */
+export interface TextBlock {
+  type: "text";
+  block: number;
+  text: string;
+  opaque?: unknown;
+}
+
+/**
+ * A piece of the visible answer.
+ */
+export interface TextDelta {
+  type: "text-delta";
+  seq: number;
+  choice?: number;
+  block: number;
+  text: string;
+  span?: Span;
+}
+
+/**
+ * A fragment of a structured call's arguments; none before the name is known.
+ */
+export interface ToolCallDelta {
+  type: "tool-call-delta";
+  seq: number;
+  choice?: number;
+  block: number;
+  toolCallId: string;
+  argumentsDelta: string;
+  name?: string;
+}
+
+/** The version of the protocol that these types are of. */
+export const PROTOCOL_VERSION = 1;
+
+/** What each method takes and gives. */
+export interface Methods {
+  "stream/open": { params: OpenParams; result: OpenResult };
+  "stream/push": { params: PushParams; result: PushResult };
+  "stream/close": { params: CloseParams; result: CloseResult };
+  "stream/snapshot": { params: SnapshotParams; result: SnapshotResult };
+  "stream/list": { params: NoParams; result: ListResult };
+  "message/normalize": { params: NormalizeParams; result: NormalizeResult };
+  "tool/classify": { params: ClassifyParams; result: ClassifyResult };
+  "error/normalize": { params: NormalizeErrorParams; result: NormalizeErrorResult };
+  "sidecar/stats": { params: NoParams; result: StatsResult };
+}
+
+/** The types of the events that this client knows. */
+export const EVENT_TYPES = [
+  "metadata",
+  "text-delta",
+  "reasoning-delta",
+  "block-end",
+  "reclassify",
+  "retract",
+  "tool-call-delta",
+  "tool-call",
+  "tool-result",
+  "citation",
+  "error",
+  "usage",
+  "diagnostic",
+  "finish",
+] as const;
+
+/** The codes of the sidecar's error answers, by their kind. */
+export const ERROR_CODES = {
+  "parse-error": -32700,
+  "invalid-request": -32600,
+  "method-not-found": -32601,
+  "internal-error": -32603,
+  "not-initialized": -32002,
+  "cancelled": -32800,
+  "invalid-params": -32602,
+  "stream-not-found": -31001,
+  "stream-exists": -31002,
+  "sequence-error": -31003,
+  "limit-exceeded": -31004,
+  "unsupported-version": -31005,
+} as const;

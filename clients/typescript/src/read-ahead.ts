@@ -1,0 +1,79 @@
+// Reads a source of chunks ahead of its consumer, up to a bound: what comes while an
+// answer is awaited goes out together in the next push. A slow source gives its chunks
+// one by one, a fast one in batches; a consumer that stops stops the source.
+
+import type { Chunk } from "./chunks.js";
+
+export type Source = AsyncIterable<unknown> | Iterable<unknown>;
+
+export interface ReadAheadLimits {
+  readonly maxChunks: number;
+  readonly maxBytes: number;
+}
+
+export class ReadAhead {
+  readonly #iterator: AsyncIterator<unknown> | Iterator<unknown>;
+  readonly #read: (given: unknown) => Chunk;
+  readonly #limits: ReadAheadLimits;
+  #chunks: Chunk[] = [];
+  #bytes = 0;
+  #isFilling = false;
+  #isOver = false;
+  #error: { readonly error: unknown } | undefined;
+  #wake = () => {};
+
+  constructor(source: Source, read: (given: unknown) => Chunk, limits: ReadAheadLimits) {
+    this.#iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+    this.#read = read;
+    this.#limits = limits;
+  }
+
+  /** The chunks that have come, at least one; undefined at the end. Throws what the source threw. */
+  async take(): Promise<Chunk[] | undefined> {
+    void this.#fill();
+    if (this.#chunks.length === 0 && !this.#isOver) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const taken = this.#chunks;
+    [this.#chunks, this.#bytes] = [[], 0];
+    if (taken.length > 0) {
+      void this.#fill();
+      return taken;
+    }
+    if (this.#error) throw this.#error.error;
+    return undefined;
+  }
+
+  /** Tells the source that no more is wanted; waits for nothing. */
+  stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+  }
+
+  async #fill(): Promise<void> {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    try {
+      while (!this.#isOver && this.#hasRoom()) {
+        const { done, value } = await this.#iterator.next();
+        if (done) this.#isOver = true;
+        else this.#keep(this.#read(value));
+      }
+    } catch (error) {
+      this.#error = { error };
+      this.#isOver = true;
+    } finally {
+      this.#isFilling = false;
+      this.#wake();
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#chunks.length < this.#limits.maxChunks && this.#bytes < this.#limits.maxBytes;
+  }
+
+  #keep(chunk: Chunk): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.bytes;
+    this.#wake();
+  }
+}

@@ -1,0 +1,154 @@
+// One stream in the sidecar that outlives the sidecar: after a loss it is opened again,
+// what was pushed is pushed again, and the events of that are dropped, because the same
+// pushes give the same events, `seq` included. One call at a time.
+
+import type { Chunk } from "./chunks.js";
+import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
+import { eventsOf, type ClosedStream, type StreamEvent } from "./events.js";
+import type { Link, Params, Result } from "./link.js";
+import type { Settings } from "./options.js";
+import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "./protocol.js";
+import type { ReplayLog } from "./replay-log.js";
+import type { Supervisor } from "./supervisor.js";
+
+/** What a stream needs to be one, with a sidecar or without. */
+export interface StreamCore {
+  push(chunks: readonly Chunk[]): Promise<StreamEvent[]>;
+  snapshot(): Promise<SnapshotResult>;
+  close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream>;
+  /** Nothing will be asked of it any more. */
+  forget(): void;
+}
+
+type StreamMethod = "stream/push" | "stream/snapshot" | "stream/close";
+
+export class RemoteStream implements StreamCore {
+  readonly #id: string;
+  readonly #params: OpenParams;
+  readonly #supervisor: Supervisor;
+  readonly #settings: Settings;
+  readonly #log: ReplayLog;
+  #link: Link | undefined;
+  #opened = 0;
+  #pushes = 0;
+  #lastSeq = 0;
+
+  constructor(id: string, params: OpenParams, supervisor: Supervisor, settings: Settings, log: ReplayLog) {
+    this.#id = id;
+    this.#params = params;
+    this.#supervisor = supervisor;
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Opens the stream; rejects with what the sidecar, or its start, has against it. */
+  async open(): Promise<OpenResult> {
+    for (let losses = 0; ; losses++) {
+      const link = await this.#supervisor.link();
+      try {
+        const opened = await this.#openOn(link);
+        this.#link = link;
+        return opened;
+      } catch (error) {
+        if (!(error instanceof ConnectionLost) || losses >= this.#settings.restarts.max) throw error;
+      }
+    }
+  }
+
+  async push(chunks: readonly Chunk[]): Promise<StreamEvent[]> {
+    const [first] = chunks;
+    const what = chunks.length === 1 && first ? { chunk: first.value } : { chunks: chunks.map(({ value }) => value) };
+    const answer = await this.#ask("stream/push", what);
+    this.#pushes += 1;
+    this.#log.add(chunks);
+    return this.#delivered(answer);
+  }
+
+  async snapshot(): Promise<SnapshotResult> {
+    const { stats, ...answer } = await this.#ask("stream/snapshot", {});
+    return { ...answer, stats: { ...stats, pushes: this.#pushes } };
+  }
+
+  async close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream> {
+    const { stats, ...answer } = await this.#ask("stream/close", params);
+    const events = this.#delivered(answer);
+    return { ...answer, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
+  }
+
+  forget(): void {
+    this.#log.drop();
+  }
+
+  /** The events are the next ones, or the replay was not the same. */
+  #delivered(answer: Pick<PushResult, "events">): StreamEvent[] {
+    const [first] = answer.events;
+    if (first && first.seq !== this.#lastSeq + 1) {
+      throw this.#lost("diverged", `event ${first.seq} came after event ${this.#lastSeq}`);
+    }
+    this.#lastSeq = answer.events.at(-1)?.seq ?? this.#lastSeq;
+    return eventsOf(answer);
+  }
+
+  /** Asks until there is an answer, on as many links as it takes. */
+  async #ask<M extends StreamMethod>(method: M, what: object): Promise<Result<M>> {
+    const { requestTimeoutMs: timeoutMs, restarts } = this.#settings;
+    for (let losses = 0; ; losses++) {
+      try {
+        const link = await this.#attached();
+        return await link.request(method, { ...what, streamId: this.#name } as Params<M>, { timeoutMs });
+      } catch (error) {
+        this.#examine(error);
+        if (losses >= restarts.max) throw this.#lost("crashing", `${losses + 1} sidecars ended in ${method}`, error);
+      }
+    }
+  }
+
+  /** Throws the error, unless the stream can be had again. */
+  #examine(error: unknown): void {
+    if (error instanceof ConnectionLost) return;
+    if (!(error instanceof RefusedError) || error.kind !== "stream-not-found") throw error;
+    if (error.data["reason"] === "closed") throw this.#lost("closed", "somebody else closed it", error);
+    this.#link = undefined; // expired, or a process that was started behind our back
+  }
+
+  /** The link on which the stream is open, with everything pushed so far. */
+  async #attached(): Promise<Link> {
+    if (this.#link && !this.#link.isLost) return this.#link;
+    if (!this.#log.isWhole) throw this.#lost("replay-limit", "it had more chunks than are kept");
+    const link = await this.#supervisor.link().catch((error: unknown) => {
+      throw error instanceof SidecarClosed ? error : this.#lost("unavailable", (error as Error).message, error);
+    });
+    await this.#openOn(link);
+    await this.#replay(link);
+    this.#link = link;
+    return link;
+  }
+
+  async #openOn(link: Link): Promise<OpenResult> {
+    this.#opened += 1;
+    const params = { ...this.#params, streamId: this.#name };
+    const answer = await link.request("stream/open", params, { timeoutMs: this.#settings.requestTimeoutMs });
+    return { ...answer, streamId: this.#id };
+  }
+
+  async #replay(link: Link): Promise<void> {
+    let reached = 0;
+    for (const chunks of this.#log.batches()) {
+      const params = { streamId: this.#name, chunks };
+      const answer = await link.request("stream/push", params, { timeoutMs: this.#settings.requestTimeoutMs });
+      reached = answer.lastSeq;
+    }
+    if (reached !== this.#lastSeq) {
+      throw this.#lost("diverged", `the same chunks gave ${reached} events, not ${this.#lastSeq}`);
+    }
+  }
+
+  /** What the sidecar knows the stream as: a reopened one must not meet its old self. */
+  get #name(): string {
+    return this.#opened <= 1 ? this.#id : `${this.#id}~${this.#opened}`;
+  }
+
+  #lost(reason: LossReason, message: string, cause?: unknown): StreamLost {
+    return new StreamLost(this.#id, reason, message, cause);
+  }
+}

@@ -1,0 +1,204 @@
+// The sidecar as a host sees it: started when it is needed, restarted when it ends, and
+// asked for streams and for single messages.
+
+import { randomUUID } from "node:crypto";
+import { ConnectionLost, SidecarUnavailable } from "./errors.js";
+import { eventsOf, type StreamEvent } from "./events.js";
+import { Gate } from "./gate.js";
+import type { InspectParams, InspectResult, RepairParams, RepairResult } from "./history.js";
+import { Link, type Params, type Result, type RpcConnection } from "./link.js";
+import { capabilitiesOf, ProcessLink } from "./launch.js";
+import { settled, type ClientOptions, type ReadText, type Settings, type SidecarOptions } from "./options.js";
+import { PassThroughStream } from "./pass-through.js";
+import type {
+  Capabilities,
+  ClassifyParams,
+  ClassifyResult,
+  NormalizeErrorParams,
+  NormalizeErrorResult,
+  NormalizeParams,
+  NormalizeResult,
+  OpenParams,
+  OpenResult,
+  StatsResult,
+} from "./protocol.js";
+import { RemoteStream } from "./remote-stream.js";
+import { Budget, ReplayLog } from "./replay-log.js";
+import { Restarts } from "./restarts.js";
+import { starter } from "./start.js";
+import { SidecarStream } from "./stream.js";
+import { Supervisor, type Connect } from "./supervisor.js";
+
+export interface CallOptions {
+  /** Stops waiting, and tells the sidecar. */
+  signal?: AbortSignal;
+  /** In place of `requestTimeoutMs`. */
+  timeoutMs?: number;
+}
+
+export interface SharedOptions extends ClientOptions {
+  /** What the sidecar answered to `initialize`, to be checked. */
+  initializeResult?: unknown;
+}
+
+/** What `normalize` gives. */
+export interface NormalizedMessage extends Omit<NormalizeResult, "events"> {
+  events: StreamEvent[];
+}
+
+export class Sidecar implements AsyncDisposable {
+  readonly #supervisor: Supervisor;
+  readonly #settings: Settings;
+  readonly #gate: Gate;
+  readonly #budget: Budget;
+  readonly #passThrough: boolean | ReadText;
+  readonly #prefix = randomUUID().slice(0, 8);
+  #streams = 0;
+
+  private constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
+    this.#settings = settled(options);
+    const { maxConcurrentRequests, maxQueuedRequests, restarts, replay, onLost } = this.#settings;
+    this.#supervisor = new Supervisor(connect, new Restarts(restarts), onLost);
+    this.#gate = new Gate(maxConcurrentRequests, maxQueuedRequests);
+    this.#budget = new Budget(replay.maxBytes);
+    this.#passThrough = passThrough;
+  }
+
+  /** A sidecar that is started when it is first needed. */
+  static create(options: SidecarOptions = {}): Sidecar {
+    return new Sidecar(starter(options), options, options.passThrough);
+  }
+
+  /**
+   * A sidecar that runs. Rejects with SidecarUnavailable or UnsupportedProtocol, but with
+   * `passThrough` only with the latter.
+   */
+  static async spawn(options: SidecarOptions = {}): Promise<Sidecar> {
+    const sidecar = Sidecar.create(options);
+    await sidecar.start().catch((error: unknown) => {
+      if (!options.passThrough || !(error instanceof SidecarUnavailable)) throw error;
+    });
+    return sidecar;
+  }
+
+  /**
+   * A sidecar at the other end of a connection that the host has already: a
+   * MessageConnection of vscode-jsonrpc, or a language client, which may restart its
+   * server. The host has shaken hands, and ends the connection.
+   */
+  static fromConnection(connection: RpcConnection, options: SharedOptions = {}): Sidecar {
+    const { initializeResult, ...settings } = options;
+    const known = initializeResult === undefined ? undefined : capabilitiesOf(initializeResult);
+    return new Sidecar(async () => new Link(connection, known), settings);
+  }
+
+  /** Starts the sidecar unless it runs; gives what it can do (unknown on a shared connection). */
+  async start(): Promise<Capabilities | undefined> {
+    return (await this.#supervisor.link()).capabilities;
+  }
+
+  /** The process that runs now; undefined: none, or not ours. */
+  get pid(): number | undefined {
+    const link = this.#supervisor.current;
+    return link instanceof ProcessLink ? link.process.pid : undefined;
+  }
+
+  /** The last 64 kB that the running process wrote to standard error. */
+  get stderr(): string {
+    const link = this.#supervisor.current;
+    return link instanceof ProcessLink ? link.process.stderr.toString() : "";
+  }
+
+  /** Bytes of chunks that are kept for replays, of all open streams. */
+  get keptBytes(): number {
+    return this.#budget.used;
+  }
+
+  /** Opens a stream for one response of a model. */
+  async openStream(params: OpenParams = {}, { signal }: { signal?: AbortSignal } = {}): Promise<SidecarStream> {
+    signal?.throwIfAborted();
+    this.#streams += 1;
+    const id = params.streamId ?? `${this.#prefix}-${this.#streams}`;
+    const log = new ReplayLog(this.#budget, this.#settings.replay.maxStreamBytes);
+    const remote = new RemoteStream(id, params, this.#supervisor, this.#settings, log);
+    const parts = { params, gate: this.#gate, settings: this.#settings, signal };
+    try {
+      const opened = await this.#gate.run(() => remote.open());
+      return new SidecarStream({ ...parts, core: remote, opened, passThrough: false });
+    } catch (error) {
+      if (!this.#passThrough || !(error instanceof SidecarUnavailable)) throw error;
+      const core = new PassThroughStream(id, params, this.#passThrough, error);
+      return new SidecarStream({ ...parts, core, opened: unopened(id, params), passThrough: true });
+    }
+  }
+
+  /** A whole response at once. */
+  async normalize(params: NormalizeParams, options?: CallOptions): Promise<NormalizedMessage> {
+    const answer = await this.request("message/normalize", params, options);
+    return { ...answer, events: eventsOf(answer) };
+  }
+
+  /** Stored messages, mended. */
+  repair(params: RepairParams, options?: CallOptions): Promise<RepairResult> {
+    return this.request("message/repair", params, options) as Promise<RepairResult>;
+  }
+
+  /** What `repair` would do to stored messages. */
+  inspect(params: InspectParams, options?: CallOptions): Promise<InspectResult> {
+    return this.request("message/inspect", params, options) as Promise<InspectResult>;
+  }
+
+  /** Who runs these calls, and what they do. */
+  classify(params: ClassifyParams, options?: CallOptions): Promise<ClassifyResult> {
+    return this.request("tool/classify", params, options);
+  }
+
+  /** What a failed HTTP response means. */
+  normalizeError(params: NormalizeErrorParams, options?: CallOptions): Promise<NormalizeErrorResult> {
+    return this.request("error/normalize", params, options);
+  }
+
+  /** What the running process has done so far. */
+  stats(options?: CallOptions): Promise<StatsResult> {
+    return this.request("sidecar/stats", {}, options);
+  }
+
+  /**
+   * Any method that belongs to no stream. One that was under way when the process ended
+   * is asked once more: it depends on nothing but its params.
+   */
+  async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
+    const { signal, timeoutMs = this.#settings.requestTimeoutMs } = options;
+    const waiting = { signal, timeoutMs, isHurried: timeoutMs < this.#settings.requestTimeoutMs };
+    const ask = async () => (await this.#supervisor.link()).request(method, params, waiting);
+    return this.#gate.run(async () => {
+      signal?.throwIfAborted();
+      return ask().catch((error: unknown) => {
+        if (error instanceof ConnectionLost) return ask();
+        throw error;
+      });
+    });
+  }
+
+  /** Ends the sidecar, by force where it has to be; a connection of the host's is left alone. */
+  async shutdown(): Promise<void> {
+    await this.#supervisor.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown();
+  }
+}
+
+/** What a stream without a sidecar was opened as. */
+function unopened(streamId: string, params: OpenParams): OpenResult {
+  const { wire, framing } = params;
+  return {
+    streamId,
+    wire: wire ?? "auto",
+    framing: framing ?? "auto",
+    profile: { name: "none", dialects: [], startsOpen: false },
+    policy: {} as OpenResult["policy"],
+    limits: {} as OpenResult["limits"],
+  };
+}

@@ -1,0 +1,193 @@
+// A response of a model on its way through the sidecar: the class that hosts hold.
+
+import { ChunkReader, type Chunk } from "./chunks.js";
+import { QueueFull, RefusedError, StreamClosed } from "./errors.js";
+import type { ClosedStream, StreamEvent } from "./events.js";
+import type { Gate } from "./gate.js";
+import type { Settings } from "./options.js";
+import type { CloseParams, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
+import { ReadAhead, type Source } from "./read-ahead.js";
+import type { StreamCore } from "./remote-stream.js";
+
+export type CloseOptions = Omit<CloseParams, "streamId">;
+
+export interface StreamParts {
+  readonly core: StreamCore;
+  readonly opened: OpenResult;
+  readonly params: OpenParams;
+  readonly gate: Gate;
+  readonly settings: Settings;
+  readonly passThrough: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * An open stream. Calls may be made without waiting for those before: they are carried
+ * out one after the other. When the signal of `openStream` aborts, the stream is closed
+ * as `cancelled`; everything but `close` then rejects with the signal's reason.
+ */
+export class SidecarStream implements AsyncDisposable {
+  /** What the sidecar chose: wire, framing, profile, and the policy in force. */
+  readonly opened: OpenResult;
+  /** There is no sidecar: the text is raw (see the option `passThrough`). */
+  readonly passThrough: boolean;
+  readonly #core: StreamCore;
+  readonly #gate: Gate;
+  readonly #settings: Settings;
+  readonly #reader: ChunkReader;
+  readonly #signal: AbortSignal | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #closed: Promise<ClosedStream> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** @internal */
+  constructor({ core, opened, params, gate, settings, passThrough, signal }: StreamParts) {
+    this.#core = core;
+    this.opened = opened;
+    this.passThrough = passThrough;
+    this.#gate = gate;
+    this.#settings = settings;
+    this.#reader = new ChunkReader(params.encoding);
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (signal?.aborted) this.#abort();
+  }
+
+  get id(): string {
+    return this.opened.streamId;
+  }
+
+  /**
+   * Pushes one chunk and gives the events that it makes certain. A chunk is a slice of the
+   * body (a string, or bytes: decoded as UTF-8, sent as base64 where `encoding` says so)
+   * or a decoded document.
+   */
+  async push(chunk: unknown): Promise<StreamEvent[]> {
+    return this.#push([this.#reader.read(chunk)]);
+  }
+
+  /** Pushes several chunks at once; gives what pushing them one by one would. */
+  async pushAll(chunks: Iterable<unknown>): Promise<StreamEvent[]> {
+    return this.#push([...chunks].map((chunk) => this.#reader.read(chunk)));
+  }
+
+  /** The message so far. Changes nothing. */
+  async snapshot(): Promise<SnapshotResult> {
+    this.#assertOpen();
+    return this.#inTurn(() => this.#core.snapshot());
+  }
+
+  /** Ends the stream: the last events, and the whole message. Later calls give the same. */
+  close(options: CloseOptions = {}): Promise<ClosedStream> {
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#closed ??= this.#inTurn(async () => {
+      const rest = this.#reader.end();
+      const events = rest ? await this.#core.push([rest]) : [];
+      const closed = await this.#core.close(options);
+      this.#core.forget();
+      return { ...closed, events: [...events, ...closed.events] };
+    });
+    return this.#closed;
+  }
+
+  /**
+   * Pushes what `source` gives, as it comes, and gives the events up to the last; then
+   * the stream is closed, and `close()` gives the message. Reads ahead no further than
+   * `readAhead`, so that a consumer that stops stops the source. A source that throws
+   * ends the stream with an `error` event; the error is thrown behind the last event.
+   */
+  async *pipe(source: Source): AsyncGenerator<StreamEvent, ClosedStream, void> {
+    this.#assertOpen();
+    const ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      for (;;) {
+        const chunks = await this.#unlessAborted(ahead.take()).catch((error: unknown) => {
+          this.#assertNotAborted();
+          failure = { error };
+          return undefined;
+        });
+        if (!chunks) break;
+        yield* await this.#push(chunks);
+      }
+      const closed = await this.close(failure ? { reason: "error", error: { body: bodyOf(failure.error) } } : {});
+      yield* closed.events;
+      if (failure) throw failure.error;
+      return closed;
+    } finally {
+      ahead.stop();
+      if (!this.#closed) this.#cancel();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close({ reason: "cancelled" }).catch(() => {});
+  }
+
+  async #push(chunks: readonly Chunk[]): Promise<StreamEvent[]> {
+    this.#assertOpen();
+    if (chunks.length === 0) return [];
+    return this.#unlessAborted(this.#inTurn(() => this.#core.push(chunks)));
+  }
+
+  /** After all calls before this one; what fails for good fails all that follow. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting > this.#settings.maxQueuedRequests) throw new QueueFull(this.#settings.maxQueuedRequests);
+    this.#waiting += 1;
+    const mine = this.#turn.then(() => {
+      if (this.#failure) throw this.#failure.error;
+      return this.#gate.run(work);
+    });
+    this.#turn = mine.catch((error: unknown) => {
+      // A push that was refused has changed nothing, and one that was never sent neither.
+      if (!(error instanceof RefusedError || error instanceof QueueFull)) this.#fail(error);
+    });
+    return mine.finally(() => (this.#waiting -= 1));
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#core.forget();
+  }
+
+  readonly #abort = () => this.#cancel();
+
+  #cancel(): void {
+    this.close({ reason: "cancelled" }).catch(() => {});
+  }
+
+  #assertNotAborted(): void {
+    if (this.#signal?.aborted) throw this.#signal.reason;
+  }
+
+  #assertOpen(): void {
+    this.#assertNotAborted();
+    if (this.#closed) throw new StreamClosed(this.id);
+  }
+
+  /** Does not wait longer than the host wants to. */
+  async #unlessAborted<T>(work: Promise<T>): Promise<T> {
+    const signal = this.#signal;
+    if (!signal) return work;
+    work.catch(() => {}); // somebody else's when the signal was first
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(signal.reason as Error);
+      if (signal.aborted) return abort();
+      signal.addEventListener("abort", abort, { once: true });
+      const settled = () => signal.removeEventListener("abort", abort);
+      work.then(resolve, reject).finally(settled);
+    });
+  }
+}
+
+/** A transport's error in a shape whose code the sidecar reads (ECONNRESET ...). */
+function bodyOf(error: unknown): unknown {
+  const {
+    message = String(error),
+    code,
+    cause,
+  } = (error ?? {}) as { message?: string; code?: unknown; cause?: unknown };
+  const told = code ?? (cause as { code?: unknown } | undefined)?.code;
+  return { error: { message, ...(typeof told === "string" ? { code: told } : {}) } };
+}

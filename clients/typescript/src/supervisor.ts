@@ -1,0 +1,74 @@
+// Has a link whenever one is needed: makes it on demand, once for all that ask, and again
+// after it was lost, as often as `Restarts` allows.
+
+import { SidecarClosed, SidecarUnavailable, UnsupportedProtocol, type ConnectionLost } from "./errors.js";
+import type { Link } from "./link.js";
+import type { Restarts } from "./restarts.js";
+
+export type Connect = () => Promise<Link>;
+
+export class Supervisor {
+  readonly #connect: Connect;
+  readonly #restarts: Restarts;
+  readonly #onLost: (loss: ConnectionLost) => void;
+  #link: Link | undefined;
+  #making: Promise<Link> | undefined;
+  #lastError: unknown;
+  #isClosed = false;
+
+  constructor(connect: Connect, restarts: Restarts, onLost: (loss: ConnectionLost) => void) {
+    this.#connect = connect;
+    this.#restarts = restarts;
+    this.#onLost = onLost;
+  }
+
+  /** The link as it is now, if there is one. */
+  get current(): Link | undefined {
+    return this.#link?.isLost ? undefined : this.#link;
+  }
+
+  /** A link that works; rejects with SidecarUnavailable, UnsupportedProtocol, SidecarClosed. */
+  async link(): Promise<Link> {
+    if (this.#isClosed) throw new SidecarClosed();
+    if (this.current) return this.current;
+    this.#making ??= this.#make().finally(() => (this.#making = undefined));
+    return this.#making;
+  }
+
+  /** Ends the link and all that wait for one. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#making?.catch(() => {});
+    await this.current?.end();
+  }
+
+  async #make(): Promise<Link> {
+    if (!(await this.#restarts.ready())) throw this.#givenUp();
+    if (this.#isClosed) throw new SidecarClosed();
+    try {
+      return this.#supervised(await this.#connect());
+    } catch (error) {
+      this.#lastError = error;
+      this.#restarts.failed();
+      throw error;
+    }
+  }
+
+  #supervised(link: Link): Link {
+    this.#link = link;
+    link.onLost((loss) => {
+      if (this.#isClosed) return;
+      this.#lastError = loss;
+      this.#restarts.failed();
+      this.#onLost(loss);
+    });
+    return link;
+  }
+
+  #givenUp(): Error {
+    const last = this.#lastError;
+    if (last instanceof SidecarUnavailable || last instanceof UnsupportedProtocol) return last;
+    const why = last instanceof Error ? last.message : String(last);
+    return new SidecarUnavailable(`the sidecar failed too often; the last time: ${why}`, [], last);
+  }
+}

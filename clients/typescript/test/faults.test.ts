@@ -1,0 +1,144 @@
+// The sidecar is killed at 200 moments of 50 recorded streams: before, during and after
+// pushes, while it starts again, and while streams are closed. Every stream delivers the
+// events of an undisturbed run, each once, and ends with the same message.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Sidecar, type ClosedStream, type StreamEvent } from "../src/index.js";
+import { dice, REAL, recordings, turns, UNDAUNTED, type Recording } from "./support.js";
+
+const STREAMS = 50;
+const GROUP = 5;
+const KILLS = 200;
+const SEED = 20_240_229;
+
+let healthy: Sidecar;
+let victim: Sidecar;
+beforeAll(async () => {
+  healthy = await Sidecar.spawn(REAL);
+  victim = await Sidecar.spawn({ ...REAL, ...UNDAUNTED });
+});
+afterAll(async () => {
+  await healthy.shutdown();
+  await victim.shutdown();
+});
+
+interface Delivered {
+  readonly events: StreamEvent[];
+  readonly message: ClosedStream["message"];
+}
+
+type Step = (isLast: boolean) => Promise<void>;
+
+/** Pipes a stream in small pieces; `step` is told of every moment in which something happens. */
+async function deliver(sidecar: Sidecar, chunks: readonly unknown[], { params }: Recording, step: Step) {
+  async function* source() {
+    for (const chunk of chunks) {
+      await step(false);
+      yield chunk;
+    }
+    await step(true);
+  }
+  await using stream = await sidecar.openStream(params);
+  const events: StreamEvent[] = [];
+  for await (const event of stream.pipe(source())) events.push(event);
+  const { message } = await stream.close();
+  return { events, message } satisfies Delivered;
+}
+
+/** Strings are cut further: into 12 pieces or so. */
+function cut({ params, chunks }: Recording): unknown[] {
+  if (params.framing === "json" || params.encoding === "base64") return [...chunks];
+  return chunks.flatMap((chunk) => {
+    if (typeof chunk !== "string" || chunk === "") return [chunk];
+    const size = Math.ceil(chunk.length / 12);
+    return Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.slice(at * size, (at + 1) * size));
+  });
+}
+
+/**
+ * Kills the process at chosen steps, each time another one. A source waits for its kill,
+ * while what it gave before is on its way; at its end it does not, so that the kill meets
+ * the close of the stream.
+ */
+class Killer {
+  readonly #moments: Map<number, number[]>;
+  readonly #killed = new Set<number>();
+  #steps = 0;
+  #ends = 0;
+  #kills: Promise<void>[] = [];
+  /** Kills that came when every stream had ended. */
+  late = 0;
+
+  constructor(steps: number, kills: number, roll: (limit: number) => number) {
+    this.#moments = new Map();
+    for (let kill = 0; kill < kills; kill++) {
+      const step = roll(steps);
+      this.#moments.set(step, [...(this.#moments.get(step) ?? []), roll(12)]);
+    }
+  }
+
+  async step(isLast: boolean): Promise<void> {
+    const delays = this.#moments.get(this.#steps++) ?? [];
+    const kills = delays.map((delay) => this.#kill(delay));
+    this.#kills.push(...kills);
+    if (!isLast) await Promise.all(kills);
+    await turns(1 + (this.#steps % 3));
+  }
+
+  ended(): void {
+    this.#ends += 1;
+  }
+
+  /** How many processes were killed. */
+  async finish(): Promise<number> {
+    await Promise.all(this.#kills);
+    return this.#killed.size;
+  }
+
+  async #kill(delay: number): Promise<void> {
+    for (;;) {
+      await victim.start();
+      await turns(delay + 1);
+      const { pid } = victim;
+      if (pid === undefined || this.#killed.has(pid)) continue;
+      this.#killed.add(pid);
+      if (this.#ends === GROUP) this.late += 1;
+      process.kill(pid, "SIGKILL");
+      return;
+    }
+  }
+}
+
+const roll = dice(SEED);
+const chosen = recordings()
+  .filter(({ closing }) => Object.keys(closing).length === 0)
+  .map((recording) => ({ recording, order: roll(1_000_000) }))
+  .sort((one, other) => one.order - other.order)
+  .slice(0, STREAMS)
+  .map(({ recording }) => recording);
+
+test(`${KILLS} kills over ${STREAMS} streams`, { timeout: 900_000 }, async () => {
+  expect(chosen).toHaveLength(STREAMS);
+  let kills = 0;
+  let late = 0;
+  for (let first = 0; first < STREAMS; first += GROUP) {
+    const group = chosen.slice(first, first + GROUP).map((recording) => ({ recording, chunks: cut(recording) }));
+    const steps = group.reduce((sum, { chunks }) => sum + chunks.length + 1, 0);
+    const killer = new Killer(steps, (KILLS * GROUP) / STREAMS, roll);
+    const run = (sidecar: Sidecar, step: Step) =>
+      group.map(({ recording, chunks }) => deliver(sidecar, chunks, recording, step));
+    const undisturbed = await Promise.all(run(healthy, () => turns(1)));
+    const running = run(victim, (isLast) => killer.step(isLast));
+    const disturbed = await Promise.all(running.map((each) => each.finally(() => killer.ended())));
+    kills += await killer.finish();
+    late += killer.late;
+    for (const [at, { recording }] of group.entries()) {
+      expect(disturbed[at], recording.name).toEqual(undisturbed[at]);
+      const numbers = disturbed[at]?.events.map(({ seq }) => seq);
+      expect(numbers, recording.name).toEqual(numbers?.map((_, index) => index + 1));
+    }
+  }
+  expect(kills).toBe(KILLS);
+  expect(late).toBeLessThan(KILLS / 20);
+  expect(victim.keptBytes).toBe(0);
+});

@@ -1,0 +1,213 @@
+// What a stream promises its host: order, ends of all kinds, bytes, and bounds.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { QueueFull, RefusedError, Sidecar, StreamClosed, type StreamEvent } from "../src/index.js";
+import { collect, fake, REAL, rejection, turns, until } from "./support.js";
+
+let sidecar: Sidecar;
+beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
+afterAll(() => sidecar.shutdown());
+
+const text = { wire: "text" } as const;
+const typesOf = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
+const openStreams = async () => (await sidecar.stats()).streams.open;
+
+test("calls that do not wait for each other keep their order", async () => {
+  const stream = await sidecar.openStream(text);
+  const [first, second, snapshot, closed] = await Promise.all([
+    stream.push("<thi"),
+    stream.pushAll(["nk>a</th", "ink>b"]),
+    stream.snapshot(),
+    stream.close(),
+  ]);
+  expect(first).toEqual([]);
+  expect(typesOf(second)).toEqual(["reasoning-delta", "block-end", "text-delta"]);
+  expect(snapshot).toMatchObject({ lastSeq: 3, message: { text: "b", reasoning: "a" }, stats: { pushes: 2 } });
+  expect(closed).toMatchObject({ streamId: stream.id, message: { text: "b" }, stats: { pushes: 2 } });
+  expect(await stream.close({ reason: "error" })).toBe(closed);
+  expect(await rejection(stream.push("c"))).toBeInstanceOf(StreamClosed);
+  expect(await rejection(stream.snapshot())).toBeInstanceOf(StreamClosed);
+  expect(await rejection(collect(stream.pipe(["c"])))).toBeInstanceOf(StreamClosed);
+});
+
+test("nothing pushed, nothing asked", async () => {
+  await using stream = await sidecar.openStream(text);
+  expect(await stream.pushAll([])).toEqual([]);
+  expect((await stream.close()).stats.pushes).toBe(0);
+});
+
+test("a mistake of the host's is told, and ends nothing", async () => {
+  const error = await rejection(sidecar.openStream({ wire: "telepathy" as never }));
+  expect(error).toBeInstanceOf(RefusedError);
+  expect(error).toMatchObject({ code: -32602, kind: "invalid-params", data: { path: "params.wire" } });
+  await using stream = await sidecar.openStream({ ...text, streamId: "mine" });
+  expect(stream.id).toBe("mine");
+  expect(await rejection(sidecar.openStream({ streamId: "mine" }))).toMatchObject({ kind: "stream-exists" });
+  expect(await rejection(stream.close({ reason: "boredom" as never }))).toMatchObject({ kind: "invalid-params" });
+});
+
+test("await using closes", async () => {
+  const before = await openStreams();
+  {
+    await using stream = await sidecar.openStream(text);
+    await stream.push("a");
+    expect(await openStreams()).toBe(before + 1);
+  }
+  expect(await openStreams()).toBe(before);
+});
+
+test("a consumer that leaves", async () => {
+  let isReturned = false;
+  async function* source() {
+    try {
+      for (;;) yield "a";
+    } finally {
+      isReturned = true;
+    }
+  }
+  const stream = await sidecar.openStream(text);
+  for await (const event of stream.pipe(source())) if (event.seq === 3) break;
+  await until(() => isReturned);
+  expect((await stream.close()).message.finish).toMatchObject({ reason: "cancelled" });
+});
+
+test("a signal", async () => {
+  const controller = new AbortController();
+  const stream = await sidecar.openStream(text, { signal: controller.signal });
+  const reason = new Error("the user has seen enough");
+  const events: StreamEvent[] = [];
+  async function* source() {
+    yield "half";
+    await until(() => events.length > 0);
+    controller.abort(reason);
+    await new Promise(() => {}); // a network that hangs
+  }
+  const piping = (async () => {
+    for await (const event of stream.pipe(source())) events.push(event);
+  })();
+  expect(await rejection(piping)).toBe(reason);
+  expect(await rejection(stream.push("more"))).toBe(reason);
+  const { message } = await stream.close();
+  expect(message).toMatchObject({ text: "half", finish: { reason: "cancelled" } });
+  expect(await rejection(sidecar.openStream(text, { signal: controller.signal }))).toBe(reason);
+  const asked = sidecar.normalize({ body: "x" }, { signal: AbortSignal.abort(reason) });
+  expect(await rejection(asked)).toBe(reason);
+});
+
+test("a source that fails", async () => {
+  const failure = Object.assign(new TypeError("terminated"), { cause: { code: "ECONNRESET" } });
+  async function* source() {
+    yield "Some </thi";
+    throw failure;
+  }
+  const stream = await sidecar.openStream(text);
+  const events: StreamEvent[] = [];
+  const piping = (async () => {
+    for await (const event of stream.pipe(source())) events.push(event);
+  })();
+  expect(await rejection(piping)).toBe(failure);
+  const joined = events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
+  expect(joined).toBe("Some </thi");
+  const [error, finish] = events.slice(-2);
+  expect(error).toMatchObject({ type: "error", kind: "network", retryable: true, code: "ECONNRESET" });
+  expect(finish).toMatchObject({ type: "finish", reason: "error" });
+});
+
+const BODY = 'data: {"choices":[{"delta":{"content":"Grüße 🌿"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+test.for([1, 2, 3, 5, 64])("bytes in pieces of %i", async (size) => {
+  const data = new TextEncoder().encode(BODY);
+  const pieces = Array.from({ length: Math.ceil(data.length / size) }, (_, at) =>
+    data.subarray(at * size, (at + 1) * size),
+  );
+  for (const encoding of ["utf-8", "base64"] as const) {
+    await using stream = await sidecar.openStream({ encoding });
+    await collect(stream.pipe(pieces));
+    expect((await stream.close()).message.text).toBe("Grüße 🌿");
+  }
+});
+
+test("the body of a response", async () => {
+  await using stream = await sidecar.openStream({ wire: "openai-chat" });
+  const { body } = new Response(BODY);
+  await collect(stream.pipe(body as ReadableStream<Uint8Array>));
+  expect((await stream.close()).message.text).toBe("Grüße 🌿");
+});
+
+test("bytes that end inside a character", async () => {
+  await using stream = await sidecar.openStream(text);
+  const events = await collect(stream.pipe([new Uint8Array([0x61, 0xf0, 0x9f])]));
+  expect(events.map((event) => (event.type === "text-delta" ? event.text : "")).join("")).toBe("a\ufffd");
+});
+
+test("a chunk is as it was when it was handed over", async () => {
+  await using stream = await sidecar.openStream({ wire: "openai-chat" });
+  const delta = { content: "a" };
+  const pushed = stream.push({ choices: [{ delta }] });
+  await pushed;
+  delta.content = "b";
+  process.kill(sidecar.pid as number, "SIGKILL");
+  expect((await stream.close()).message.text).toBe("a");
+});
+
+test("an absent chunk is null, which is a chunk", async () => {
+  await using stream = await sidecar.openStream({ wire: "openai-chat" });
+  expect(await stream.push(undefined)).toEqual(await (await sidecar.openStream({ wire: "openai-chat" })).push(null));
+});
+
+test("a consumer that stops stops the source", async () => {
+  await using bounded = await Sidecar.spawn({ ...REAL, readAhead: { maxChunks: 8, maxBytes: 100_000 } });
+  for (const [size, most] of [
+    [1, 8],
+    [25_000, 2],
+  ] as const) {
+    let pulled = 0;
+    function* source() {
+      for (;;) {
+        pulled += 1;
+        yield "x".repeat(size);
+      }
+    }
+    await using stream = await bounded.openStream(text);
+    const events = stream.pipe(source());
+    for (let count = 0; count < 5; count++) await events.next();
+    const before = pulled;
+    await turns(200);
+    expect(pulled - before).toBeLessThanOrEqual(most);
+    // What was pulled is in an event that was taken, in the batch of it, or read ahead.
+    expect(pulled).toBeLessThanOrEqual(5 + 2 * most + most);
+    await events.return({} as never);
+  }
+});
+
+test("a host that does not wait is stopped", async () => {
+  await using hanging = await Sidecar.spawn({ ...fake("hangs"), maxQueuedRequests: 10, maxConcurrentRequests: 2 });
+  const stream = await hanging.openStream();
+  const pushes = Array.from({ length: 14 }, () => rejection(stream.push("x")));
+  const kinds = (await Promise.all(pushes)).map((error) => (error instanceof QueueFull ? "full" : "other"));
+  expect(kinds.filter((kind) => kind === "full")).toHaveLength(3);
+  const requests = Array.from({ length: 14 }, () => rejection(hanging.normalize({ body: "x" })));
+  const refused = (await Promise.all(requests)).filter((error) => error instanceof QueueFull);
+  expect(refused).toHaveLength(2);
+});
+
+test("single messages", async () => {
+  const { message, events } = await sidecar.normalize({ wire: "text", body: "<think>a</think>b" });
+  expect(message).toMatchObject({ text: "b", reasoning: "a" });
+  expect(events.at(-1)?.type).toBe("finish");
+  const { calls } = await sidecar.classify({ calls: [{ name: "read_file", arguments: "{}" }] });
+  expect(calls).toMatchObject([{ type: "tool-call", name: "read_file", kind: "read" }]);
+  expect(await sidecar.normalizeError({ status: 429, body: "slow" })).toMatchObject({
+    kind: "rate-limit",
+    retryable: true,
+  });
+});
+
+test("stored messages, where the sidecar has the methods", async () => {
+  const messages = [{ role: "assistant", content: "<think>a</think>b" }];
+  for (const answer of [sidecar.repair({ messages }), sidecar.inspect({ messages })]) {
+    const found = await answer.catch((error: unknown) => error);
+    if (found instanceof RefusedError) expect(found.kind).toBe("method-not-found");
+    else expect(found).toMatchObject({ results: [{}] });
+  }
+});

@@ -1,0 +1,121 @@
+// What the tests share: the real sidecar, recorded streams, seeded chance, and patience
+// without sleeping.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Sidecar, type ConnectionLost, type OpenParams, type SidecarOptions, type StreamEvent } from "../src/index.js";
+
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
+
+/** The real sidecar, as it lies beside the client. */
+export const REAL = {
+  command: [PYTHON, "-m", "sidecar", "--stdio"],
+  cwd: ROOT,
+  env: { PYTHONPATH: ROOT, PYTHONWARNINGS: "error" },
+} satisfies SidecarOptions;
+
+const FAKE = fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url));
+
+/** A sidecar that does what `mode` says (fake-sidecar.mjs). */
+export function fake(mode: string, ...more: string[]): SidecarOptions {
+  return { command: [process.execPath, FAKE, mode, ...more], requestTimeoutMs: 400, startTimeoutMs: 4_000 };
+}
+
+/** Restarts at once and as often as it takes. */
+export const UNDAUNTED = { restarts: { max: 10_000, delayMs: 0 } } satisfies SidecarOptions;
+
+export interface Recording {
+  readonly name: string;
+  readonly params: OpenParams;
+  readonly closing: object;
+  readonly chunks: readonly unknown[];
+  readonly events: readonly StreamEvent[];
+}
+
+export function linesOf(path: string): unknown[] {
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+/** Every stream of tests/wires whose chunks JavaScript can hold. */
+export function recordings(): Recording[] {
+  const home = join(ROOT, "tests", "wires");
+  const wires = readdirSync(home).sort();
+  return wires.flatMap((wire) => {
+    const files = readdirSync(join(home, wire)).filter((file) => file.endsWith(".chunks.jsonl"));
+    return files.sort().map((file) => recording(join(home, wire, file), `${wire}/${basename(file, ".chunks.jsonl")}`));
+  });
+}
+
+function recording(path: string, name: string): Recording {
+  const [header, ...chunks] = linesOf(path) as [{ options: OpenParams; close?: object }, ...unknown[]];
+  const events = linesOf(path.replace(".chunks.", ".events.")) as StreamEvent[];
+  return { name, params: header.options, closing: header.close ?? {}, chunks, events };
+}
+
+/** Pseudo-random numbers from 0 to below 1: the same for the same seed. */
+export function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Whole numbers from 0 to below `limit`. */
+export function dice(seed: number): (limit: number) => number {
+  const next = chance(seed);
+  return (limit) => Math.floor(next() * limit);
+}
+
+/** A few turns of the event loop, in which everything that can go on does. */
+export async function turns(count = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Looks until something is so; the test's timeout bounds it. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of source) found.push(each);
+  return found;
+}
+
+/** What a promise is rejected with; fails when it is not. */
+export async function rejection(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    (value) => {
+      throw new Error(`resolved with ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error as Error,
+  );
+}
+
+/** Whether a process exists. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Kills the sidecar's process and waits until the client has seen it. */
+export async function crash(sidecar: Sidecar): Promise<void> {
+  const { pid } = sidecar;
+  if (pid === undefined) throw new Error("no process");
+  process.kill(pid, "SIGKILL");
+  await until(() => sidecar.pid !== pid);
+}
+
+export type { ConnectionLost };

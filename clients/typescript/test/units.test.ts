@@ -1,0 +1,124 @@
+// The parts that need no process.
+
+import { PassThrough } from "node:stream";
+import { delimiter } from "node:path";
+import { expect, test } from "vitest";
+import { FrameGuard } from "../src/frames.js";
+import { Gate } from "../src/gate.js";
+import { candidates, type Surroundings } from "../src/locate.js";
+import { Restarts } from "../src/restarts.js";
+import { StderrTail } from "../src/stderr-tail.js";
+
+function place(files: string[], env: Record<string, string> = {}, platform = "linux"): Surroundings {
+  return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, exists: (file) => files.includes(file) };
+}
+
+const python = ["-m", "sidecar", "--stdio"];
+
+test.for([
+  ["nothing", {}, place([]), []],
+  ["a command", { command: "/x y/sc" }, place(["/a/stream-sidecar"]), [["/x y/sc", "--stdio"]]],
+  ["a command line", { command: ["sc", "serve"] }, place([]), [["sc", "serve"]]],
+  ["the environment", {}, place([], { STREAM_SIDECAR: "'/x y/sc' -v \"a b\"" }), [["/x y/sc", "-v", "a b", "--stdio"]]],
+  ["a file with blanks", {}, place(["/x y/sc"], { STREAM_SIDECAR: "/x y/sc" }), [["/x y/sc", "--stdio"]]],
+  ["an interpreter", { python: "/p" }, place(["/a/stream-sidecar"]), [["/p", ...python]]],
+  [
+    "PATH",
+    {},
+    place(["/b/stream-sidecar", "/a/uvx", "/a/pipx", "/b/python3", "/a/python"]),
+    [
+      ["/b/stream-sidecar", "--stdio"],
+      ["/a/uvx", "--offline", "stream-sidecar", "--stdio"],
+      ["/b/python3", ...python],
+      ["/a/python", ...python],
+    ],
+  ],
+  [
+    "the index",
+    { allowDownload: true },
+    place(["/a/uvx", "/a/pipx"]),
+    [
+      ["/a/uvx", "stream-sidecar", "--stdio"],
+      ["/a/pipx", "run", "stream-sidecar", "--stdio"],
+    ],
+  ],
+  ["Windows", {}, place(["/a/stream-sidecar.exe", "/a/python3"], {}, "win32"), [["/a/stream-sidecar.exe", "--stdio"]]],
+] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
+  expect(candidates(choice, surroundings)).toEqual(expected);
+});
+
+test("restarts wait longer each time, and are not too many", async () => {
+  const clock = { time: 0, now: () => clock.time, sleep: async (ms: number) => void (clock.time += ms) };
+  const restarts = new Restarts({ max: 4, windowMs: 180_000, delayMs: 100 }, clock);
+  const tried: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    expect(await restarts.ready()).toBe(true);
+    tried.push(clock.time);
+    restarts.failed();
+  }
+  expect(tried).toEqual([0, 100, 300, 700, 1_500]);
+  expect(await restarts.ready()).toBe(false);
+  clock.time = 180_000;
+  expect(await restarts.ready()).toBe(true);
+});
+
+test("the tail of standard error", async () => {
+  const stream = new PassThrough();
+  const tail = new StderrTail(stream, 10);
+  for (const piece of ["a".repeat(25), "bcd", "€", "efghijk"]) {
+    stream.write(piece);
+    await new Promise(setImmediate);
+    expect(Buffer.byteLength(tail.toString())).toBeLessThanOrEqual(12);
+  }
+  expect(tail.toString()).toBe("€efghijk");
+});
+
+test("the gate lets in so many at once, in order", async () => {
+  const gate = new Gate(2, 100);
+  const order: number[] = [];
+  let inside = 0;
+  let most = 0;
+  const work = async (number: number) => {
+    order.push(number);
+    most = Math.max(most, (inside += 1));
+    await new Promise(setImmediate);
+    inside -= 1;
+    if (number % 3 === 0) throw new Error("one that fails leaves its place, too");
+  };
+  const numbers = Array.from({ length: 20 }, (_, number) => number);
+  const enter = (some: number[]) => some.map((number) => gate.run(() => work(number)));
+  const early = Promise.allSettled(enter(numbers.slice(0, 10)));
+  await new Promise(setImmediate); // some have left already
+  await new Promise(setImmediate);
+  await Promise.all([early, Promise.allSettled(enter(numbers.slice(10)))]);
+  expect([order, most]).toEqual([numbers, 2]);
+});
+
+const TWO = "Content-Length: 2\r\n\r\n{}content-type: x\r\ncontent-length:  3 \r\n\r\n[1]Content-Length: 0\r\n\r\n";
+
+test("frames cut anywhere are frames", () => {
+  for (let size = 1; size <= TWO.length; size++) {
+    const guard = new FrameGuard();
+    const data = Buffer.from(TWO.repeat(3));
+    for (let at = 0; at < data.length; at += size) expect(guard.check(data.subarray(at, at + size))).toBeUndefined();
+  }
+});
+
+test.for([
+  ["a word", "Loading model"],
+  ["a line", "\r\n"],
+  ["no length", "X: 1\r\n\r\n"],
+  ["a length that is none", "Content-Length: -1\r\n\r\n"],
+  ["too large a length", "Content-Length: 9999999999\r\n\r\n"],
+  ["a header without end", `X: ${"y".repeat(2_000)}`],
+  ["a wrong length", "Content-Length: 1\r\n\r\n{}Content-Length: 2\r\n\r\n{}"],
+] as const)("no frame: %s", ([, text]) => {
+  for (const size of [1, 7, 5_000]) {
+    const guard = new FrameGuard();
+    const data = Buffer.from(TWO + text);
+    const faults = Array.from({ length: Math.ceil(data.length / size) }, (_, at) =>
+      guard.check(data.subarray(at * size, (at + 1) * size)),
+    );
+    expect(faults.find((fault) => fault !== undefined)).toContain("it wrote");
+  }
+});

@@ -1,0 +1,63 @@
+"""The Rust client against the bare sidecar and a bare echo, through the same frames.
+
+Recorded streams, their strings cut into 200 characters, go through ``pipe`` as fast as
+they can and through ``push`` chunk by chunk; the same chunks go one by one, with the
+crate's frames and nothing else, to a sidecar and to the bare orjson echo
+(``clients/rust/examples/bench.rs``). The streams are short, so that each pays for its
+open and its close, which the others pay too. Against the echo the ratio is what engine
+and client cost beside the pipes; against the bare sidecar what the client costs or, as
+pushes go together, saves. Without cargo there is nothing to measure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from peers import ORJSON_ECHO, ROOT, SIDECAR
+from round_trip import one_core
+from rows import Bar, Row, microseconds
+
+HOME = ROOT / "clients" / "rust"
+ROUNDS = 8
+AGAINST: tuple[tuple[str, str, str, Bar | None], ...] = (
+    ("pipe", "bare", "bare sidecar", Bar(limit=1, aim=0.8)),
+    ("push", "bare", "bare sidecar", Bar(limit=1.5, aim=1.2)),
+    ("pipe", "echo", "orjson echo", None),
+    ("push", "echo", "orjson echo", None),
+)
+
+
+def run() -> Iterator[Row]:
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        yield Row("Rust client", "not measured: there is no cargo")
+        return
+    best = _measure(cargo)
+    for name, other, called, bar in AGAINST:
+        ours, theirs = (best[key] / best["requests"] for key in (name, other))
+        measured = f"{microseconds(ours)}, {microseconds(theirs)} a request"
+        what = f"Rust {name}, recorded streams, against {called}"
+        yield Row(what, measured, ours / theirs, bar)
+
+
+def _measure(cargo: str) -> dict[str, float]:
+    """Seconds of the best rounds, and how many requests these were."""
+    environment = {
+        **os.environ,
+        "CARGO_TARGET_DIR": str(HOME / "target"),
+        "STREAM_SIDECAR": " ".join((sys.executable, *SIDECAR)),
+        "PYTHONPATH": str(ROOT),
+    }
+    build = [cargo, "build", "--quiet", "--release", "--locked", "--example", "bench"]
+    subprocess.run(build, cwd=HOME, env=environment, check=True)
+    program = HOME / "target" / "release" / "examples" / "bench"
+    command = [str(program), str(ROUNDS), sys.executable, *ORJSON_ECHO]
+    with one_core():
+        output = subprocess.check_output(command, cwd=ROOT, env=environment)
+    best: dict[str, float] = json.loads(output)
+    return best

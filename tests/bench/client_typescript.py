@@ -1,0 +1,47 @@
+"""The TypeScript client against a bare echo, through the same framing.
+
+Recorded streams, their strings cut into 200 characters, go through ``stream.push``
+chunk by chunk and through ``stream.pipe`` as fast as they can; the same chunks go one
+by one to the bare orjson echo through the same vscode-jsonrpc
+(``clients/typescript/bench``). So the ratio is what engine and client cost beside the
+pipes. Without Node.js there is nothing to measure.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from node_package import HOME, missing, prepare
+from peers import ORJSON_ECHO, ROOT, SIDECAR
+from round_trip import one_core
+from rows import Bar, Row, microseconds
+
+ROUNDS = 8
+BAR = Bar(limit=2.5, aim=1.5)
+
+
+def run() -> Iterator[Row]:
+    if lacking := missing():
+        yield Row("TypeScript client", f"not measured: {lacking}")
+        return
+    prepare()
+    best = _measure()
+    for name, bar in (("pipe", BAR), ("push", None)):
+        each, other = (best[key] / best["chunks"] for key in (name, "echo"))
+        measured = f"{microseconds(each)}, echo {microseconds(other)} a chunk"
+        what = f"TypeScript {name}, recorded streams, against orjson echo"
+        yield Row(what, measured, each / other, bar)
+
+
+def _measure() -> dict[str, float]:
+    """Seconds of the best rounds, and how many chunks these were."""
+    commands = [[sys.executable, *peer] for peer in (ORJSON_ECHO, SIDECAR)]
+    arguments = [json.dumps(each) for each in (*commands, ROUNDS)]
+    command = ["node", str(HOME / "bench" / "pipe.mjs"), *arguments]
+    with one_core():
+        output = subprocess.check_output(command, cwd=ROOT)
+    best: dict[str, float] = json.loads(output)
+    return best

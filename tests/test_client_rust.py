@@ -1,0 +1,114 @@
+"""The Rust client: its tests against the real sidecar, its lints, its package.
+
+The tests themselves are in ``clients/rust`` and run by cargo. Where there is no cargo
+they are skipped, which the end of the run says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rpc_client import ROOT
+
+HOME = ROOT / "clients" / "rust"
+CARGO = shutil.which("cargo")
+SKIPPED = (
+    "not run: the Rust client (clients/rust), because there is no cargo: "
+    "its types, its transcripts, its 200 kills of the sidecar, its lints, its package"
+)
+needs_cargo = pytest.mark.skipif(CARGO is None, reason=SKIPPED)
+
+PACKED = re.compile(
+    r"src/[a-z_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
+    r"|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
+)
+
+
+def cargo(*arguments: str) -> str:
+    """What cargo writes to standard output; the test fails with all that it said."""
+    environment = {
+        **os.environ,
+        "STREAM_SIDECAR": f"{sys.executable} -m sidecar --stdio",
+        "PYTHONPATH": str(ROOT),
+        "CARGO_TARGET_DIR": str(HOME / "target"),
+        "CARGO_TERM_COLOR": "never",
+    }
+    done = subprocess.run(
+        [str(CARGO), *arguments],
+        cwd=HOME,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@needs_cargo
+@pytest.mark.timeout(1_500)
+def test_cargo_test() -> None:
+    """All of it: transcripts, recordings, kills, memory, README, types in step."""
+    output = cargo("test", "--workspace", "--locked", "--no-fail-fast")
+    counts = re.findall(r"ok\. (\d+) passed; 0 failed; (\d+) ignored", output)
+    assert sum(int(passed) for passed, _ in counts) > 80
+    assert {ignored for _, ignored in counts} == {"0"}
+
+
+@needs_cargo
+@pytest.mark.timeout(600)
+def test_lints() -> None:
+    cargo("fmt", "--all", "--check")
+    cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")
+
+
+@needs_cargo
+@pytest.mark.timeout(300)
+def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every public item has a comment, and every link in one leads somewhere."""
+    monkeypatch.setenv("RUSTDOCFLAGS", "-D warnings")
+    cargo("doc", "--no-deps", "--locked")
+
+
+@needs_cargo
+@pytest.mark.timeout(300)
+def test_the_agent_runs() -> None:
+    recorded = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
+    output = cargo("run", "--locked", "--example", "agent", "--", str(recorded))
+    assert "The user wants the current branch" not in output, "that is reasoning"
+    assert "`git branch`" not in output
+    assert output.startswith("I will look at the branch")
+
+
+@needs_cargo
+@pytest.mark.timeout(300)
+def test_what_is_published() -> None:
+    """The code, one example, README and licence, and nothing else."""
+    names = cargo("package", "--allow-dirty", "--locked", "--list").split()
+    assert [name for name in names if not PACKED.fullmatch(name)] == []
+    sources = {f"src/{path.name}" for path in (HOME / "src").glob("*.rs")}
+    assert sources | {"README.md", "LICENSE", "examples/agent.rs"} <= set(names)
+    assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_lock_names_no_other_registry() -> None:
+    lock = (HOME / "Cargo.lock").read_text(encoding="utf-8")
+    sources = set(re.findall(r'^source = "(.*)"$', lock, re.MULTILINE))
+    assert sources == {"registry+https://github.com/rust-lang/crates.io-index"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted([*HOME.glob("*/*.rs"), *HOME.glob("xtask/src/*.rs")]),
+    ids=lambda path: str(path.relative_to(HOME)),
+)
+def test_files_are_short(path: Path) -> None:
+    """The house's rule, but for tables and for what is generated."""
+    if path.name not in {"protocol.rs", "fields.rs", "fakes.rs"}:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300

@@ -1,0 +1,150 @@
+"""The TypeScript client: its types, its tests against the real sidecar, its package.
+
+The tests themselves are in ``clients/typescript/test`` and run by vitest. Where there
+is no Node.js they are skipped, which the end of the run says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from node_package import HOME, missing, npm, prepare
+from rpc_client import ROOT
+
+LACKING = missing()
+SKIPPED = (
+    f"not run: the TypeScript client (clients/typescript), because {LACKING}: "
+    "its types, its transcripts, its 200 kills of the sidecar, its package"
+)
+needs_node = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+
+PACKED = re.compile(
+    r"dist/(adapters/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
+)
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    prepare()
+    return HOME
+
+
+@needs_node
+@pytest.mark.timeout(300)
+def test_types(package: Path) -> None:
+    npm("run", "check")
+
+
+@needs_node
+@pytest.mark.timeout(1_500)
+def test_vitest(package: Path) -> None:
+    npm("test")
+
+
+@needs_node
+@pytest.mark.timeout(300)
+def test_what_is_published(package: Path) -> None:
+    """The code, its types, README and licence, and nothing else."""
+    (packed,) = json.loads(npm("pack", "--dry-run", "--json", "--ignore-scripts"))
+    names = [each["path"] for each in packed["files"]]
+    assert [name for name in names if not PACKED.fullmatch(name)] == []
+    sources = {path.stem for path in (package / "src").rglob("*.ts")}
+    for ending in (".js", ".d.ts"):
+        built = {Path(name).name for name in names if name.endswith(ending)}
+        assert built == {f"{name}{ending}" for name in sources}
+    assert {"LICENSE", "README.md", "package.json"} <= set(names)
+
+
+@needs_node
+@pytest.mark.timeout(300)
+def test_the_readme_begins_with_an_example_that_runs(
+    package: Path, tmp_path: Path
+) -> None:
+    """As it stands there, with a recorded body in place of the network."""
+    text = (package / "README.md").read_text(encoding="utf-8")
+    example = text.split("```ts\n")[1].split("```")[0]
+    recorded = json.dumps(str(ROOT / "tests/wires/openai-chat/leaking.sse"))
+    program = f"""
+        import {{ readFileSync }} from "node:fs";
+        globalThis.fetch = async () => new Response(readFileSync({recorded}));
+        {example}
+    """
+    assert 'from "stream-sidecar"' in program
+    file = package / "dist" / "example.test.mjs"
+    file.write_text(_lowered(program), encoding="utf-8")
+    try:
+        done = subprocess.run(
+            ["node", str(file)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env=_environment(),
+            timeout=60,
+            check=False,
+        )
+    finally:
+        file.unlink()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "I will look at the branch 🌿 first." in done.stdout
+
+
+def _lowered(program: str) -> str:
+    """TypeScript and ``await using`` as every Node.js that is supported reads them."""
+    command = [
+        "node",
+        "--input-type=module",
+        "--eval",
+        "import ts from 'typescript';"
+        "import { text } from 'node:stream/consumers';"
+        "const compilerOptions = { target: 'es2022', module: 'esnext' };"
+        "const options = { compilerOptions };"
+        "const program = await text(process.stdin);"
+        "process.stdout.write(ts.transpileModule(program, options).outputText);",
+    ]
+    done = subprocess.run(
+        command, input=program, capture_output=True, encoding="utf-8", cwd=HOME
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    command = f'"{sys.executable}" -m sidecar'
+    return {**os.environ, "STREAM_SIDECAR": command, "PYTHONPATH": str(ROOT)}
+
+
+def test_the_lockfile_names_no_registry() -> None:
+    """Whoever installs it does so from the registry of their own."""
+    lock = json.loads((HOME / "package-lock.json").read_text(encoding="utf-8"))
+    assert lock["packages"].pop("")["name"] == "stream-sidecar"
+    for name, each in lock["packages"].items():
+        assert "resolved" not in each, name
+        assert each["integrity"].startswith("sha512-"), name
+
+
+def test_one_dependency_at_run_time() -> None:
+    package = json.loads((HOME / "package.json").read_text(encoding="utf-8"))
+    assert list(package["dependencies"]) == ["vscode-jsonrpc"]
+
+
+def test_it_has_the_licence_of_the_project() -> None:
+    assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HOME / "src").rglob("*.ts")), ids=lambda path: path.name
+)
+def test_a_file_begins_with_its_contract_and_is_short(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if path.name == "protocol.ts":
+        assert lines[0].startswith("// Made by scripts/generate-types.mjs")
+        return
+    assert len(lines) <= 300
+    assert path.name == "index.ts" or lines[0].startswith("// ")
