@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias
 
-from sidecar.jsontext import loads
+from sidecar.jsontext import dumps, loads
 
 State: TypeAlias = Literal["complete", "truncated", "invalid"]
 
@@ -27,6 +27,14 @@ _MAX_LEAD = 64
 def nothing(text: str) -> bool:
     """``text`` as arguments says no more than ``{}``."""
     return len(text) <= _MAX_LEAD and text.strip(_SPACE) in ("", "{}")
+
+
+def equal(one: str, other: str) -> bool:
+    """Both are the same JSON: values of the same types, members in the same order."""
+    try:
+        return dumps(loads(one)) == dumps(loads(other))
+    except ValueError:
+        return False
 
 
 class _Brackets:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from sidecar.jsontext import dumps
-from sidecar.tools.arguments import ArgumentText, nothing
+from sidecar.tools.arguments import ArgumentText, equal, nothing
 from sidecar.tools.call import Entry, OpenCall, clean_name
 from sidecar.wires.parts import CallEndPart, CallPart, DiagnosticPart
 
@@ -187,11 +187,22 @@ class CallAssembler:
         if not whole:
             delta = entry.text.push(text)
         elif entry.text.empty or not nothing(text):
-            delta = entry.text.replace(text)
+            delta = self._replace(entry, text)
         else:
             delta = ""  # a summary that lost the arguments (mudler/LocalAI#11635)
         self._check_limit(entry)
         return delta
+
+    def _replace(self, entry: Entry, text: str) -> str:
+        """The whole arguments, after fragments; equal JSON in another spelling is not
+        news, and what they put out of force is reported."""
+        given = entry.text.text
+        if not text.startswith(given):
+            if equal(given, text):
+                return ""
+            message = "The whole arguments of a call are not what its fragments were"
+            self._report("malformed-chunk", message, given)
+        return entry.text.replace(text)
 
     def _hand_out(self, entry: Entry, delta: str) -> list[tuple[OpenCall, str]]:
         call = entry.call
