@@ -87,13 +87,12 @@ TYPES: tuple[TypeRow, ...] = (
     TypeRow("retrieval_call", "server"),
     TypeRow("mcp_server_tool_call", "server"),
     TypeRow("processing_call", "server"),
-    # Mistral conversations, Perplexity, OpenRouter chat
-    TypeRow("tool.execution", "server"),
-    TypeRow("function.call", "client"),
+    # Perplexity, OpenRouter chat
     TypeRow("search_results", "server"),
     TypeRow("fetch_url_results", "server"),
     TypeRow("share_file", "server"),
     TypeRow("skill_loaded", "server"),
+    TypeRow("advisor_result", "server"),
     TypeRow("reasoning.server_tool_call", "server"),
 )
 """``function`` and ``custom`` of chat.completions say nothing, so they have no row."""
@@ -101,6 +100,9 @@ TYPES: tuple[TypeRow, ...] = (
 TYPE_PREFIXES: tuple[PrefixRow, ...] = (
     PrefixRow("openrouter:", "server"),
     PrefixRow("sandbox_", "server"),
+    # Mistral conversations: entries, and events with what happened behind the dot
+    PrefixRow("tool.execution", "server"),
+    PrefixRow("function.call", "client"),
 )
 
 # Item ids of the Responses API; elsewhere ids may begin with the tool's own name

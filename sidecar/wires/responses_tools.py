@@ -72,7 +72,12 @@ _RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "erro
 
 _CALL, _OUTPUT = "_call", "_output"
 _SERVER_TYPES = ("openrouter:", "sandbox_")
-_SERVER_ITEMS = ("search_results", "fetch_url_results", "share_file", "skill_loaded")
+_SERVER_ITEMS = (
+    *("search_results", "fetch_url_results", "share_file", "skill_loaded"),
+    "advisor_result",
+)
+"""Perplexity's: what a tool of the server's has done, told when it is."""
+
 _SERVER_IDS = ("xs_call_",)
 """Calls of xAI's own tools, in the shape of custom tools; no item has their results."""
 
@@ -107,7 +112,7 @@ class Tools:
                 self._output(item, body, type)
         elif shape is not None:
             self._finish(item, body, shape, cut or body.get("status") == "incomplete")
-            self._result(item, body, shape)
+            self._result(item, body, shape, cut)
         return shape is not None or type.endswith(_OUTPUT)
 
     def _finish(self, item: Item, body: JsonObject, shape: Shape, cut: bool) -> None:
@@ -148,9 +153,11 @@ class Tools:
             raw=None if is_own else raw,
         )
 
-    def _result(self, item: Item, body: JsonObject, shape: Shape) -> None:
+    def _result(self, item: Item, body: JsonObject, shape: Shape, cut: bool) -> None:
         """What the item of a server's call holds, or at least how it ended."""
         id, status = self.wire.text(body, "call_id"), self.wire.text(body, "status")
+        if not (status or cut) and type_of(body) in _SERVER_ITEMS:
+            status = "completed"
         names = () if id.startswith(_SERVER_IDS) else shape.results
         if names is None:
             return
