@@ -4,12 +4,18 @@
 parameters of stream/open (and ``"close"``, those of stream/close); each further line
 is a chunk. ``<case>.events.jsonl`` has one event a line. A new recording needs no test
 code: ``UPDATE=1 pytest`` writes the events, which are then read line by line.
+
+``data/wire_types.jsonl`` names the events, deltas, blocks, items, parts and fields of
+each wire: each must be in one of its recordings.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +27,7 @@ from sidecar.jsontext import encode, loads
 
 WIRES = Path(__file__).parent / "wires"
 RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
+TYPES = Path(__file__).parent / "data" / "wire_types.jsonl"
 
 
 def _read(path: Path) -> list[Any]:
@@ -56,3 +63,20 @@ def test_recording(path: Path) -> None:
 def test_every_golden_has_its_recording() -> None:
     goldens = {_golden(path) for path in RECORDINGS}
     assert set(WIRES.glob("*/*.events.jsonl")) == goldens
+
+
+@cache
+def _names() -> dict[str, set[str]]:
+    """Wire -> the keys and short strings of its recordings, also of those in text."""
+    names = defaultdict(set)
+    for path in RECORDINGS:
+        text = path.read_text(encoding="utf-8").replace('\\"', '"')
+        names[path.parent.name].update(re.findall(r'"([\w.:-]{1,60})"', text))
+    return names
+
+
+@pytest.mark.parametrize(
+    "row", _read(TYPES), ids=lambda row: f"{row['wire']}: {row['kind']}"
+)
+def test_every_type_is_recorded(row: dict[str, Any]) -> None:
+    assert set(row["names"]) <= _names()[row["wire"]]
