@@ -184,7 +184,27 @@ ITEMS = (
     ),
     (
         {"type": "web_search_call", "call_id": "", "id": "ws_1"},
-        ("ws_1", False, "", "{}", "json", None),
+        ("ws_1", False, "web_search", "{}", "json", None),
+    ),
+    (
+        {"type": "local_shell_call", "call_id": "c", "action": {"command": ["ls"]}},
+        ("c", False, "local_shell", '{"command":["ls"]}', "json", None),
+    ),
+    (
+        {"type": "mcp_call", "id": "mcp_1", "arguments": "{}"},
+        ("mcp_1", False, "", "{}", "json", None),
+    ),
+    (
+        {"functionCall": {"name": "n", "args": {"a": 1}}, "thoughtSignature": "s"},
+        ("call_c0_4", True, "n", '{"a":1}', "json", None),
+    ),
+    (
+        {"toolCall": {"toolType": "URL_CONTEXT", "id": "t", "args": {}}},
+        ("t", False, "URL_CONTEXT", "{}", "json", None),
+    ),
+    (
+        {"toolUse": {"toolUseId": "tooluse_1", "name": "n", "input": {"a": 1}}},
+        ("tooluse_1", False, "n", '{"a":1}', "json", None),
     ),
     (
         {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "n"},
@@ -214,6 +234,21 @@ def test_items_become_calls(item: dict[str, Any], expected: tuple[Any, ...]) -> 
     assert call.ended
 
 
+def test_a_nested_call_stands_for_its_type() -> None:
+    items: list[dict[str, Any]] = [
+        {"functionCall": {"name": "n", "args": {}}},
+        {"toolCall": {"toolType": "FILE_SEARCH"}},
+        {"toolUse": {"toolUseId": "t", "name": "n", "type": "server_tool_use"}},
+        {"toolUse": {"toolUseId": "t", "name": "n"}},
+        {"type": "function", "function": {"name": "n"}},
+        {"functionCall": None, "name": "n"},
+    ]
+    calls = [from_item(item, 1) for item in items]
+    assert [call.type for call in calls] == [
+        *("functionCall", "toolCall", "server_tool_use", "tool_use", "function", None)
+    ]
+
+
 READ_ONLY = {"readOnlyHint": True}
 CLOSED = {"readOnlyHint": True, "openWorldHint": False}
 KINDS = (
@@ -227,7 +262,10 @@ KINDS = (
     ("task", None, None, None, "think", "table", None),
     ("exit_plan_mode", None, None, None, "switch-mode", "table", None),
     ("bash", "read", None, None, "read", "declared", True),
-    ("frob", "edit", READ_ONLY, None, "edit", "declared", False),
+    ("frob", "edit", READ_ONLY, None, "edit", "declared", True),
+    ("frob", "read", READ_ONLY, None, "read", "declared", False),
+    ("frob", "read", None, None, "read", "declared", None),
+    ("frob", "delete", None, None, "delete", "declared", True),
     ("frob", None, READ_ONLY, None, "fetch", "annotation", False),
     ("frob", None, CLOSED, None, "read", "annotation", False),
     ("delete_all", None, CLOSED, None, "read", "annotation", True),

@@ -22,6 +22,7 @@ from sidecar.tools.runners import (
     APPROVAL_TYPES,
     runner_by_id,
     runner_by_type,
+    tool_of_type,
 )
 
 if TYPE_CHECKING:
@@ -157,26 +158,35 @@ def _state(call: OpenCall, context: CallContext) -> tuple[State, Any]:
 
 
 _ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
-_NAME_FIELDS = ("name", "toolName", "tool_name")
-_ARGUMENT_FIELDS = ("arguments", "input", "args")
+_NAME_FIELDS = ("name", "toolName", "tool_name", "toolType")
+_ARGUMENT_FIELDS = ("arguments", "input", "args", "action", "operation")
 _TEXT_TYPES = ("custom", "custom_tool_call")
+_NESTED = {
+    "function": None,
+    "custom": None,
+    "functionCall": "functionCall",
+    "toolCall": "toolCall",
+    "toolUse": "tool_use",
+}
+"""Key of the object that is the call -> the structural type that it stands for."""
 
 
 def from_item(item: Mapping[str, Any], number: int, choice: int = 0) -> OpenCall:
     """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
 
-    Chat's nested ``function`` or ``custom`` object is read where there is one. An
-    item's ``call_id`` is what a result must carry, so it goes before its ``id``.
+    A call in an object of its own is read where there is one: chat's ``function`` or
+    ``custom``, a part of Gemini's, a block of Bedrock's. An item's ``call_id`` is what
+    a result must carry, so it goes before its ``id``.
     """
-    kind = _text(item, ("type",)) or None
-    inner = next((item[n] for n in ("function", "custom") if n in item), None)
-    body = inner if isinstance(inner, dict) else item
-    id = _text(item, ("call_id", *_ID_FIELDS))
+    nested = next((name for name in _NESTED if isinstance(item.get(name), dict)), "")
+    body = item[nested] if nested else item
+    kind = _text(item, ("type",)) or _text(body, ("type",)) or _NESTED.get(nested)
+    id = _text(item, ("call_id", *_ID_FIELDS)) or _text(body, _ID_FIELDS)
     runs = item.get("executor", item.get("execution"))
     value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
-        name=_text(body, _NAME_FIELDS),
+        name=_text(body, _NAME_FIELDS) or tool_of_type(kind or ""),
         id=id or f"call_c{choice}_{number}",
         id_synthetic=not id,
         choice=choice,

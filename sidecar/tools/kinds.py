@@ -72,6 +72,7 @@ def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kin
         row = _row(type or "")
     mutating = _mutating(row, hint, word)
     if tool is not None and tool.kind is not None:
+        mutating = True if tool.kind in MUTATING_KINDS else mutating
         return Kind(tool.kind, "declared", mutating)
     if row is not None:
         return Kind(row[0], "table", mutating)

@@ -126,6 +126,10 @@ APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
 """Server-run calls that wait for the user's approval."""
 
+_CALL = "_call"
+_NAMELESS = ("function_call", "mcp_call", "mcp_server_tool_call")
+"""Types of calls whose tool is in their ``name`` alone."""
+
 _ROWS: dict[str, tuple[TypeRow, ...]] = {
     row.type: tuple(other for other in TYPES if other.type == row.type) for row in TYPES
 }
@@ -137,6 +141,12 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
         if not row.field or _has(item, row.field, row.value):
             return row.executor
     return _by_prefix(type, TYPE_PREFIXES, None)
+
+
+def tool_of_type(type: str) -> str:
+    """The tool that an item's type names (``web_search_call``), "" for none."""
+    tool = type.removesuffix(_CALL)
+    return tool if tool != type and type in _ROWS and type not in _NAMELESS else ""
 
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
