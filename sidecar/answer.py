@@ -160,20 +160,17 @@ class AnswerScanner(ShownScanner):
         if blanks:
             self._show(self.at + blanks)
             return True
-        if (
-            self.visible.code.promised
-            and self.buffer[self.at] == "`"
-            and self.visible.code.closing
-        ):
+        code = self.visible.code
+        if code.promised and code.closing and self.buffer[self.at] == "`":
             self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
             return True
         whole = self.lexicon.vocabulary.whole
         size = rebuilt(whole, self.visible.before, self._rest, final=final)
         everywhere = self.scope == "everywhere"
-        code = self._in_code(final, everywhere=everywhere) if size else False
-        if size is None or code is None:
+        inside = self._in_code(final, everywhere=everywhere) if size else False
+        if size is None or inside is None:
             return False
-        if size and not code:
+        if size and not inside:
             self._remove(Kind.REBUILT, size)
         else:
             self.border = False
