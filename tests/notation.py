@@ -52,7 +52,7 @@ def _of_message(message: Message) -> str:
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
-    """``events`` with neighbouring deltas of a block joined, citations before the end.
+    """``events`` with neighbouring deltas of a block joined, citations at the end.
 
     A citation is sent when its span is known, which may be in the middle of a text that
     came at once: where it stands depends on the cut.
