@@ -106,14 +106,26 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
         first = yield from need(cursor)
         if first == "#":
             yield from run(cursor, _LINE)
-        elif first in "{[":
-            yield from scan(cursor, ObjectScanner(opener="{["))
+        elif first == "{":
+            yield from scan(cursor, ObjectScanner())
+        elif first == "[":
+            yield from _list(cursor)
         elif (yield from optional(cursor, "def ")):
             yield from until(cursor, literals(closer))
         else:
             yield from _statement(cursor)
         yield from blanks(cursor)
         yield from optional(cursor, ";", ",")
+
+
+def _list(cursor: Cursor) -> Reading[None]:
+    """A list of objects, or of calls."""
+    cursor.at += 1
+    yield from space(cursor)
+    of_objects = (yield from need(cursor)) == "{"
+    scanner = ObjectScanner(opener="[") if of_objects else CallScanner(opener="[")
+    scanner.scan("[", 0)
+    yield from scan(cursor, scanner)
 
 
 def _statement(cursor: Cursor) -> Reading[None]:
