@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from sidecar.jsontext import loads
-from sidecar.provider_error_kinds import WINDOW, milliseconds, wait_of_headers
+from sidecar.provider_error_kinds import WINDOW
+from sidecar.provider_error_waits import milliseconds, wait_of_headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,19 +1,17 @@
-"""Which kind of error it is, and when to try again: tables of words and patterns.
+"""Which kind of error it is: tables of words and patterns.
 
 The words are codes, types and reasons of providers; the patterns are for messages.
-Sources: tools-citations-errors.md 4.2 and 4.3. Patterns are only run over a window of a
+Source: tools-citations-errors.md 4.2. Patterns are only run over a window of a
 message, and each is linear in it.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 WINDOW = 4000
 """Code points of a message that are looked at."""
@@ -111,14 +109,16 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         "content-filter",
         r"content (?:management )?policy|content[ _-]filter|responsible ai"
         r"|safety (?:system|policy|policies|reasons)|(?:was|were|been) flagged"
-        r"|inappropriate content|usage polic(?:y|ies)",
+        r"|inappropriate content|usage polic(?:y|ies)|violat.{0,40} policy"
+        r"|due to safety",
     ),
     (
         "auth",
         r"(?:invalid|incorrect|missing|expired|wrong) (?:x-|an? )?(?:api|access|auth)"
         r"|api key (?:not valid|is invalid|is missing|expired|has expired)"
         r"|no api key|api[ _-]key.{0,40}(?:not valid|is invalid|required)"
-        r"|authenticat(?:e|ion)|unauthori[sz]ed|security token|signed? in again",
+        r"|authenticat(?:e|ion)|unauthori[sz]ed|security token|signed? in again"
+        r"|(?:validate|no auth|no valid|invalid|missing) credentials",
     ),
     (
         "billing",
@@ -129,34 +129,45 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "rate-limit",
         r"rate[ _-]?limit|too many requests|quota|resource (?:has been )?exhausted"
-        r"|(?:tokens|requests) per (?:min|day|hour|sec)|throttl|capacity exceeded",
+        r"|(?:tokens|requests) per (?:min|day|hour|sec)|throttl|capacity exceeded"
+        r"|too quickly",
     ),
     (
         "overloaded",
         r"overloaded|over capacity|no capacity|high demand|at capacity"
+        r"|no healthy upstream|not ready"
         r"|(?:service|server|model|temporarily) (?:is )?(?:currently )?unavailable",
     ),
-    ("timeout", r"timed[ -]?out|timeout|deadline exceeded"),
+    ("timeout", r"timed?[ -]?out|deadline (?:exceeded|expired)"),
     (
         "not-found",
         r"(?:model|deployment|engine).{0,80}(?:not found|not exist|removed|deprecated)"
         r"|(?:unknown|invalid|no such) model|model (?:names? are|identifier is invalid)"
-        r"|is not found for api version",
+        r"|is not found for api version|no (?:endpoints|providers) found|^not found",
     ),
     (
         "network",
         r"econnreset|etimedout|econnrefused|epipe|fetch failed|socket hang up"
-        r"|^terminated|connection (?:error|reset|refused|closed|aborted)|network error",
+        r"|^terminated|connection (?:error|reset|refused|closed|aborted)|network error"
+        r"|premature close|(?:stream|connection) (?:terminated|ended)",
     ),
-    ("cancelled", r"client disconnect|(?:was|been) (?:cancell?ed|aborted)"),
+    (
+        "cancelled",
+        r"client disconnect|(?:was|been) (?:cancell?ed|aborted)|user aborted",
+    ),
     (
         "permission",
         r"permission denied|access (?:is )?denied|forbidden|not authorized"
-        r"|n[o']t have (?:access|permission)|region.{0,40}not supported",
+        r"|n[o']t have (?:access|permission)|region.{0,40}not supported"
+        r"|unsupported region|not available in your",
     ),
 )
 _WEAK: tuple[tuple[str, str], ...] = (
-    ("server", r"internal (?:server )?error|bad gateway|server error|unexpected error"),
+    (
+        "server",
+        r"internal (?:server )?error|bad gateway|(?:server|unexpected) error"
+        r"|server had an error",
+    ),
     (
         "invalid-request",
         r"required|malformed|invalid|not supported|unsupported|must be|not permitted"
@@ -228,72 +239,3 @@ def _by_status(status: int | None) -> str:
     if status is None or status < 400:
         return ""
     return STATUS.get(status, "invalid-request" if status < 500 else "server")
-
-
-_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
-_UNIT = r"(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
-_SOON = re.compile(
-    rf"(?:retry|try again)(?: your request)? (?:in|after) (?:about )?"
-    rf"((?:{_NUMBER} ?{_UNIT} ?){{1,4}})"
-)
-_PIECE = re.compile(rf"({_NUMBER}) ?({_UNIT})")
-_UNITS = (("ms", 1), ("milli", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000))
-_LONGEST_WAIT = 10**10  # milliseconds; more is a mistake
-
-_DATE = re.compile(
-    r"[A-Za-z]{3}, ([0-9]{2}) ([A-Za-z]{3}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"
-)
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
-
-
-def wait_of_headers(headers: Mapping[str, str]) -> int | None:
-    """Milliseconds to wait by lower-case ``headers``, in the order of the SDKs.
-
-    An HTTP date counts from the ``date`` header: there is no clock here.
-    """
-    wait = milliseconds(headers.get("retry-after-ms"), 1)
-    if wait is not None:
-        return wait
-    after = headers.get("retry-after", "")
-    wait = milliseconds(after, 1000)
-    then, now = _date(after), _date(headers.get("date", ""))
-    if wait is None and then is not None and now is not None:
-        wait = max(0, int((then - now).total_seconds() * 1000))
-    return wait
-
-
-def wait_of_text(text: str) -> int | None:
-    """Milliseconds that a message asks to wait: ``Please retry in 1m54.88s``."""
-    found = _SOON.search(text[:WINDOW].lower())
-    if found is None:
-        return None
-    waits = (
-        float(number) * next(size for start, size in _UNITS if unit.startswith(start))
-        for number, unit in _PIECE.findall(found[1])
-    )
-    return ceil(sum(waits))
-
-
-def milliseconds(value: Any, unit: int) -> int | None:
-    """A number, its text, or Google's ``34.4s`` or ``{seconds}``, of ``unit`` ms."""
-    if isinstance(value, dict):
-        value = value.get("seconds")
-    if isinstance(value, str):
-        value = value.strip().removesuffix("s")
-        value = float(value) if re.fullmatch(_NUMBER, value) else None
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return ceil(value * unit) if 0 <= value * unit <= _LONGEST_WAIT else None
-
-
-def _date(text: str) -> datetime | None:
-    """An IMF-fixdate (RFC 9110 5.6.7)."""
-    match = _DATE.match(text)
-    month = _MONTHS.find(match[2].lower()) if match is not None else -1
-    if match is None or month < 0:
-        return None
-    day, year, hour, minute, second = (int(match[n]) for n in (1, 3, 4, 5, 6))
-    try:
-        return datetime(year, month // 4 + 1, day, hour, minute, second, tzinfo=UTC)
-    except ValueError:
-        return None

@@ -18,12 +18,8 @@ from sidecar.provider_error_bodies import (
     plain_headers,
     read_body,
 )
-from sidecar.provider_error_kinds import (
-    RETRYABLE,
-    kind_of_error,
-    wait_of_headers,
-    wait_of_text,
-)
+from sidecar.provider_error_kinds import RETRYABLE, kind_of_error
+from sidecar.provider_error_waits import wait_of_headers, wait_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,7 +32,8 @@ CORE = _names(
     echo grammar forms call_bodies call_parts candidate leading lexicon written
     wires.parts markdown sources
     message builder outlet ending visible scanner shown answer splitter
-    usage provider_error_kinds provider_error_bodies provider_errors
+    usage provider_error_kinds provider_error_waits provider_error_bodies
+    provider_errors
     citations blocks tagged sse jsonstream base64text eventstream framing
     dialects tools surroundings watch formed channel choice wires intake stream
     history_results history_messages history_text history_spans history
