@@ -3,7 +3,8 @@
 ``SIDECAR_CORPUS`` names the folder, by default ``../shared`` of the repository; the
 data is not part of the project. The recordings have results that are known
 independently: what the provider, the recording client or several libraries made of
-them. Each is fed in slices of seeded random size.
+them. Each is fed in slices of seeded random size. What bodies of failed requests say
+is in the table `FAILURES`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import base64
 import json
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 from checking import Fed, assert_sound, feed
 from cutting import LONG
 
+from sidecar.provider_errors import normalize_error
 from sidecar.wires import WIRES
 
 _FOLDER = Path(__file__).parents[2] / "shared"
@@ -68,6 +71,21 @@ WRONG = {
     ),
 }
 """Recordings whose expected text is wrong: what the libraries that agree did there."""
+
+
+FAILURES: tuple[tuple[str, str, str], ...] = (
+    # status, words of the body -> kind; the first row that fits counts
+    ("40[0-9]", r"api[-_ ]key|authentication|security token|unauthorized", "auth"),
+    ("400", r"too long|too many tokens|context (size|window)", "context-length"),
+    ("40[04]", r"not[ _]exist|not[ _]found|invalid[ _]model", "not-found"),
+    ("40[04]", r"was removed|deprecated|identifier is invalid|names are", "not-found"),
+    ("403", r"have access", "permission"),
+    ("404", r"model: ", "not-found"),
+    ("429", r"rate ?limit|exceeded your current quota", "rate-limit"),
+    ("4[0-9]{2}|501", r".", "invalid-request"),
+    ("5[0-9]{2}", r".", "server"),
+)
+"""What is wrong, by the status and the words of a body."""
 
 
 def _lines(path: Path) -> list[Any]:
@@ -136,9 +154,13 @@ def _is_wrong(file: str) -> bool:
     return any(name in file for names in WRONG.values() for name in names)
 
 
-def test_recordings(record_property: Any) -> None:
+@pytest.mark.parametrize("told", [True, False], ids=["wire given", "auto"])
+def test_recordings(record_property: Any, told: bool) -> None:
     """Text, reasoning and the client's calls are what others know them to be."""
-    fed = {row["file"]: _feed_recording(row, row["file"]) for row in _recordings()}
+    fed = {
+        row["file"]: _feed_recording(row, row["file"], told=told)
+        for row in _recordings()
+    }
     counted, different = 0, []
     for row in _lines(CORPUS / "expected.jsonl"):
         if row["file"] not in fed or _is_wrong(row["file"]):
@@ -156,6 +178,48 @@ def test_recordings(record_property: Any) -> None:
         record_property("note", f"differs: {row}")
 
 
+def _proxied() -> list[dict[str, Any]]:
+    return [row for row in _recordings() if row.get("dialect") == "litellm"]
+
+
+def _told(row: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """Ids of the calls that a proxy's server ran, and the citations that it passed on:
+    those of Anthropic as JSON, of annotations and grounding their addresses."""
+    ids, cited = set(), set()
+    for line in (CORPUS / row["file"]).read_text("utf-8").splitlines():
+        document = _json(line.removeprefix("data: "))
+        for choice in document.get("choices", ()) if isinstance(document, dict) else ():
+            delta = choice.get("delta") or {}
+            calls = [call.get("id") or "" for call in delta.get("tool_calls") or ()]
+            ids |= {id for id in calls if id.startswith(("srvtoolu_", "mcptoolu_"))}
+            own = (delta.get("provider_specific_fields") or {}).get("citation")
+            cited |= {json.dumps(own)} if own else set()
+            notes = delta.get("annotations") or ()
+            cited |= {note["url_citation"]["url"] for note in notes}
+    return ids, cited
+
+
+def test_a_proxy_s_server_tools_and_citations() -> None:
+    """What the proxy's providers ran is no call of the client's, and what they cite is
+    found with its place."""
+    found = 0
+    for row in _proxied():
+        fed, (ids, cited) = _feed_recording(row, row["file"]), _told(row)
+        ran = {call.tool_call_id: call.executor for call in fed.message.tool_calls}
+        assert dict.fromkeys(ids, "server").items() <= ran.items(), row["file"]
+        declared = [
+            c for c in fed.message.tool_calls if c.name in row["declared_tools"]
+        ]
+        assert {call.executor for call in declared} <= {"client"}, row["file"]
+        citations = fed.message.citations
+        got = {json.dumps(each.raw) for each in citations} | {e.url for e in citations}
+        assert cited <= got, row["file"]
+        assert bool(citations) >= row["has_citations"], row["file"]
+        assert all(each.blocks for each in citations), row["file"]
+        found += len(cited)
+    assert found > 50
+
+
 def test_recordings_are_recognised() -> None:
     """``auto`` finds wire and framing, wherever the bytes are cut."""
     for row in _recordings() if LONG else _recordings()[::4]:
@@ -167,3 +231,20 @@ def test_recordings_are_recognised() -> None:
                 assert [(e.wire, e.framing) for e in found] == [_way(row)], row["file"]
             assert fed.message.text == told.message.text, row["file"]
             assert _client_calls(fed) == _client_calls(told), row["file"]
+
+
+def test_bodies_of_failed_requests() -> None:
+    """Each body that says what is wrong has the kind that its status and words say."""
+    rows = _lines(CORPUS / "errors" / "http_errors.jsonl")
+    assert len(rows) > 50
+    for row in rows:
+        body, status = row["body"], str(row["status"])
+        kind = next(
+            kind
+            for of, words, kind in FAILURES
+            if re.fullmatch(of, status) and re.search(words, body, re.IGNORECASE)
+        )
+        part = normalize_error(body, row["status"], None, row["provider"])
+        assert part.kind == kind, body
+        assert part.message
+        assert part.retryable is (kind in ("rate-limit", "server") or status == "409")
