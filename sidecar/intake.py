@@ -4,11 +4,12 @@
 the rest. ``auto`` decides on the first document that fits one wire only; documents
 before it wait, but an error needs no wire. Input that is no document of the wire is
 kept, bounded, because it may be a provider's error in its own words (an HTML page or
-plain text under HTTP 200).
+plain text under HTTP 200); what begins as an exception does is one at once.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from sidecar.framing import Framer
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
+
+_EXCEPTION = re.compile(
+    r"\s*(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
+)
+"""How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
 _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
@@ -133,7 +139,13 @@ class Intake:
                 self.done = True
                 self._settled = False
             else:
-                yield self._seen([frame])
+                yield self._seen([self._told(frame)])
+
+    def _told(self, frame: DiagnosticPart) -> Part:
+        """In place of a document a proxy may write the exception that stopped it."""
+        if isinstance(frame.raw, str) and _EXCEPTION.match(frame.raw):
+            return normalize_error(frame.raw, provider=self.options.provider)
+        return frame
 
     def _document(self, document: Document) -> Iterator[list[Part]]:
         self.documents += 1
@@ -171,7 +183,8 @@ class Intake:
         announced = self._announce() if self._announces else []
         self._settled = not self.done
         self._kind = str if self.wire == "text" else dict
-        if isinstance(document.value, str) and self.wire != "text":
+        is_text = isinstance(document.value, str) and document.event != "error"
+        if is_text and self.wire != "text":
             self._stray(document.value)
             return announced
         return announced + self._seen(self._reader.push(document))

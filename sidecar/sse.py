@@ -87,7 +87,10 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
     try:
         return Document(loads(text), event)
     except ValueError:
-        return DonePart() if text.strip() == "[DONE]" else malformed(text)
+        if text.strip() == "[DONE]":
+            return DonePart()
+        # An error needs no JSON: its text says what is wrong.
+        return Document(text, event) if event == "error" else malformed(text)
 
 
 class SseReader:
