@@ -127,6 +127,7 @@ class GeminiWire(DocumentWire):
                     "malformed-tool-text", message, "warning", said, self.choice
                 )
             )
+            candidate.refused(said)
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:

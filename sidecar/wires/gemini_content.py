@@ -8,11 +8,13 @@ of functions are the client's (tools-citations-errors.md 1.2).
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import define, evolve, field
 
+from sidecar.pythonic import parse_calls
 from sidecar.wires.gemini_arguments import PartialArguments
 from sidecar.wires.gemini_sources import Sources
 from sidecar.wires.parts import (
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 _SIGNATURE = "thoughtSignature"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
+_REFUSED = re.compile(r"\s*malformed function call:?", re.I)
+"""What stands before a call in the message of a finish."""
 
 
 @define
@@ -56,6 +60,7 @@ class Candidate:
         self._starts: list[int] = []  # ``_length`` where each Part of the content began
         self._kind = ""  # of the last Part
         self._count = 0
+        self._called = False
         self._streamed: _StreamedCall | None = None
         #: name of a server's tool -> keys of its calls that have no result yet
         self._awaited: defaultdict[str, deque[str]] = defaultdict(deque)
@@ -89,6 +94,18 @@ class Candidate:
         if text := "" if is_cut else arguments.close():
             self.wire.parts.append(CallPart(choice, key, arguments=text))
         self.wire.parts.append(CallEndPart(choice, key, cut=is_cut))
+
+    def refused(self, said: str) -> None:
+        """The message of a finish has a call that the provider could not read. It is a
+        claim, and none where the content has the call."""
+        try:
+            calls = [] if self._called else parse_calls(_REFUSED.sub("", said, 1))
+        except ValueError:
+            return
+        for name, arguments, _ in calls:
+            part = CallPart(self.index, self._key(), name=name, value=arguments)
+            part = evolve(part, origin="finish-message", raw=said, whole=True)
+            self.wire.parts.append(part)
 
     def say(self, text: str) -> None:
         """A piece of the answer."""
@@ -157,6 +174,7 @@ class Candidate:
             self.end_call(whole=True)
 
     def _begin(self, part: JsonObject, call: JsonObject, *, whole: bool) -> None:
+        self._called = True
         key, arguments = self._key(), call.get("args")
         is_text = isinstance(arguments, str)
         self.wire.parts.append(
