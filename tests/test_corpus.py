@@ -114,7 +114,6 @@ def _way(row: dict[str, Any]) -> tuple[str, str]:
 def _feed_recording(row: dict[str, Any], seed: object, *, told: bool = True) -> Fed:
     """Feeds a recording; where wire and framing are not ``told``, they are found."""
     wire, framing = _way(row)
-    told = told or framing == "aws-eventstream"  # which has to be asked for
     named = {key: row[key] for key in ("provider", "model") if row.get(key)}
     params = {**named, "encoding": "base64"}
     if told:
@@ -227,8 +226,7 @@ def test_recordings_are_recognised() -> None:
         for seed in SEEDS:
             fed = _feed_recording(row, seed, told=False)
             found = [e for e in fed.events if e.type == "metadata" and e.wire]
-            if _way(row)[1] != "aws-eventstream":
-                assert [(e.wire, e.framing) for e in found] == [_way(row)], row["file"]
+            assert [(e.wire, e.framing) for e in found] == [_way(row)], row["file"]
             assert fed.message.text == told.message.text, row["file"]
             assert _client_calls(fed) == _client_calls(told), row["file"]
 
