@@ -82,6 +82,8 @@ class Choice:
             self._cite(self._citations.ready())
 
     def call(self, part: CallPart, wire: str) -> None:
+        if part.origin == "finish-message" and part.name not in (self.tools or ()):
+            return  # a guess; its text is in a diagnostic
         for call, delta in self._calls.push(part):
             begun = call.block is not None
             self._stand(call)
