@@ -123,7 +123,7 @@ class AnswerScanner(ShownScanner):
         if literal in words.ends | words.marks | words.closers:
             self._remove(Kind.MARK, len(literal))
         else:
-            self._try(self._openings(literal))
+            self._try(words.openings_of(literal))
         return True
 
     def _give_up(self, failed: Failed) -> None:

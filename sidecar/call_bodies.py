@@ -19,7 +19,7 @@ from sidecar.jsontext import dumps, loads
 from sidecar.relaxed import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from sidecar.grammar import Context, Part
 
@@ -278,8 +278,3 @@ _TYPES: tuple[tuple[type, set[str]], ...] = (
 
 def _kind(value: Any) -> set[str]:
     return next((kinds for type_, kinds in _TYPES if isinstance(value, type_)), set())
-
-
-def reader(calls: Callable[[], Calls]) -> Callable[[str], Calls]:
-    """Calls that are known already, as a ``Found`` wants to read them."""
-    return lambda _raw: calls()

@@ -123,9 +123,6 @@ class Candidate:
         """What the reader found, if its tier allows it."""
         opening, end = reader.opening, reader.position
         raw, content = self.raw[:end], found.content
-        if found.kind is Kind.CALL and self.context.calls == "off":
-            self._refuse(end, "")
-            return None
         try:
             if found.read is not None:
                 content = found.read(raw)
@@ -165,9 +162,6 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
-        ended = isinstance(reason, EndedError)
-        if ended and reader.opening.form.tier == "A":
-            return self._cut_off(reader)
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
             position = reason.position

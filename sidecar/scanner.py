@@ -44,15 +44,11 @@ class ReasoningScanner(FormScanner):
         self.scope = scope
         self.native = native
         self.border = False  # something was removed right before the next character
-        self.depth = 0
         self.implicit = False  # reasoning without an opener so far
         self.line_blank = True  # only blanks since line break or opener
         self.skip_break = False  # a line break here belongs to the opener
         self.tail = ""  # the last characters given
         self.quoted = False  # a quoted closer was left in it
-
-    def _inside(self) -> bool:
-        return self.depth > 0
 
     def _reasoning(self, final: bool) -> bool:
         """One step; False when nothing more can be done with this buffer."""
@@ -99,7 +95,7 @@ class ReasoningScanner(FormScanner):
             self._cut(Kind.MARK, len(literal))
             self.border = True
         else:
-            self._try(self._openings(literal))
+            self._try(words.openings_of(literal))
 
     def _leave(self) -> None:
         """Reasoning is over, whatever was open in it."""

@@ -60,12 +60,11 @@ class ShownScanner(ReasoningScanner):
     def _show(self, end: int) -> bool:
         """Shows the text up to ``end``; False: leading results before it are text, and
         stand in the buffer again."""
-        if self.chain is not None and self.chain.items and end > self.at:
+        if self.chain is not None and self.chain.items:
             return self._follow(end)
-        if end > self.at:
-            text = self.buffer[self.at : end]
-            self.visible.write(text, self.base + self.at, self.out)
-            self.at = end
+        text = self.buffer[self.at : end]
+        self.visible.write(text, self.base + self.at, self.out)
+        self.at = end
         return True
 
     def _remove(self, kind: Kind, size: int) -> None:

@@ -35,6 +35,7 @@ class FormScanner:
         self.buffer = ""
         self.at = 0  # how much of the buffer is done
         self.base = 0  # position of the buffer in the raw channel
+        self.depth = 0  # how many openers of reasoning are open
         self.free = 0  # before this position no candidate may begin
         self.candidate: Candidate | None = None
         self.owed: Counter[str] = Counter()  # closers of what was shown as text
@@ -60,18 +61,8 @@ class FormScanner:
         start = self.base + self.at
         limits = [self._limit(each) for each in openings]
         self.candidate = Candidate(
-            start, tuple(openings), self.context, limits, inside=self._inside()
+            start, tuple(openings), self.context, limits, inside=self.depth > 0
         )
-
-    def _inside(self) -> bool:
-        """Whether reasoning is open."""
-        raise NotImplementedError
-
-    def _openings(self, literal: str) -> list[Opening]:
-        """The forms that may begin with ``literal`` here."""
-        if self.base + self.at < self.free:
-            return []
-        return self.lexicon.vocabulary.openings_of(literal)
 
     def _read_candidate(self, final: bool) -> bool:
         """Gives the candidate all there is; False when it stays open."""
@@ -89,8 +80,9 @@ class FormScanner:
             self._give_up(verdict)
         return True
 
-    def _take_out(self, taken: Taken) -> None:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # those that are built on this know what is around
+
+        def _take_out(self, taken: Taken) -> None: ...
 
     def _give_up(self, failed: Failed) -> None:
         """It was no form: its text is text again."""

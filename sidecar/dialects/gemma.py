@@ -68,17 +68,10 @@ def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], 
     if bracket == "{":
         cursor.at -= 1
         part = yield from scan(cursor, ObjectScanner(bare_values=True))
-        return lambda _name, raw: _object(raw[slice(*part)])
+        return lambda _name, raw: parse(raw[slice(*part)], bare_values=True)
     (start, end), _ = yield from until(cursor, literals(")"))
     cursor.at += 1
     return lambda name, raw: _keywords(name, raw[start:end])
-
-
-def _object(text: str) -> dict[str, Any]:
-    value = parse(text, bare_values=True)
-    if not isinstance(value, dict):
-        raise MalformedError("arguments are an object")
-    return value
 
 
 def _keywords(name: str, text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sidecar.call_bodies import calls_of
 from sidecar.call_parts import NAME, ahead, optional
 from sidecar.dialects.python_calls import bare, call_reader, python_calls
-from sidecar.forms import Form, Found, MalformedError, WrittenCall
+from sidecar.forms import Form, Found, WrittenCall
 from sidecar.grammar import (
     blanks,
     line_end,
@@ -147,10 +147,7 @@ def _block(cursor: Cursor, raw: str, part: Part) -> Calls:
             return calls_of(text, part[0])
         except ValueError:
             pass
-    calls = python_calls(cursor, raw, part)
-    if not calls:
-        raise MalformedError("no call")
-    return calls
+    return python_calls(cursor, raw, part)
 
 
 def _tag(cursor: Cursor) -> Reading[Found]:
