@@ -1,17 +1,20 @@
 """Inputs made of what the engine looks for: random characters never make a delimiter.
 
-Texts are put together from pieces of delimiters, backticks, fences, line breaks and
-half characters, documents from those of a chat, with junk in any place.
+Texts are put together from pieces of delimiters, backticks, fences, line breaks, half
+characters, and of calls, results and leftovers; or they are leaks of models, damaged.
+Documents are put together from those of a chat, with junk in any place.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from sidecar.dialects import DIALECTS
 from sidecar.jsontext import loads
 
 FRAGMENTS = [
@@ -24,6 +27,41 @@ FRAGMENTS = [
     *("> ", "- ", "1. ", "12) ", "a", "word ", "end.", "x:", "(", "\xa0", "\v"),
     *("\ud83d", "\ude00", "😀", "é", "\ufeff", "\u2028", "\0"),
 ]
+PROTOCOL = [
+    *("<tool_call>", "</tool_call>", "<tool_", "_call>", "<tool_calls>", "<TOOLCALL>"),
+    *("<function=f>", "<parameter=a>", "</parameter>", "</function>", "<function>"),
+    *('<invoke name="f">', '<parameter name="a">', "</invoke>", "</function_calls>"),
+    *("<function_calls>", "<minimax:tool_call>", "<function_results>", "court\n"),
+    *('<｜DSML｜invoke name="f">', "</｜DSML｜invoke>", "<｜DSML｜calls>", "｜DSML｜"),
+    *("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]1", "<|python_tag|>", "functools", ";"),
+    *("<|tool_call>", "<tool_call|>", "call:", "default_api:", "f{", "response:f{"),
+    *("<ctrl46>", ",a:1}<ctrl45>", "<unused94>thought", "<unused95>", "<unused", "7>"),
+    *("<|tool_call_begin|>", "functions.f:0", "<|tool_call_argument_begin|>"),
+    *("<|tool_call_end|>", "<|tool_calls_section_begin|>", "<｜tool▁calls▁begin｜>"),
+    *("<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<arg_key>"),
+    *("</arg_key>", "<arg_value>", "</arg_value>", "]<]minimax[>[", "<f>", "</f>"),
+    *("<|channel|>", "analysis", "<|message|>", "<|end|>", "<|start|>", " to=f"),
+    *("<|call|>", "assistantfinal", "<|open|>call", "<|sep|>", "<|START_ACTION|>"),
+    *("<|START_RESPONSE|>", "<answer>", "</answer>", "[BEGIN FINAL RESPONSE]"),
+    *("{", "}", "[", "]", '"', "'", ":", ",", "(", ")", "\\", "f", "g", "1", "null"),
+    *('{"name": "f", ', '"arguments": {"a": 1}}', '{"name": "g"}', "f(a=1)", "print("),
+    *('{"success": true}', "{error: 'x'}", '{"type": 1} ', '{"a": 1}', "{'query': "),
+    *("\n```tool_code\n", "\n```tool_outputs\n", "tool_code = ", "<tool_code>"),
+    *("</tool_code>", "[tool_code:", "default_api.f(", '[Called function "f" with'),
+    *(
+        " args: {}]",
+        "Tool calls requested:",
+        "- f({})",
+        ">>>f\n",
+        ">>>all\n",
+        "Action:",
+    ),
+    *("<|im_end|>", "</s>", "<s>", "[EOS]", "<end_of_turn>", "<|eot_id|>", "<|end"),
+    *("\ue200", "\ue202", "\ue201", "\ue200cite\ue202turn0\ue201", "[thought]:"),
+    *("THOUGHT:", "[host]", "[/host]", "Bot: ", "[2026-01-25 18:48] ", "[2026"),
+]
+"""What calls, results and leftovers in text are made of."""
+
 TEXTS = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 
 POLICIES = st.fixed_dictionaries(
@@ -43,6 +81,94 @@ PARAMS = st.fixed_dictionaries(
         "limits": st.sampled_from([0, 1, 7, 20]).map(lambda n: {"maxHeldChars": n}),
     },
 )
+
+
+def _mode(mode: str) -> dict[str, str]:
+    return {"mode": mode}
+
+
+_TOOL = {"name": "f", "inputSchema": {"properties": {"a": {"type": "integer"}}}}
+TOOLS = st.sampled_from([[], [_TOOL], [_TOOL, {"name": "g"}, {"name": "think"}]])
+HOST = {"markers": ["[host]", "Bot", "timestamp"], "prefixes": ["Bot: ", "timestamp"]}
+WRITTEN_PARAMS = st.fixed_dictionaries(
+    {
+        "policy": st.fixed_dictionaries(
+            {},
+            optional={
+                "reasoning": POLICIES,
+                "toolCalls": st.sampled_from(["report", "off"]).map(_mode),
+                "toolResults": st.sampled_from(["report", "keep"]).map(_mode),
+                "dialects": st.lists(st.sampled_from(sorted(DIALECTS)), max_size=4),
+                "echo": st.just(HOST),
+            },
+        )
+    },
+    optional={
+        "tools": TOOLS,
+        "model": st.sampled_from(["qwen3-32b", "gpt-oss-20b", "gemini-2.5-pro"]),
+        "limits": st.tuples(
+            st.sampled_from([0, 1, 7, 20, 60]), st.sampled_from([0, 1, 20, 60, 200])
+        ).map(lambda n: {"maxHeldChars": n[0], "maxCallChars": n[1]}),
+    },
+)
+"""``stream/open``'s parameters as far as they are about text."""
+
+WRITTEN_TEXTS = st.lists(st.sampled_from([*PROTOCOL, *FRAGMENTS]), max_size=16).map(
+    "".join
+)
+_TOKEN = re.compile(r"<[^<>\s]{0,30}>?|\[/?[A-Z_]+\]|\w+|\s+|.", re.DOTALL)
+
+
+def _leaks() -> list[dict[str, Any]]:
+    """The texts of ``data/dialects.jsonl``, each as its tokens."""
+    path = Path(__file__).with_name("data") / "dialects.jsonl"
+    cases = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [{**case, "tokens": _TOKEN.findall(case["text"])} for case in cases]
+
+
+_LEAKS = _leaks()
+
+
+@st.composite
+def _damaged(draw: Any, tokens: list[str]) -> str:
+    """A leak of which parts are lost, doubled, or interrupted by something else."""
+    tokens = list(tokens)
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(tokens)))
+        part = tokens[at : at + draw(st.integers(1, 4))]
+        other = draw(st.sampled_from([*PROTOCOL, *FRAGMENTS]))
+        tokens[at : at + len(part)] = draw(
+            st.sampled_from([[], part + part, [*part, other], [other]])
+        )
+    return "".join(tokens[: draw(st.sampled_from([len(tokens), len(tokens) // 2]))])
+
+
+@st.composite
+def leaked(draw: Any) -> tuple[dict[str, Any], str]:
+    """Damaged leaks, with the host's parameters of one of them or with any."""
+    cases = draw(st.lists(st.sampled_from(_LEAKS), min_size=1, max_size=3))
+    text = "".join(draw(_damaged(case["tokens"])) for case in cases)
+    if draw(st.booleans()):
+        return {"wire": "text", **draw(WRITTEN_PARAMS)}, text
+    case = cases[0]
+    known = {key: case[key] for key in ("model", "tools") if case[key] is not None}
+    policy = dict(case.get("policy", {}))
+    if case["dialects"] is not None:
+        policy["dialects"] = case["dialects"]
+    return {"wire": "text", "policy": policy, **known}, text
+
+
+def _text_wire(params: dict[str, Any]) -> dict[str, Any]:
+    return {"wire": "text", **params}
+
+
+TEXT_STREAMS = st.one_of(
+    st.tuples(PARAMS.map(_text_wire), TEXTS),
+    st.tuples(WRITTEN_PARAMS.map(_text_wire), WRITTEN_TEXTS),
+    leaked(),
+)
+"""Parameters and text."""
+
 SEEDS = st.integers(0, 10_000)
 
 SCALARS = st.one_of(
@@ -95,7 +221,7 @@ _CALL = st.fixed_dictionaries(
 _DELTA = st.fixed_dictionaries(
     {},
     optional={
-        "content": TEXTS,
+        "content": st.one_of(TEXTS, WRITTEN_TEXTS),
         "reasoning": st.sampled_from(["", "why", " not", "<think>", "</thi", "nk>"]),
         "reasoning_content": st.sampled_from(["why", " not", "w", "hy"]),
         "tool_calls": st.lists(_CALL, max_size=2),

@@ -46,7 +46,80 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "quotation marks": lambda n: ">" * n + "```",
     "an unclosed mention": lambda n: "a <think>" + "<th ink> `" * (n // 10),
     "half characters": lambda n: "\ud83d" * n,
+    "openers of calls": lambda n: "<tool_call>" * (n // 11),
+    "openers of calls on lines": lambda n: "<tool_call>\n" * (n // 12),
+    "closers of calls": lambda n: "</tool_call>" * (n // 12),
+    "calls": lambda n: '<tool_call>{"name":"f"}</tool_call>' * (n // 35),
+    "calls that fail": lambda n: '<tool_call>{"name":"f"}</tool_cal>' * (n // 34),
+    "calls that nobody declared": lambda n: "<function=g></function>" * (n // 23),
+    "a call that never ends": lambda n: '<tool_call>{"name":"f","a":"' + "a" * n,
+    "a sentinel that never ends": lambda n: '[TOOL_CALLS]f{"a":"' + "a" * n,
+    "sentinels": lambda n: "[TOOL_CALLS]" * (n // 12),
+    "calls in a list": lambda n: "[TOOL_CALLS][" + '{"name":"f"},' * (n // 13),
+    "nested wrappers": lambda n: '<function_calls><invoke name="f">' * (n // 33),
+    "calls in reasoning": lambda n: "<think>" + "[TOOL_CALLS]f{}" * (n // 15),
+    "ends of values": lambda n: (
+        "<function=f><parameter=k>" + "</parameter>x" * (n // 13)
+    ),
+    "ends of other values": lambda n: (
+        "<tool_call>f<arg_key>k</arg_key><arg_value>" + "</arg_value> " * (n // 13)
+    ),
+    "parameters": lambda n: "<function=f>" + "<parameter=k></parameter>" * (n // 25),
+    "named tags": lambda n: "<f>" * (n // 3),
+    "named tags on lines": lambda n: "<f>\n" * (n // 4),
+    "tag trees": lambda n: (
+        ']<]minimax[>[<invoke name="f">' + "]<]minimax[>[<a>" * (n // 16)
+    ),
+    "trees without a tag": lambda n: "]<]minimax[>[" * (n // 13),
+    "bars": lambda n: "<｜DSML｜" * (n // 7),
+    "sections": lambda n: "<|tool_calls_section_begin|>" * (n // 28),
+    "braces": lambda n: "{" * n,
+    "braces on lines": lambda n: "{\n" * (n // 2),
+    "brackets": lambda n: "[" * n,
+    "brackets on lines": lambda n: "[\n" * (n // 2),
+    "nested objects": lambda n: '{"a":' * (n // 5),
+    "objects": lambda n: '{"a":1}' * (n // 7),
+    "objects on lines": lambda n: '{"name":"f"}\n' * (n // 13),
+    "beginnings of objects": lambda n: '{"name":\n' * (n // 9),
+    "results": lambda n: '{"success":1}' * (n // 13),
+    "results and blanks": lambda n: '{"type":1} ' * (n // 11),
+    "results and text": lambda n: '{"success":1}' * (n // 13) + "Hi",
+    "results and reasoning": lambda n: (
+        '{"success":1}' + "<think>a</think>\n" * (n // 17)
+    ),
+    "a result that never ends": lambda n: '{"success":"' + "a" * n,
+    "tails of results": lambda n: "<ctrl46>,a\n" * (n // 11),
+    "fences of calls": lambda n: "```tool_code\nf()\n```\n" * (n // 21),
+    "a fence of calls": lambda n: "```tool_code\n" + "f()\n" * (n // 4) + "```\n",
+    "a fence that never ends": lambda n: "```tool_code\n" + "```x\n" * (n // 5),
+    "lists of calls": lambda n: "[f(a=1),\n" * (n // 9),
+    "assignments": lambda n: "tool_code = f(\n" * (n // 15),
+    "leaks": lambda n: "call:f{a:1\n" * (n // 11),
+    "leaks in brackets": lambda n: "call:f(\n" * (n // 8),
+    "leaks of one tool": lambda n: "f{" * (n // 2),
+    "requested calls": lambda n: "Tool calls requested:\n" + "- f({})\n" * (n // 8),
+    "headers": lambda n: "<|channel|>" * (n // 11),
+    "messages": lambda n: "<|channel|>analysis<|message|>" * (n // 30),
+    "ends of messages": lambda n: "<|end|>" * (n // 7),
+    "stop tokens": lambda n: "<|im_end|>" * (n // 10),
+    "stop tokens and text": lambda n: "<|im_end|>\n" * (n // 11) + "a",
+    "reserved tokens": lambda n: "<unused1>" * (n // 9),
+    "beginnings of reserved tokens": lambda n: "<unused" * (n // 7),
+    "citation markers": lambda n: "a\ue200cite\ue202b\ue201" * (n // 9),
+    "beginnings of citation markers": lambda n: "\ue200cite" * (n // 5),
+    "marker blocks": lambda n: "[host]\n" * (n // 7),
 }
+
+DEEP = {"brackets", "brackets on lines", "lists of calls"}
+"""Work grows until they nest as deep as they may; measured is what comes then."""
+
+PARAMS: dict[str, Any] = {
+    "wire": "text",
+    "model": "gpt-oss-20b",
+    "tools": [{"name": "f"}],
+    "policy": {"echo": {"markers": ["[host]"], "prefixes": ["timestamp"]}},
+}
+"""All forms are read: those of declared tools and of the host, too."""
 
 
 def _delta(**delta: Any) -> dict[str, Any]:
@@ -82,10 +155,9 @@ DOCUMENTS: dict[str, Callable[[int], list[Any]]] = {
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("cut", [lambda text: [text], in_slices], ids=["whole", "cut"])
 def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> None:
-    params = {"wire": "text", "limits": {"maxHeldChars": 10_000}}
-    few, many = (
-        lines_of(lambda n=n: feed(params, cut(TEXTS[name](n)))) for n in (400, 4_000)
-    )
+    params = {**PARAMS, "limits": {"maxHeldChars": 10_000}}
+    sizes = (2_000, 20_000) if name in DEEP else (400, 4_000)
+    few, many = (lines_of(lambda n=n: feed(params, cut(TEXTS[name](n)))) for n in sizes)
     assert many < 11 * few + 2_000
 
 
@@ -108,7 +180,7 @@ def test_text_takes_linear_time(name: str) -> None:
         text, times = TEXTS[name](size), []
         for _ in range(3):
             start = time.process_time()
-            feed({"wire": "text"}, [text])
+            feed(PARAMS, [text])
             times.append(time.process_time() - start)
         return min(times)
 

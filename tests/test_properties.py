@@ -17,7 +17,10 @@ from strategies import (
     JUNK,
     PARAMS,
     SEEDS,
+    TEXT_STREAMS,
     TEXTS,
+    WRITTEN_PARAMS,
+    WRITTEN_TEXTS,
     as_read,
     recorded,
 )
@@ -30,17 +33,14 @@ def tried(examples: int) -> settings:
     return settings(max_examples=examples * (20 if LONG else 1))
 
 
-def _text_wire(params: dict[str, Any]) -> dict[str, Any]:
-    return {"wire": "text", **params}
-
-
 # --- Text -----------------------------------------------------------------------------
 
 
-@tried(1_500)
-@given(PARAMS.map(_text_wire), TEXTS, SEEDS)
-def test_cut_anywhere_same_result(params, text, seed):
+@tried(900)
+@given(TEXT_STREAMS, SEEDS)
+def test_cut_anywhere_same_result(stream, seed):
     """Invariant 1: cut anywhere, same result."""
+    params, text = stream
     whole = feed(params, [text])
     for cut in (list(text), at_random(text, seed, 3), at_random(text, seed)):
         fed = feed(params, cut)
@@ -48,36 +48,40 @@ def test_cut_anywhere_same_result(params, text, seed):
         assert plain(fed.message) == plain(whole.message)
 
 
-@tried(1_500)
-@given(PARAMS.map(_text_wire), TEXTS)
-def test_nothing_vanishes(params, text):
+@tried(900)
+@given(TEXT_STREAMS)
+def test_nothing_vanishes(stream):
     """Invariant 2: every character of the input is in exactly one event."""
+    params, text = stream
     for chunks in ([text], list(text)):
         assert_conserved(feed(params, chunks, trace=True), params, chunks)
 
 
-@tried(1_500)
-@given(PARAMS.map(_text_wire), TEXTS)
-def test_no_delimiter_is_shown(params, text):
+@tried(900)
+@given(TEXT_STREAMS)
+def test_no_delimiter_is_shown(stream):
     """Invariant 4: no supported delimiter in visible text outside code, and 6: held
     text is bounded; with all that any stream has to keep."""
+    params, text = stream
     assert_sound(feed(params, [text]), params)
     assert_sound(feed(params, list(text)), params)
 
 
 @tried(300)
-@given(PARAMS.map(_text_wire), TEXTS, SEEDS)
-def test_a_replay_is_equal(params, text, seed):
+@given(TEXT_STREAMS, SEEDS)
+def test_a_replay_is_equal(stream, seed):
     """Invariant 8: the same pushes give the same events, numbers included; looking at
     the message on the way changes nothing."""
+    params, text = stream
     cut = at_random(text, seed, 3)
     assert feed(params, cut).events == feed(params, cut, snapshots=True).events
 
 
 @tried(300)
-@given(PARAMS.map(_text_wire), TEXTS)
-def test_trace_changes_nothing(params, text):
+@given(TEXT_STREAMS)
+def test_trace_changes_nothing(stream):
     """Trace adds spans and diagnostics of removals, and nothing else."""
+    params, text = stream
     with_trace = feed(params, [text], trace=True)
     assert plain(with_trace.message) == plain(feed(params, [text]).message)
 
@@ -87,7 +91,8 @@ def test_trace_changes_nothing(params, text):
 def test_clean_text_stays(params, text):
     """What the engine gave as text, given again as text, is not changed any more."""
     assume("scope" not in params["policy"]["reasoning"])
-    params = _text_wire({**params, "policy": {"reasoning": {"startsOpen": "closed"}}})
+    policy = {"reasoning": {"startsOpen": "closed"}}
+    params = {"wire": "text", **params, "policy": policy}
     once = feed(params, [text]).message.text
     assert feed(params, [once]).message.text == once
 
@@ -95,8 +100,8 @@ def test_clean_text_stays(params, text):
 # --- Documents ------------------------------------------------------------------------
 
 
-@tried(1_000)
-@given(PARAMS, DOCUMENTS)
+@tried(600)
+@given(st.one_of(PARAMS, WRITTEN_PARAMS), DOCUMENTS)
 def test_no_document_makes_it_fail(params, documents):
     """Invariant 3: push and close never raise for anything a provider sends; and what
     any stream has to keep is kept."""
@@ -117,7 +122,11 @@ def test_no_recording_makes_it_fail(recording):
 
 
 @tried(500)
-@given(PARAMS, st.lists(CHUNKS.map(as_read), min_size=1, max_size=6), SEEDS)
+@given(
+    st.one_of(PARAMS, WRITTEN_PARAMS),
+    st.lists(CHUNKS.map(as_read), min_size=1, max_size=6),
+    SEEDS,
+)
 def test_a_body_is_its_documents(params, documents, seed):
     """Invariants 1 and 2: a body, cut anywhere, gives what its documents give."""
     params = {**CHAT, **params}
@@ -131,7 +140,13 @@ def test_a_body_is_its_documents(params, documents, seed):
 
 
 @tried(500)
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5), PARAMS)
+@given(
+    st.one_of(
+        st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),
+        st.lists(st.tuples(WRITTEN_TEXTS, WRITTEN_TEXTS), min_size=1, max_size=3),
+    ),
+    st.one_of(PARAMS, WRITTEN_PARAMS),
+)
 def test_content_is_a_channel_of_its_own(turns, params):
     """Invariant 1: how a provider cuts the content into documents changes nothing."""
     params = {**CHAT, **params}
