@@ -171,6 +171,5 @@ class Lexicon:
 
 @lru_cache(maxsize=64)
 def _line_starts(heads: str) -> re.Pattern[str]:
-    if not heads:
-        return re.compile(r"(?!)")
+    """``heads``: at least one, as leftovers and results begin lines for any host."""
     return re.compile(rf"\n[{BLANKS}]*+(?=[{re.escape(heads)}])")
