@@ -53,7 +53,7 @@ impl Event {
             Self::Retract(it) => Some(it.seq),
             Self::ToolCallDelta(it) => Some(it.seq),
             Self::ToolCall(it) => it.seq,
-            Self::ToolResult(it) => Some(it.seq),
+            Self::ToolResult(it) => it.seq,
             Self::Citation(it) => Some(it.seq),
             Self::ProviderError(it) => Some(it.seq),
             Self::Usage(it) => Some(it.seq),
@@ -108,6 +108,23 @@ pub struct AllCounters {
     pub malformed_chunks: i64,
     /// The same for each model.
     pub by_model: Vec<ModelCounters>,
+}
+
+/// Of all models together, and of each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AllRepairCounters {
+    /// Messages that have ended.
+    pub messages: i64,
+    /// Changed.
+    pub changed: i64,
+    /// Blocked.
+    pub blocked: i64,
+    /// Removed.
+    pub removed: Map<String, Value>,
+    /// The same for each model.
+    pub by_model: Vec<ModelRepairCounters>,
 }
 
 /// A block of text or reasoning is over.
@@ -297,6 +314,52 @@ pub struct Diagnostic {
     pub span: Option<Span>,
 }
 
+/// Formats that the host itself writes into prompts, and models imitate.
+///
+/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EchoPolicy {
+    /// Markers.
+    pub markers: Vec<String>,
+    /// Prefixes.
+    pub prefixes: Vec<String>,
+}
+
+/// Formats that the host itself writes into prompts, and models imitate.
+///
+/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EchoPolicyPatch {
+    /// Markers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Vec<String>>,
+    /// Prefixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefixes: Option<Vec<String>>,
+}
+
+/// `newText` replaces a span of the string at `path`, in old positions.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Edit {
+    /// Path.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// `start` in UTF-16 units.
+    pub start_utf16: i64,
+    /// `end` in UTF-16 units.
+    pub end_utf16: i64,
+    /// New text.
+    pub new_text: String,
+}
+
 /// What a program wants to know of an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -306,6 +369,29 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// Whether the same request may succeed later.
     pub retryable: bool,
+}
+
+/// Something that does not belong into the answer.
+///
+/// `path` is a JSON Pointer into the message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind of error.
+    pub kind: FindingKind,
+    /// Path.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// `start` in UTF-16 units.
+    pub start_utf16: i64,
+    /// `end` in UTF-16 units.
+    pub end_utf16: i64,
+    /// The text.
+    pub text: String,
 }
 
 /// The end of one choice, always last; `raw` is the provider's own reason.
@@ -329,6 +415,51 @@ pub struct Finish {
     /// The provider's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+}
+
+/// `message/inspect` and `message/repair`: the messages of one session.
+///
+/// `workDoneToken` (string or integer): progress is told under it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryParams {
+    /// Messages that have ended.
+    pub messages: Vec<Value>,
+    /// The tools that were declared to the model; empty: none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<AnyTool>>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What a host may decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyPatch>,
+    /// Work done token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_done_token: Option<Value>,
+}
+
+/// One for each of `messages`, in their order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InspectResult {
+    /// Results.
+    pub results: Vec<Inspection>,
+}
+
+/// Of one item; `malformed`: repair would change it, or cannot.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Malformed.
+    pub malformed: bool,
+    /// Findings.
+    pub findings: Vec<Finding>,
 }
 
 /// Bounds of a connection and of each stream; milliseconds, bytes, code points.
@@ -507,6 +638,27 @@ pub struct ModelCounters {
     pub model: Option<String>,
 }
 
+/// Of one model; absent: neither the host nor the message has named it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelRepairCounters {
+    /// Messages that have ended.
+    pub messages: i64,
+    /// Changed.
+    pub changed: i64,
+    /// Blocked.
+    pub blocked: i64,
+    /// Removed.
+    pub removed: Map<String, Value>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
 /// `stream/list` and `sidecar/stats`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -656,12 +808,22 @@ pub struct OpenResult {
 }
 
 /// Everything a host may decide about one stream.
+///
+/// `dialects`: `auto` are the profile's and those that are safe for any model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Policy {
     /// Reasoning.
     pub reasoning: ReasoningPolicy,
+    /// Results of tools.
+    pub tool_results: ToolResultsPolicy,
+    /// Calls, with the final word on each.
+    pub tool_calls: ToolCallsPolicy,
+    /// Families of models whose way of writing is known.
+    pub dialects: Dialects,
+    /// Echo.
+    pub echo: EchoPolicy,
     /// The message.
     pub message: MessagePolicy,
     /// Whether events have a `span`, and every removal a diagnostic.
@@ -669,12 +831,26 @@ pub struct Policy {
 }
 
 /// Everything a host may decide about one stream.
+///
+/// `dialects`: `auto` are the profile's and those that are safe for any model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyPatch {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicyPatch>,
+    /// Results of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_results: Option<ToolResultsPolicyPatch>,
+    /// Calls, with the final word on each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<ToolCallsPolicyPatch>,
+    /// Families of models whose way of writing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialects: Option<Dialects>,
+    /// Echo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<EchoPolicyPatch>,
     /// The message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<MessagePolicyPatch>,
@@ -882,6 +1058,63 @@ pub struct Reclassify {
     pub to: Channel,
 }
 
+/// What was taken out of the string at `path`, and where it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Removal {
+    /// The kind of error.
+    pub kind: FindingKind,
+    /// Path.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// The text.
+    pub text: String,
+}
+
+/// Of one item. `blocked`: nothing would be left, so nothing was changed.
+///
+/// `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Repair {
+    /// Changed.
+    pub changed: bool,
+    /// Blocked.
+    pub blocked: bool,
+    /// The message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Value>,
+    /// Edits.
+    pub edits: Vec<Edit>,
+    /// Removed.
+    pub removed: Vec<Removal>,
+    /// Dropped.
+    pub dropped: Vec<String>,
+    /// Reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Results of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_results: Option<Vec<ToolResult>>,
+    /// Calls, with the final word on each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<Vec<ToolCall>>,
+}
+
+/// One for each of `messages`, in their order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RepairResult {
+    /// Results.
+    pub results: Vec<Repair>,
+}
+
 /// The `error` of an answer; `message` stands alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1000,6 +1233,8 @@ pub struct StatsResult {
     pub streams: StreamCounts,
     /// Totals over all messages that have ended.
     pub counters: AllCounters,
+    /// Repairs.
+    pub repairs: AllRepairCounters,
 }
 
 /// Numbers of streams; `opened` since the start of the process.
@@ -1184,13 +1419,32 @@ pub struct ToolCallDelta {
     pub name: Option<String>,
 }
 
+/// Calls written as text: `report` sends them and leaves their text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolCallsPolicy {
+    /// Mode.
+    pub mode: ToolCallsMode,
+}
+
+/// Calls written as text: `report` sends them and leaves their text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallsPolicyPatch {
+    /// Mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolCallsMode>,
+}
+
 /// A result in the model's output: of a server's tool, or an echo in the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-result")]
 #[non_exhaustive]
 pub struct ToolResult {
     /// Its number in the stream: 1, 2, 3 ... without a gap.
-    pub seq: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i64>,
     /// The provider's index of the choice; absent for 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
@@ -1219,6 +1473,38 @@ pub struct ToolResult {
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+}
+
+/// What becomes of tool results that the model repeats at the answer's start.
+///
+/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResultsPolicy {
+    /// Mode.
+    pub mode: ToolResultsMode,
+    /// Indicators.
+    pub indicators: Vec<String>,
+    /// Known.
+    pub known: Vec<Value>,
+}
+
+/// What becomes of tool results that the model repeats at the answer's start.
+///
+/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResultsPolicyPatch {
+    /// Mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolResultsMode>,
+    /// Indicators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indicators: Option<Vec<String>>,
+    /// Known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Vec<Value>>,
 }
 
 /// Token totals so far: each event replaces the one before, nothing is added up.
@@ -1275,6 +1561,28 @@ impl From<Tool> for AnyTool {
 impl From<ProviderTool> for AnyTool {
     fn from(it: ProviderTool) -> Self {
         Self::ProviderTool(it)
+    }
+}
+
+/// One thing in any of these spellings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Dialects {
+    /// [`DialectsWord`]
+    Word(DialectsWord),
+    /// [`Vec<String>`]
+    List(Vec<String>),
+}
+
+impl From<DialectsWord> for Dialects {
+    fn from(it: DialectsWord) -> Self {
+        Self::Word(it)
+    }
+}
+
+impl From<Vec<String>> for Dialects {
+    fn from(it: Vec<String>) -> Self {
+        Self::List(it)
     }
 }
 
@@ -1337,6 +1645,13 @@ open_enum! {
 }
 
 open_enum! {
+    /// Dialects word.
+    DialectsWord {
+        Auto = "auto",
+    }
+}
+
+open_enum! {
     /// What string chunks are made of.
     Encoding {
         Utf8 = "utf-8",
@@ -1376,6 +1691,18 @@ open_enum! {
         Client = "client",
         Server = "server",
         Unknown = "unknown",
+    }
+}
+
+open_enum! {
+    /// Finding kind.
+    FindingKind {
+        Reasoning = "reasoning",
+        Delimiter = "delimiter",
+        ToolResult = "tool-result",
+        ToolCall = "tool-call",
+        Marker = "marker",
+        WhiteSpace = "white-space",
     }
 }
 
@@ -1498,6 +1825,15 @@ open_enum! {
 }
 
 open_enum! {
+    /// Tool calls mode.
+    ToolCallsMode {
+        Extract = "extract",
+        Report = "report",
+        Off = "off",
+    }
+}
+
+open_enum! {
     /// What a tool does: the kinds of the Agent Client Protocol.
     ToolKind {
         Read = "read",
@@ -1528,6 +1864,15 @@ open_enum! {
     ToolResultSource {
         Server = "server",
         Echo = "echo",
+    }
+}
+
+open_enum! {
+    /// Tool results mode.
+    ToolResultsMode {
+        Strip = "strip",
+        Report = "report",
+        Keep = "keep",
     }
 }
 

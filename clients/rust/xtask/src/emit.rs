@@ -2,7 +2,7 @@
 
 use crate::{
     fields,
-    model::{Field, Kind, Protocol, Struct, Union},
+    model::{Field, Kind, Protocol, Spelling, Struct, Union},
     names::{pascal, snake},
 };
 
@@ -113,12 +113,21 @@ fn numbers(it: &Union, structs: &[Struct]) -> String {
     )
 }
 
-fn spelling(name: &str, choices: &[String]) -> String {
-    let variants: String =
-        choices.iter().map(|it| format!("/// [`{it}`]\n{it}({it}),\n")).collect();
-    let conversions: String = choices.iter().map(|it| {
-        format!("impl From<{it}> for {name} {{\nfn from(it: {it}) -> Self {{\nSelf::{it}(it)\n}}\n}}\n\n")
-    }).collect();
+fn spelling(name: &str, choices: &[Spelling]) -> String {
+    let variant = |it: &Spelling| {
+        let kind = spelled(&it.kind);
+        format!("/// [`{kind}`]\n{}({kind}),\n", it.name)
+    };
+    let conversion = |it: &Spelling| {
+        let kind = spelled(&it.kind);
+        format!(
+            "impl From<{kind}> for {name} {{\nfn from(it: {kind}) -> Self {{\n\
+             Self::{}(it)\n}}\n}}\n\n",
+            it.name
+        )
+    };
+    let variants: String = choices.iter().map(variant).collect();
+    let conversions: String = choices.iter().map(conversion).collect();
     format!(
         "/// One thing in any of these spellings.\n\
          #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n#[serde(untagged)]\n\
