@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::open::{open_enum, open_union};
+use crate::open::{open_enum, open_union, present};
 
 open_union! {
     /// One of these, told apart by `type`.
@@ -115,13 +115,13 @@ pub struct AllCounters {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AllRepairCounters {
-    /// Messages that have ended.
+    /// Messages that `message/repair` was given.
     pub messages: i64,
-    /// Changed.
+    /// Messages that something was taken out of.
     pub changed: i64,
-    /// Blocked.
+    /// Messages that were left alone: nothing would be left.
     pub blocked: i64,
-    /// Removed.
+    /// How much was taken out, by its kind.
     pub removed: Map<String, Value>,
     /// The same for each model.
     pub by_model: Vec<ModelRepairCounters>,
@@ -147,7 +147,7 @@ pub struct BlockEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ pub struct Citation {
     /// False: the place had to be guessed.
     pub exact: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -307,7 +307,7 @@ pub struct Diagnostic {
     /// The message.
     pub message: String,
     /// What was taken out of the stream, if something was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -321,9 +321,9 @@ pub struct Diagnostic {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EchoPolicy {
-    /// Markers.
+    /// Literals whose line or block goes.
     pub markers: Vec<String>,
-    /// Prefixes.
+    /// Literals that go from the answer's start.
     pub prefixes: Vec<String>,
 }
 
@@ -333,10 +333,10 @@ pub struct EchoPolicy {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EchoPolicyPatch {
-    /// Markers.
+    /// Literals whose line or block goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markers: Option<Vec<String>>,
-    /// Prefixes.
+    /// Literals that go from the answer's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefixes: Option<Vec<String>>,
 }
@@ -346,7 +346,7 @@ pub struct EchoPolicyPatch {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Edit {
-    /// Path.
+    /// A JSON Pointer into the message.
     pub path: String,
     /// The position of the first code point.
     pub start: i64,
@@ -356,7 +356,7 @@ pub struct Edit {
     pub start_utf16: i64,
     /// `end` in UTF-16 units.
     pub end_utf16: i64,
-    /// New text.
+    /// What comes there.
     pub new_text: String,
 }
 
@@ -378,9 +378,9 @@ pub struct ErrorData {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Finding {
-    /// The kind of error.
+    /// What it is.
     pub kind: FindingKind,
-    /// Path.
+    /// A JSON Pointer into the message.
     pub path: String,
     /// The position of the first code point.
     pub start: i64,
@@ -423,7 +423,7 @@ pub struct Finish {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryParams {
-    /// Messages that have ended.
+    /// The messages, whosever they are, as they are stored.
     pub messages: Vec<Value>,
     /// The tools that were declared to the model; empty: none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -437,8 +437,8 @@ pub struct HistoryParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
-    /// Work done token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A string or a number under which progress is told.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub work_done_token: Option<Value>,
 }
 
@@ -447,7 +447,7 @@ pub struct HistoryParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InspectResult {
-    /// Results.
+    /// One for each message, in their order.
     pub results: Vec<Inspection>,
 }
 
@@ -456,9 +456,9 @@ pub struct InspectResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Inspection {
-    /// Malformed.
+    /// Whether a repair would change it, or cannot.
     pub malformed: bool,
-    /// Findings.
+    /// What does not belong there, and where.
     pub findings: Vec<Finding>,
 }
 
@@ -643,13 +643,13 @@ pub struct ModelCounters {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelRepairCounters {
-    /// Messages that have ended.
+    /// Messages that `message/repair` was given.
     pub messages: i64,
-    /// Changed.
+    /// Messages that something was taken out of.
     pub changed: i64,
-    /// Blocked.
+    /// Messages that were left alone: nothing would be left.
     pub blocked: i64,
-    /// Removed.
+    /// How much was taken out, by its kind.
     pub removed: Map<String, Value>,
     /// The provider's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -697,10 +697,10 @@ pub struct NormalizeErrorResult {
     /// Text, reasoning or calls had been sent before.
     pub partial: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
     /// The provider's type of error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -784,7 +784,7 @@ pub struct OpenParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
     /// The host's own; comes back in `stream/list`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
@@ -816,13 +816,13 @@ pub struct OpenResult {
 pub struct Policy {
     /// Reasoning.
     pub reasoning: ReasoningPolicy,
-    /// Results of tools.
+    /// Results that the model repeats.
     pub tool_results: ToolResultsPolicy,
-    /// Calls, with the final word on each.
+    /// Calls that are written as text.
     pub tool_calls: ToolCallsPolicy,
-    /// Families of models whose way of writing is known.
+    /// Families of models in whose ways calls and reasoning are read.
     pub dialects: Dialects,
-    /// Echo.
+    /// What the host writes into prompts, and models imitate.
     pub echo: EchoPolicy,
     /// The message.
     pub message: MessagePolicy,
@@ -839,16 +839,16 @@ pub struct PolicyPatch {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicyPatch>,
-    /// Results of tools.
+    /// Results that the model repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_results: Option<ToolResultsPolicyPatch>,
-    /// Calls, with the final word on each.
+    /// Calls that are written as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<ToolCallsPolicyPatch>,
-    /// Families of models whose way of writing is known.
+    /// Families of models in whose ways calls and reasoning are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialects: Option<Dialects>,
-    /// Echo.
+    /// What the host writes into prompts, and models imitate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<EchoPolicyPatch>,
     /// The message.
@@ -895,10 +895,10 @@ pub struct ProviderError {
     /// Text, reasoning or calls had been sent before.
     pub partial: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
     /// The provider's type of error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -918,7 +918,7 @@ pub struct PushParams {
     /// The stream's name.
     pub stream_id: String,
     /// A string or a decoded document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Value>,
     /// Several chunks in place of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -971,7 +971,7 @@ pub struct ReasoningBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1063,9 +1063,9 @@ pub struct Reclassify {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Removal {
-    /// The kind of error.
+    /// What it was.
     pub kind: FindingKind,
-    /// Path.
+    /// A JSON Pointer into the message.
     pub path: String,
     /// The position of the first code point.
     pub start: i64,
@@ -1082,26 +1082,26 @@ pub struct Removal {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Repair {
-    /// Changed.
+    /// Whether something was taken out.
     pub changed: bool,
-    /// Blocked.
+    /// Something should go, but nothing would be left: nothing was changed.
     pub blocked: bool,
-    /// The message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The message as it should be; absent where JSON cannot write it back.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub message: Option<Value>,
-    /// Edits.
+    /// What makes the new message of the old one: sorted, in old positions.
     pub edits: Vec<Edit>,
-    /// Removed.
+    /// What was taken out.
     pub removed: Vec<Removal>,
-    /// Dropped.
+    /// The paths of parts that were left empty and are gone.
     pub dropped: Vec<String>,
-    /// Reasoning.
+    /// Reasoning that was taken out of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Results of tools.
+    /// Results that were taken out of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_results: Option<Vec<ToolResult>>,
-    /// Calls, with the final word on each.
+    /// Calls that were taken out of the text: claims, never to be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall>>,
 }
@@ -1111,7 +1111,7 @@ pub struct Repair {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RepairResult {
-    /// Results.
+    /// One for each message, in their order.
     pub results: Vec<Repair>,
 }
 
@@ -1233,7 +1233,7 @@ pub struct StatsResult {
     pub streams: StreamCounts,
     /// Totals over all messages that have ended.
     pub counters: AllCounters,
-    /// Repairs.
+    /// What `message/repair` has done.
     pub repairs: AllRepairCounters,
 }
 
@@ -1270,7 +1270,7 @@ pub struct StreamRow {
     /// `seq` of the stream's last event so far.
     pub last_seq: i64,
     /// What `stream/open` was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
@@ -1284,7 +1284,7 @@ pub struct TextBlock {
     /// The text.
     pub text: String,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
 }
 
@@ -1317,10 +1317,10 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
     /// Hints of the Model Context Protocol.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1357,7 +1357,7 @@ pub struct ToolCall {
     /// What `arguments` is.
     pub arguments_format: ArgumentsFormat,
     /// The arguments parsed; absent where they are not a JSON object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// Whether it came whole.
     pub state: ToolCallState,
@@ -1385,13 +1385,13 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// Who called: a program that the provider runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The provider's item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1424,7 +1424,7 @@ pub struct ToolCallDelta {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolCallsPolicy {
-    /// Mode.
+    /// What becomes of them.
     pub mode: ToolCallsMode,
 }
 
@@ -1432,7 +1432,7 @@ pub struct ToolCallsPolicy {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallsPolicyPatch {
-    /// Mode.
+    /// What becomes of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolCallsMode>,
 }
@@ -1451,7 +1451,7 @@ pub struct ToolResult {
     /// The number of a piece of the message, from 0 across all choices.
     pub block: i64,
     /// What the tool gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
     /// Where it comes from.
     pub source: ToolResultSource,
@@ -1459,7 +1459,7 @@ pub struct ToolResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<bool>,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The provider's id of the call; may repeat within a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1482,11 +1482,11 @@ pub struct ToolResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResultsPolicy {
-    /// Mode.
+    /// What becomes of them.
     pub mode: ToolResultsMode,
-    /// Indicators.
+    /// Keys that tell a result from other JSON.
     pub indicators: Vec<String>,
-    /// Known.
+    /// Results that the host gave to the model this turn.
     pub known: Vec<Value>,
 }
 
@@ -1496,13 +1496,13 @@ pub struct ToolResultsPolicy {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultsPolicyPatch {
-    /// Mode.
+    /// What becomes of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolResultsMode>,
-    /// Indicators.
+    /// Keys that tell a result from other JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indicators: Option<Vec<String>>,
-    /// Known.
+    /// Results that the host gave to the model this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<Vec<Value>>,
 }
@@ -1520,7 +1520,7 @@ pub struct Usage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Input tokens, with cached ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1645,7 +1645,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Dialects word.
+    /// What may be in place of a list of families of models.
     DialectsWord {
         Auto = "auto",
     }
@@ -1695,7 +1695,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Finding kind.
+    /// What does not belong into an answer.
     FindingKind {
         Reasoning = "reasoning",
         Delimiter = "delimiter",
@@ -1825,7 +1825,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Tool calls mode.
+    /// What becomes of calls that are written as text.
     ToolCallsMode {
         Extract = "extract",
         Report = "report",
@@ -1868,7 +1868,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Tool results mode.
+    /// What becomes of results that the model repeats.
     ToolResultsMode {
         Strip = "strip",
         Report = "report",

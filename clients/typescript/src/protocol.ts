@@ -586,10 +586,10 @@ export interface ErrorData {
 /**
  * Something that does not belong into the answer.
  *
- * `path` is a JSON Pointer into the message, `kind` one of `KINDS`.
+ * `path` is a JSON Pointer into the message.
  */
 export interface Finding {
-  kind: string;
+  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -927,7 +927,7 @@ export interface Reclassify {
  * What was taken out of the string at `path`, and where it was.
  */
 export interface Removal {
-  kind: string;
+  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
   path: string;
   start: number;
   end: number;
@@ -937,7 +937,7 @@ export interface Removal {
 /**
  * Of one item. `blocked`: nothing would be left, so nothing was changed.
  *
- * `message` is the item without what was removed, `ABSENT` where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+ * `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
  */
 export interface Repair {
   changed: boolean;
