@@ -32,7 +32,7 @@ KINDS: Final = (
 class Finding:
     """Something that does not belong into the answer.
 
-    ``path`` is a JSON Pointer into the message, ``kind`` one of `KINDS`.
+    ``path`` is a JSON Pointer into the message.
     """
 
     kind: str
@@ -79,8 +79,8 @@ class Removal:
 class Repair:
     """Of one item. ``blocked``: nothing would be left, so nothing was changed.
 
-    ``message`` is the item without what was removed, `ABSENT` where it cannot be
-    written back exactly (protocol.md, "JSON"). ``dropped`` are parts that were left
+    ``message`` is the item without what was removed; it is not there where it cannot
+    be written back exactly (protocol.md, "JSON"). ``dropped`` are parts that were left
     empty and went. The rest is what the engine took out: reasoning, echoes, calls.
     """
 

@@ -26,6 +26,7 @@ from sidecar.events import (
 )
 from sidecar.framing import FRAMINGS
 from sidecar.handshake import PROTOCOL_VERSION
+from sidecar.history_results import KINDS, Finding, Removal
 from sidecar.json_schema import Definitions, Json, Rules
 from sidecar.message import Block, Message
 from sidecar.options import Tool
@@ -53,6 +54,8 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     (methods.NormalizeErrorResult, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
     (ToolCall, "kind"): TOOL_KINDS,
     (Source, "kind"): get_args(get_type_hints(Citation)["kind"]),
+    (Finding, "kind"): KINDS,
+    (Removal, "kind"): KINDS,
     **{
         (kind, name): values
         for kind in (methods.OpenResult, methods.StreamRow, Metadata)

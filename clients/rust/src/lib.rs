@@ -11,7 +11,6 @@ pub mod framing;
 mod gate;
 mod handle;
 mod handshake;
-mod history;
 mod kept;
 mod lease;
 mod locate;
@@ -32,10 +31,6 @@ pub use chunk::Chunk;
 pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
 pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
-pub use history::{
-    Edit, Finding, InspectParams, InspectResult, Inspection, Removed, Repair, RepairParams,
-    RepairResult,
-};
 pub use locate::VARIABLE;
 pub use pass_through::PASS_THROUGH;
 pub use pipe::Pipe;

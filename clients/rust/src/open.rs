@@ -94,6 +94,14 @@ macro_rules! open_union {
 
 pub(crate) use {open_enum, open_union};
 
+/// A field that is there, whatever it holds: null too.
+pub(crate) fn present<'de, D>(input: D) -> Result<Option<serde_json::Value>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    serde::Deserialize::deserialize(input).map(Some)
+}
+
 pub(crate) fn tag(value: &serde_json::Value) -> &str {
     value.get("type").and_then(serde_json::Value::as_str).unwrap_or("")
 }

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::open::{open_enum, open_union};
+use crate::open::{open_enum, open_union, present};
 
 open_union! {
     /// One of these, told apart by `type`.
@@ -53,7 +53,7 @@ impl Event {
             Self::Retract(it) => Some(it.seq),
             Self::ToolCallDelta(it) => Some(it.seq),
             Self::ToolCall(it) => it.seq,
-            Self::ToolResult(it) => Some(it.seq),
+            Self::ToolResult(it) => it.seq,
             Self::Citation(it) => Some(it.seq),
             Self::ProviderError(it) => Some(it.seq),
             Self::Usage(it) => Some(it.seq),
@@ -110,6 +110,23 @@ pub struct AllCounters {
     pub by_model: Vec<ModelCounters>,
 }
 
+/// Of all models together, and of each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AllRepairCounters {
+    /// Messages that `message/repair` was given.
+    pub messages: i64,
+    /// Messages that something was taken out of.
+    pub changed: i64,
+    /// Messages that were left alone: nothing would be left.
+    pub blocked: i64,
+    /// How much was taken out, by its kind.
+    pub removed: Map<String, Value>,
+    /// The same for each model.
+    pub by_model: Vec<ModelRepairCounters>,
+}
+
 /// A block of text or reasoning is over.
 ///
 /// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. May come without deltas, and again (later fields win).
@@ -130,7 +147,7 @@ pub struct BlockEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +192,7 @@ pub struct Citation {
     /// False: the place had to be guessed.
     pub exact: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,11 +307,57 @@ pub struct Diagnostic {
     /// The message.
     pub message: String,
     /// What was taken out of the stream, if something was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+}
+
+/// Formats that the host itself writes into prompts, and models imitate.
+///
+/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EchoPolicy {
+    /// Literals whose line or block goes.
+    pub markers: Vec<String>,
+    /// Literals that go from the answer's start.
+    pub prefixes: Vec<String>,
+}
+
+/// Formats that the host itself writes into prompts, and models imitate.
+///
+/// Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EchoPolicyPatch {
+    /// Literals whose line or block goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Vec<String>>,
+    /// Literals that go from the answer's start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefixes: Option<Vec<String>>,
+}
+
+/// `newText` replaces a span of the string at `path`, in old positions.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Edit {
+    /// A JSON Pointer into the message.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// `start` in UTF-16 units.
+    pub start_utf16: i64,
+    /// `end` in UTF-16 units.
+    pub end_utf16: i64,
+    /// What comes there.
+    pub new_text: String,
 }
 
 /// What a program wants to know of an error.
@@ -306,6 +369,29 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// Whether the same request may succeed later.
     pub retryable: bool,
+}
+
+/// Something that does not belong into the answer.
+///
+/// `path` is a JSON Pointer into the message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// A JSON Pointer into the message.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// `start` in UTF-16 units.
+    pub start_utf16: i64,
+    /// `end` in UTF-16 units.
+    pub end_utf16: i64,
+    /// The text.
+    pub text: String,
 }
 
 /// The end of one choice, always last; `raw` is the provider's own reason.
@@ -329,6 +415,51 @@ pub struct Finish {
     /// The provider's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+}
+
+/// `message/inspect` and `message/repair`: the messages of one session.
+///
+/// `workDoneToken` (string or integer): progress is told under it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryParams {
+    /// The messages, whosever they are, as they are stored.
+    pub messages: Vec<Value>,
+    /// The tools that were declared to the model; empty: none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<AnyTool>>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What a host may decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyPatch>,
+    /// A string or a number under which progress is told.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub work_done_token: Option<Value>,
+}
+
+/// One for each of `messages`, in their order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InspectResult {
+    /// One for each message, in their order.
+    pub results: Vec<Inspection>,
+}
+
+/// Of one item; `malformed`: repair would change it, or cannot.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Whether a repair would change it, or cannot.
+    pub malformed: bool,
+    /// What does not belong there, and where.
+    pub findings: Vec<Finding>,
 }
 
 /// Bounds of a connection and of each stream; milliseconds, bytes, code points.
@@ -507,6 +638,27 @@ pub struct ModelCounters {
     pub model: Option<String>,
 }
 
+/// Of one model; absent: neither the host nor the message has named it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelRepairCounters {
+    /// Messages that `message/repair` was given.
+    pub messages: i64,
+    /// Messages that something was taken out of.
+    pub changed: i64,
+    /// Messages that were left alone: nothing would be left.
+    pub blocked: i64,
+    /// How much was taken out, by its kind.
+    pub removed: Map<String, Value>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
 /// `stream/list` and `sidecar/stats`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -545,10 +697,10 @@ pub struct NormalizeErrorResult {
     /// Text, reasoning or calls had been sent before.
     pub partial: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
     /// The provider's type of error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -632,7 +784,7 @@ pub struct OpenParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
     /// The host's own; comes back in `stream/list`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
@@ -656,12 +808,22 @@ pub struct OpenResult {
 }
 
 /// Everything a host may decide about one stream.
+///
+/// `dialects`: `auto` are the profile's and those that are safe for any model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Policy {
     /// Reasoning.
     pub reasoning: ReasoningPolicy,
+    /// Results that the model repeats.
+    pub tool_results: ToolResultsPolicy,
+    /// Calls that are written as text.
+    pub tool_calls: ToolCallsPolicy,
+    /// Families of models in whose ways calls and reasoning are read.
+    pub dialects: Dialects,
+    /// What the host writes into prompts, and models imitate.
+    pub echo: EchoPolicy,
     /// The message.
     pub message: MessagePolicy,
     /// Whether events have a `span`, and every removal a diagnostic.
@@ -669,12 +831,26 @@ pub struct Policy {
 }
 
 /// Everything a host may decide about one stream.
+///
+/// `dialects`: `auto` are the profile's and those that are safe for any model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyPatch {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicyPatch>,
+    /// Results that the model repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_results: Option<ToolResultsPolicyPatch>,
+    /// Calls that are written as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<ToolCallsPolicyPatch>,
+    /// Families of models in whose ways calls and reasoning are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialects: Option<Dialects>,
+    /// What the host writes into prompts, and models imitate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<EchoPolicyPatch>,
     /// The message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<MessagePolicyPatch>,
@@ -719,10 +895,10 @@ pub struct ProviderError {
     /// Text, reasoning or calls had been sent before.
     pub partial: bool,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
     /// The provider's type of error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -742,7 +918,7 @@ pub struct PushParams {
     /// The stream's name.
     pub stream_id: String,
     /// A string or a decoded document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Value>,
     /// Several chunks in place of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -795,7 +971,7 @@ pub struct ReasoningBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -880,6 +1056,63 @@ pub struct Reclassify {
     pub blocks: Vec<i64>,
     /// The channel that they belong to.
     pub to: Channel,
+}
+
+/// What was taken out of the string at `path`, and where it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Removal {
+    /// What it was.
+    pub kind: FindingKind,
+    /// A JSON Pointer into the message.
+    pub path: String,
+    /// The position of the first code point.
+    pub start: i64,
+    /// The position behind the last code point.
+    pub end: i64,
+    /// The text.
+    pub text: String,
+}
+
+/// Of one item. `blocked`: nothing would be left, so nothing was changed.
+///
+/// `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Repair {
+    /// Whether something was taken out.
+    pub changed: bool,
+    /// Something should go, but nothing would be left: nothing was changed.
+    pub blocked: bool,
+    /// The message as it should be; absent where JSON cannot write it back.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub message: Option<Value>,
+    /// What makes the new message of the old one: sorted, in old positions.
+    pub edits: Vec<Edit>,
+    /// What was taken out.
+    pub removed: Vec<Removal>,
+    /// The paths of parts that were left empty and are gone.
+    pub dropped: Vec<String>,
+    /// Reasoning that was taken out of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Results that were taken out of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_results: Option<Vec<ToolResult>>,
+    /// Calls that were taken out of the text: claims, never to be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<Vec<ToolCall>>,
+}
+
+/// One for each of `messages`, in their order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RepairResult {
+    /// One for each message, in their order.
+    pub results: Vec<Repair>,
 }
 
 /// The `error` of an answer; `message` stands alone.
@@ -1000,6 +1233,8 @@ pub struct StatsResult {
     pub streams: StreamCounts,
     /// Totals over all messages that have ended.
     pub counters: AllCounters,
+    /// What `message/repair` has done.
+    pub repairs: AllRepairCounters,
 }
 
 /// Numbers of streams; `opened` since the start of the process.
@@ -1035,7 +1270,7 @@ pub struct StreamRow {
     /// `seq` of the stream's last event so far.
     pub last_seq: i64,
     /// What `stream/open` was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
 
@@ -1049,7 +1284,7 @@ pub struct TextBlock {
     /// The text.
     pub text: String,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
 }
 
@@ -1082,10 +1317,10 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
     /// Hints of the Model Context Protocol.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1122,7 +1357,7 @@ pub struct ToolCall {
     /// What `arguments` is.
     pub arguments_format: ArgumentsFormat,
     /// The arguments parsed; absent where they are not a JSON object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// Whether it came whole.
     pub state: ToolCallState,
@@ -1150,13 +1385,13 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// Who called: a program that the provider runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,
     /// Provider state that must go back unchanged, of any shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// The provider's item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1184,20 +1419,39 @@ pub struct ToolCallDelta {
     pub name: Option<String>,
 }
 
+/// Calls written as text: `report` sends them and leaves their text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolCallsPolicy {
+    /// What becomes of them.
+    pub mode: ToolCallsMode,
+}
+
+/// Calls written as text: `report` sends them and leaves their text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallsPolicyPatch {
+    /// What becomes of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolCallsMode>,
+}
+
 /// A result in the model's output: of a server's tool, or an echo in the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-result")]
 #[non_exhaustive]
 pub struct ToolResult {
     /// Its number in the stream: 1, 2, 3 ... without a gap.
-    pub seq: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i64>,
     /// The provider's index of the choice; absent for 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
     /// The number of a piece of the message, from 0 across all choices.
     pub block: i64,
     /// What the tool gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
     /// Where it comes from.
     pub source: ToolResultSource,
@@ -1205,7 +1459,7 @@ pub struct ToolResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<bool>,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// The provider's id of the call; may repeat within a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1221,6 +1475,38 @@ pub struct ToolResult {
     pub span: Option<Span>,
 }
 
+/// What becomes of tool results that the model repeats at the answer's start.
+///
+/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResultsPolicy {
+    /// What becomes of them.
+    pub mode: ToolResultsMode,
+    /// Keys that tell a result from other JSON.
+    pub indicators: Vec<String>,
+    /// Results that the host gave to the model this turn.
+    pub known: Vec<Value>,
+}
+
+/// What becomes of tool results that the model repeats at the answer's start.
+///
+/// `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResultsPolicyPatch {
+    /// What becomes of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolResultsMode>,
+    /// Keys that tell a result from other JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indicators: Option<Vec<String>>,
+    /// Results that the host gave to the model this turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Vec<Value>>,
+}
+
 /// Token totals so far: each event replaces the one before, nothing is added up.
 ///
 /// `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
@@ -1234,7 +1520,7 @@ pub struct Usage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
     /// The provider's document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
     /// Input tokens, with cached ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1275,6 +1561,28 @@ impl From<Tool> for AnyTool {
 impl From<ProviderTool> for AnyTool {
     fn from(it: ProviderTool) -> Self {
         Self::ProviderTool(it)
+    }
+}
+
+/// One thing in any of these spellings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Dialects {
+    /// [`DialectsWord`]
+    Word(DialectsWord),
+    /// [`Vec<String>`]
+    List(Vec<String>),
+}
+
+impl From<DialectsWord> for Dialects {
+    fn from(it: DialectsWord) -> Self {
+        Self::Word(it)
+    }
+}
+
+impl From<Vec<String>> for Dialects {
+    fn from(it: Vec<String>) -> Self {
+        Self::List(it)
     }
 }
 
@@ -1337,6 +1645,13 @@ open_enum! {
 }
 
 open_enum! {
+    /// What may be in place of a list of families of models.
+    DialectsWord {
+        Auto = "auto",
+    }
+}
+
+open_enum! {
     /// What string chunks are made of.
     Encoding {
         Utf8 = "utf-8",
@@ -1376,6 +1691,18 @@ open_enum! {
         Client = "client",
         Server = "server",
         Unknown = "unknown",
+    }
+}
+
+open_enum! {
+    /// What does not belong into an answer.
+    FindingKind {
+        Reasoning = "reasoning",
+        Delimiter = "delimiter",
+        ToolResult = "tool-result",
+        ToolCall = "tool-call",
+        Marker = "marker",
+        WhiteSpace = "white-space",
     }
 }
 
@@ -1498,6 +1825,15 @@ open_enum! {
 }
 
 open_enum! {
+    /// What becomes of calls that are written as text.
+    ToolCallsMode {
+        Extract = "extract",
+        Report = "report",
+        Off = "off",
+    }
+}
+
+open_enum! {
     /// What a tool does: the kinds of the Agent Client Protocol.
     ToolKind {
         Read = "read",
@@ -1528,6 +1864,15 @@ open_enum! {
     ToolResultSource {
         Server = "server",
         Echo = "echo",
+    }
+}
+
+open_enum! {
+    /// What becomes of results that the model repeats.
+    ToolResultsMode {
+        Strip = "strip",
+        Report = "report",
+        Keep = "keep",
     }
 }
 

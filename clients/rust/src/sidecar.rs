@@ -10,11 +10,11 @@ use crate::{
     connection::decode,
     error::{Error, Failure},
     handle::StreamHandle,
-    history::{InspectParams, InspectResult, RepairParams, RepairResult},
     pass_through::PassThrough,
     protocol::{
-        Capabilities, ClassifyParams, ClassifyResult, ListResult, NormalizeErrorParams,
-        NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams, StatsResult,
+        Capabilities, ClassifyParams, ClassifyResult, HistoryParams, InspectResult, ListResult,
+        NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams,
+        RepairResult, StatsResult,
     },
     stream::Stream,
     supervisor::Supervisor,
@@ -79,8 +79,8 @@ impl Sidecar {
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; a sidecar that cannot do this says `method-not-found`.
-    pub async fn inspect(&self, params: &InspectParams) -> Result<InspectResult, Error> {
+    /// Any [`Error`].
+    pub async fn inspect(&self, params: &HistoryParams) -> Result<InspectResult, Error> {
         self.ask("message/inspect", params, true).await
     }
 
@@ -88,8 +88,8 @@ impl Sidecar {
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; a sidecar that cannot do this says `method-not-found`.
-    pub async fn repair(&self, params: &RepairParams) -> Result<RepairResult, Error> {
+    /// Any [`Error`].
+    pub async fn repair(&self, params: &HistoryParams) -> Result<RepairResult, Error> {
         self.ask("message/repair", params, true).await
     }
 

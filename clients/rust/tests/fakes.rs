@@ -16,8 +16,8 @@ use futures_util::FutureExt;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use stream_sidecar::{
-    Builder, Error, Event, InspectParams, OpenParams, PASS_THROUGH, Sidecar, framing,
-    protocol::{Finish, FinishReason, Wire},
+    Builder, Error, Event, OpenParams, PASS_THROUGH, Sidecar, framing,
+    protocol::{Finish, FinishReason, HistoryParams, Wire},
 };
 
 /// How long the host waits here.
@@ -31,7 +31,7 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 15] = [
+    let tests: [(&str, fn()); 14] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
         ("junk_later", junk_later),
         ("silence_at_the_start", silence_at_the_start),
@@ -43,7 +43,6 @@ fn main() {
         ("passing_through", passing_through),
         ("what_later_versions_send", what_later_versions_send),
         ("a_sidecar_that_asks", a_sidecar_that_asks),
-        ("stored_messages", stored_messages),
         ("another_engine_after_a_crash", another_engine_after_a_crash),
         ("a_shutdown_that_is_ignored", a_shutdown_that_is_ignored),
         ("a_call_that_is_dropped_is_cancelled", a_call_that_is_dropped_is_cancelled),
@@ -202,21 +201,6 @@ fn a_sidecar_that_asks() {
     drop(block_on(sidecar.open(text())).expect("it was answered, and went on"));
 }
 
-fn stored_messages() {
-    let sidecar = fake("history").build();
-    let messages = vec![json!({"role": "assistant", "content": "</think>a"})];
-    let params = InspectParams { messages, ..InspectParams::default() };
-    let inspected = block_on(sidecar.inspect(&params)).unwrap().results.remove(0);
-    assert!(inspected.malformed);
-    assert_eq!((inspected.findings[0].start_utf16, inspected.findings[0].end), (0, 8));
-    let repaired = block_on(sidecar.repair(&params)).unwrap().results.remove(0);
-    assert_eq!(repaired.message.unwrap()["content"], "a");
-    assert_eq!(
-        (repaired.edits[0].new_text.as_str(), repaired.removed[0].text.as_str()),
-        ("", "</think>")
-    );
-}
-
 fn another_engine_after_a_crash() {
     let sidecar = fake("differs").build();
     let mut stream = block_on(sidecar.open(text())).unwrap();
@@ -239,7 +223,7 @@ fn a_shutdown_that_is_ignored() {
 /// The fake answers nothing but the cancelled request, and says with which id it was.
 fn a_call_that_is_dropped_is_cancelled() {
     let sidecar = block_on(fake("cancel").spawn()).unwrap();
-    let params = InspectParams::default();
+    let params = HistoryParams::default();
     assert!(sidecar.inspect(&params).now_or_never().is_none());
     match block_on(sidecar.repair(&params)).unwrap_err() {
         Error::Rpc(refusal) => assert_eq!(refusal.message, "cancelled was 2"),
@@ -315,8 +299,6 @@ fn converse(name: &str) -> bool {
             exit(1)
         }
         (_, "stream/push") => answer(&message, &pushed(&message)),
-        (_, "message/inspect") => answer(&message, &inspected()),
-        (_, "message/repair") => answer(&message, &repaired()),
         _ => {}
     }
     true
@@ -365,7 +347,9 @@ fn opened(message: &Value) -> Value {
                 "scope": "everywhere", "precedence": "merge", "startsOpen": "auto",
                 "unclosed": "auto"
             },
-            "message": {"parts": true}, "trace": false
+            "toolResults": {"mode": "strip", "indicators": [], "known": []},
+            "toolCalls": {"mode": "extract"}, "dialects": "auto",
+            "echo": {"markers": [], "prefixes": []}, "message": {"parts": true}, "trace": false
         },
         "limits": limits()
     })
@@ -396,23 +380,4 @@ fn later_events() -> Value {
         {"type": "text-delta", "seq": 3, "block": "not a number", "text": "a"},
         {"seq": 4}
     ])
-}
-
-fn inspected() -> Value {
-    let finding = json!({
-        "kind": "delimiter", "path": "/content", "start": 0, "end": 8, "startUtf16": 0,
-        "endUtf16": 8, "text": "</think>"
-    });
-    json!({"results": [{"malformed": true, "findings": [finding]}]})
-}
-
-fn repaired() -> Value {
-    let edit = json!({
-        "path": "/content", "start": 0, "end": 8, "startUtf16": 0, "endUtf16": 8, "newText": ""
-    });
-    let removed = json!({"kind": "delimiter", "path": "/content", "text": "</think>"});
-    let message = json!({"role": "assistant", "content": "a"});
-    json!({"results": [{
-        "changed": true, "blocked": false, "message": message, "edits": [edit], "removed": [removed]
-    }]})
 }

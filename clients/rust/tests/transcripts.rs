@@ -120,6 +120,9 @@ impl Host {
             "stream/close" => kept::<protocol::CloseResult>(result),
             "stream/snapshot" => kept::<protocol::SnapshotResult>(result),
             "stream/list" => kept::<protocol::ListResult>(result),
+            "message/inspect" => kept::<protocol::InspectResult>(result),
+            "message/repair" => kept::<protocol::RepairResult>(result),
+            "$/progress" => Ok(()), // LSP's
             "message/normalize" => kept::<protocol::NormalizeResult>(result),
             "tool/classify" => kept::<protocol::ClassifyResult>(result),
             "error/normalize" => kept::<protocol::NormalizeErrorResult>(result),

@@ -8,8 +8,9 @@ use serde_json::json;
 use stream_sidecar::{
     Chunk, Error, Event, Sidecar,
     protocol::{
-        ClassifyParams, Encoding, Executor, FinishReason, Framing, NormalizeErrorParams,
-        NormalizeParams, OpenParams, PolicyPatch, ProviderErrorKind, ReasoningPolicyPatch, Wire,
+        ClassifyParams, Encoding, Executor, FindingKind, FinishReason, Framing, HistoryParams,
+        NormalizeErrorParams, NormalizeParams, OpenParams, PolicyPatch, ProviderErrorKind,
+        ReasoningPolicyPatch, ToolCallsMode, ToolCallsPolicyPatch, Wire,
     },
 };
 use support::{Recording, builder, plain, recordings};
@@ -88,6 +89,35 @@ fn one_call_each() {
         assert_eq!(sidecar.stats().await?.counters.messages, 1);
         sidecar.shutdown().await?;
         assert!(matches!(sidecar.stats().await, Err(Error::ShutDown)));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn stored_messages() {
+    let policy = PolicyPatch {
+        dialects: Some(vec!["hermes".to_owned()].into()),
+        tool_calls: Some(ToolCallsPolicyPatch { mode: Some(ToolCallsMode::Extract) }),
+        ..Default::default()
+    };
+    let content = "<think>😀</think>Four.</think>";
+    let messages = vec![json!({"role": "assistant", "content": content}), json!(null)];
+    let params = HistoryParams { messages, policy: Some(policy), ..Default::default() };
+    block_on(async {
+        let sidecar = builder().build();
+        let inspected = sidecar.inspect(&params).await?.results;
+        assert_eq!(inspected.iter().map(|it| it.malformed).collect::<Vec<_>>(), [true, false]);
+        let found = inspected[0].findings.iter().map(|it| (&it.kind, it.start_utf16, it.end));
+        let expected = [(&FindingKind::Reasoning, 0, 16), (&FindingKind::Delimiter, 22, 29)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+
+        let repaired = sidecar.repair(&params).await?.results;
+        assert_eq!(repaired[0].message.as_ref().unwrap()["content"], "Four.");
+        assert_eq!(repaired[0].reasoning.as_deref(), Some("😀"));
+        assert_eq!(repaired[0].removed[1].text, "</think>");
+        assert_eq!(repaired[1].message, Some(json!(null)), "null is a message, too");
+        assert_eq!(sidecar.stats().await?.repairs.changed, 1);
         Ok::<_, Error>(())
     })
     .unwrap();

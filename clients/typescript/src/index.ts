@@ -1,6 +1,5 @@
 export * from "./errors.js";
 export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
-export type { InspectParams, InspectResult, RepairParams, RepairResult } from "./history.js";
 export type { RpcConnection } from "./link.js";
 export type { ClientOptions, ReadText, SidecarOptions } from "./options.js";
 export * from "./protocol.js";

@@ -8,8 +8,10 @@ import type { LimitsPatch, OpenParams, PolicyPatch } from "./protocol.js";
 export type ReadText = (chunk: unknown, params: OpenParams) => string;
 
 export interface ClientOptions {
-  /** Bounds the wait for any answer. 10,000. */
+  /** Bounds the wait for an answer. 10,000. */
   requestTimeoutMs?: number;
+  /** The same for `normalize`, `inspect` and `repair`, which do any amount of work. 300,000. */
+  batchTimeoutMs?: number;
   /** Requests on their way at once; further ones wait. 64. */
   maxConcurrentRequests?: number;
   /** Requests that may wait before further ones are refused with `QueueFull`. 1,024. */
@@ -56,6 +58,7 @@ const MiB = 1 << 20;
 export function settled(options: ClientOptions) {
   return {
     requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    batchTimeoutMs: options.batchTimeoutMs ?? 300_000,
     maxConcurrentRequests: options.maxConcurrentRequests ?? 64,
     maxQueuedRequests: options.maxQueuedRequests ?? 1_024,
     restarts: { max: 4, windowMs: 180_000, delayMs: 100, ...options.restarts },

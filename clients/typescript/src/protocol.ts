@@ -17,7 +17,7 @@ export type Event =
   | Retract
   | ToolCallDelta
   | (ToolCall & {seq: number})
-  | ToolResult
+  | (ToolResult & {seq: number})
   | Citation
   | ProviderError
   | Usage
@@ -49,6 +49,33 @@ export interface ModelCounters {
   toolResultsStripped: number;
   toolCallsFromText: number;
   malformedChunks: number;
+  provider?: string;
+  model?: string;
+}
+
+/**
+ * Of all models together, and of each.
+ */
+export interface AllRepairCounters {
+  messages: number;
+  changed: number;
+  blocked: number;
+  removed: {
+    [k: string]: unknown;
+  };
+  byModel: ModelRepairCounters[];
+}
+
+/**
+ * Of one model; absent: neither the host nor the message has named it.
+ */
+export interface ModelRepairCounters {
+  messages: number;
+  changed: number;
+  blocked: number;
+  removed: {
+    [k: string]: unknown;
+  };
   provider?: string;
   model?: string;
 }
@@ -267,7 +294,7 @@ export interface Message {
  */
 export interface ToolResult {
   type: "tool-result";
-  seq: number;
+  seq?: number;
   choice?: number;
   block: number;
   content?: unknown;
@@ -424,9 +451,15 @@ export interface ConnectionOptions {
 
 /**
  * Everything a host may decide about one stream.
+ *
+ * `dialects`: `auto` are the profile's and those that are safe for any model.
  */
 export interface PolicyPatch {
   reasoning?: ReasoningPolicyPatch | null;
+  toolResults?: ToolResultsPolicyPatch | null;
+  toolCalls?: ToolCallsPolicyPatch | null;
+  dialects?: "auto" | string[] | null;
+  echo?: EchoPolicyPatch | null;
   message?: MessagePolicyPatch | null;
   trace?: boolean | null;
 }
@@ -442,6 +475,34 @@ export interface ReasoningPolicyPatch {
   precedence?: "native-first" | "merge" | null;
   startsOpen?: "auto" | "open" | "closed" | null;
   unclosed?: "auto" | "reasoning" | "text" | null;
+}
+
+/**
+ * What becomes of tool results that the model repeats at the answer's start.
+ *
+ * `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+ */
+export interface ToolResultsPolicyPatch {
+  mode?: "strip" | "report" | "keep" | null;
+  indicators?: string[] | null;
+  known?: unknown[] | null;
+}
+
+/**
+ * Calls written as text: `report` sends them and leaves their text.
+ */
+export interface ToolCallsPolicyPatch {
+  mode?: "extract" | "report" | "off" | null;
+}
+
+/**
+ * Formats that the host itself writes into prompts, and models imitate.
+ *
+ * Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+ */
+export interface EchoPolicyPatch {
+  markers?: string[] | null;
+  prefixes?: string[] | null;
 }
 
 /**
@@ -480,6 +541,28 @@ export interface Diagnostic {
 }
 
 /**
+ * Formats that the host itself writes into prompts, and models imitate.
+ *
+ * Literals at a line's start, or the word `timestamp`: the line or block of a marker goes, a prefix goes from the answer's start.
+ */
+export interface EchoPolicy {
+  markers: string[];
+  prefixes: string[];
+}
+
+/**
+ * `newText` replaces a span of the string at `path`, in old positions.
+ */
+export interface Edit {
+  path: string;
+  start: number;
+  end: number;
+  startUtf16: number;
+  endUtf16: number;
+  newText: string;
+}
+
+/**
  * What a program wants to know of an error.
  */
 export interface ErrorData {
@@ -498,6 +581,50 @@ export interface ErrorData {
     | "unsupported-version"
     | (string & {});
   retryable: boolean;
+}
+
+/**
+ * Something that does not belong into the answer.
+ *
+ * `path` is a JSON Pointer into the message.
+ */
+export interface Finding {
+  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
+  path: string;
+  start: number;
+  end: number;
+  startUtf16: number;
+  endUtf16: number;
+  text: string;
+}
+
+/**
+ * `message/inspect` and `message/repair`: the messages of one session.
+ *
+ * `workDoneToken` (string or integer): progress is told under it.
+ */
+export interface HistoryParams {
+  messages: unknown[];
+  tools?: (Tool | ProviderTool)[] | null;
+  model?: string | null;
+  provider?: string | null;
+  policy?: PolicyPatch | null;
+  workDoneToken?: string | number | null;
+}
+
+/**
+ * One for each of `messages`, in their order.
+ */
+export interface InspectResult {
+  results: Inspection[];
+}
+
+/**
+ * Of one item; `malformed`: repair would change it, or cannot.
+ */
+export interface Inspection {
+  malformed: boolean;
+  findings: Finding[];
 }
 
 /**
@@ -678,9 +805,15 @@ export interface Profile {
 
 /**
  * Everything a host may decide about one stream.
+ *
+ * `dialects`: `auto` are the profile's and those that are safe for any model.
  */
 export interface Policy {
   reasoning: ReasoningPolicy;
+  toolResults: ToolResultsPolicy;
+  toolCalls: ToolCallsPolicy;
+  dialects: "auto" | (string & {}) | string[];
+  echo: EchoPolicy;
   message: MessagePolicy;
   trace: boolean;
 }
@@ -696,6 +829,24 @@ export interface ReasoningPolicy {
   precedence: "native-first" | "merge" | (string & {});
   startsOpen: "auto" | "open" | "closed" | (string & {});
   unclosed: "auto" | "reasoning" | "text" | (string & {});
+}
+
+/**
+ * What becomes of tool results that the model repeats at the answer's start.
+ *
+ * `strip` takes them out, `report` leaves them and raises a diagnostic, `keep` does nothing. `known`: results the host passed to the model this turn, as strings or JSON.
+ */
+export interface ToolResultsPolicy {
+  mode: "strip" | "report" | "keep" | (string & {});
+  indicators: string[];
+  known: unknown[];
+}
+
+/**
+ * Calls written as text: `report` sends them and leaves their text.
+ */
+export interface ToolCallsPolicy {
+  mode: "extract" | "report" | "off" | (string & {});
 }
 
 /**
@@ -773,6 +924,41 @@ export interface Reclassify {
 }
 
 /**
+ * What was taken out of the string at `path`, and where it was.
+ */
+export interface Removal {
+  kind: "reasoning" | "delimiter" | "tool-result" | "tool-call" | "marker" | "white-space" | (string & {});
+  path: string;
+  start: number;
+  end: number;
+  text: string;
+}
+
+/**
+ * Of one item. `blocked`: nothing would be left, so nothing was changed.
+ *
+ * `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
+ */
+export interface Repair {
+  changed: boolean;
+  blocked: boolean;
+  message?: unknown;
+  edits: Edit[];
+  removed: Removal[];
+  dropped: string[];
+  reasoning?: string;
+  toolResults?: ToolResult[];
+  toolCalls?: ToolCall[];
+}
+
+/**
+ * One for each of `messages`, in their order.
+ */
+export interface RepairResult {
+  results: Repair[];
+}
+
+/**
  * Forget `blocks` (text, reasoning or calls): the same content came better.
  */
 export interface Retract {
@@ -806,6 +992,7 @@ export interface StatsResult {
   uptimeMs: number;
   streams: StreamCounts;
   counters: AllCounters;
+  repairs: AllRepairCounters;
 }
 
 /**
@@ -864,6 +1051,8 @@ export interface Methods {
   "stream/snapshot": { params: SnapshotParams; result: SnapshotResult };
   "stream/list": { params: NoParams; result: ListResult };
   "message/normalize": { params: NormalizeParams; result: NormalizeResult };
+  "message/inspect": { params: HistoryParams; result: InspectResult };
+  "message/repair": { params: HistoryParams; result: RepairResult };
   "tool/classify": { params: ClassifyParams; result: ClassifyResult };
   "error/normalize": { params: NormalizeErrorParams; result: NormalizeErrorResult };
   "sidecar/stats": { params: NoParams; result: StatsResult };

@@ -5,7 +5,6 @@ import { randomUUID } from "node:crypto";
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./events.js";
 import { Gate } from "./gate.js";
-import type { InspectParams, InspectResult, RepairParams, RepairResult } from "./history.js";
 import { Link, type Params, type Result, type RpcConnection } from "./link.js";
 import { capabilitiesOf, ProcessLink } from "./launch.js";
 import { settled, type ClientOptions, type ReadText, type Settings, type SidecarOptions } from "./options.js";
@@ -14,12 +13,15 @@ import type {
   Capabilities,
   ClassifyParams,
   ClassifyResult,
+  HistoryParams,
+  InspectResult,
   NormalizeErrorParams,
   NormalizeErrorResult,
   NormalizeParams,
   NormalizeResult,
   OpenParams,
   OpenResult,
+  RepairResult,
   StatsResult,
 } from "./protocol.js";
 import { RemoteStream } from "./remote-stream.js";
@@ -32,7 +34,7 @@ import { Supervisor, type Connect } from "./supervisor.js";
 export interface CallOptions {
   /** Stops waiting, and tells the sidecar. */
   signal?: AbortSignal;
-  /** In place of `requestTimeoutMs`. */
+  /** In place of `requestTimeoutMs` or `batchTimeoutMs`. */
   timeoutMs?: number;
 }
 
@@ -139,13 +141,13 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /** Stored messages, mended. */
-  repair(params: RepairParams, options?: CallOptions): Promise<RepairResult> {
-    return this.request("message/repair", params, options) as Promise<RepairResult>;
+  repair(params: HistoryParams, options?: CallOptions): Promise<RepairResult> {
+    return this.request("message/repair", params, options);
   }
 
   /** What `repair` would do to stored messages. */
-  inspect(params: InspectParams, options?: CallOptions): Promise<InspectResult> {
-    return this.request("message/inspect", params, options) as Promise<InspectResult>;
+  inspect(params: HistoryParams, options?: CallOptions): Promise<InspectResult> {
+    return this.request("message/inspect", params, options);
   }
 
   /** Who runs these calls, and what they do. */
@@ -168,8 +170,10 @@ export class Sidecar implements AsyncDisposable {
    * is asked once more: it depends on nothing but its params.
    */
   async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
-    const { signal, timeoutMs = this.#settings.requestTimeoutMs } = options;
-    const waiting = { signal, timeoutMs, isHurried: timeoutMs < this.#settings.requestTimeoutMs };
+    const { requestTimeoutMs, batchTimeoutMs } = this.#settings;
+    const usual = BATCHES.has(method) ? batchTimeoutMs : requestTimeoutMs;
+    const { signal, timeoutMs = usual } = options;
+    const waiting = { signal, timeoutMs, isHurried: timeoutMs < usual };
     const ask = async () => (await this.#supervisor.link()).request(method, params, waiting);
     return this.#gate.run(async () => {
       signal?.throwIfAborted();
@@ -189,6 +193,9 @@ export class Sidecar implements AsyncDisposable {
     await this.shutdown();
   }
 }
+
+/** They take as long as there is work. */
+const BATCHES: ReadonlySet<string> = new Set(["message/normalize", "message/inspect", "message/repair"]);
 
 /** What a stream without a sidecar was opened as. */
 function unopened(streamId: string, params: OpenParams): OpenResult {

@@ -1,7 +1,7 @@
 // What a stream promises its host: order, ends of all kinds, bytes, and bounds.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { QueueFull, RefusedError, Sidecar, StreamClosed, type StreamEvent } from "../src/index.js";
+import { QueueFull, RefusedError, Sidecar, StreamClosed, type PolicyPatch, type StreamEvent } from "../src/index.js";
 import { collect, fake, REAL, rejection, turns, until } from "./support.js";
 
 let sidecar: Sidecar;
@@ -203,11 +203,19 @@ test("single messages", async () => {
   });
 });
 
-test("stored messages, where the sidecar has the methods", async () => {
-  const messages = [{ role: "assistant", content: "<think>a</think>b" }];
-  for (const answer of [sidecar.repair({ messages }), sidecar.inspect({ messages })]) {
-    const found = await answer.catch((error: unknown) => error);
-    if (found instanceof RefusedError) expect(found.kind).toBe("method-not-found");
-    else expect(found).toMatchObject({ results: [{}] });
-  }
+test("stored messages", async () => {
+  const messages = [{ role: "assistant", content: "<think>😀</think>b" }, null];
+  const policy: PolicyPatch = { dialects: ["hermes"], toolCalls: { mode: "extract" } };
+  const [inspected, untouched] = (await sidecar.inspect({ messages, policy })).results;
+  expect(inspected).toMatchObject({ malformed: true, findings: [{ kind: "reasoning", end: 16, endUtf16: 17 }] });
+  expect(untouched).toEqual({ malformed: false, findings: [] });
+  const [repaired, same] = (await sidecar.repair({ messages, policy })).results;
+  expect(repaired).toMatchObject({ changed: true, reasoning: "😀", message: { content: "b" } });
+  expect(same).toMatchObject({ changed: false, message: null });
+});
+
+test("a batch may take longer than other requests", async () => {
+  await using hanging = await Sidecar.spawn({ ...fake("hangs"), requestTimeoutMs: 1, batchTimeoutMs: 100 });
+  const error = await rejection(hanging.normalize({ body: "x" }));
+  expect(error).toMatchObject({ kind: "request-timeout", timeoutMs: 100 });
 });

@@ -20,7 +20,8 @@ const FAKE = fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url));
 
 /** A sidecar that does what `mode` says (fake-sidecar.mjs). */
 export function fake(mode: string, ...more: string[]): SidecarOptions {
-  return { command: [process.execPath, FAKE, mode, ...more], requestTimeoutMs: 400, startTimeoutMs: 4_000 };
+  const command = [process.execPath, FAKE, mode, ...more];
+  return { command, requestTimeoutMs: 400, batchTimeoutMs: 400, startTimeoutMs: 4_000 };
 }
 
 /** Restarts at once and as often as it takes. */

@@ -2,7 +2,7 @@
 
 use crate::{
     fields,
-    model::{Field, Kind, Protocol, Struct, Union},
+    model::{ANY, Field, Kind, Protocol, Spelling, Struct, Union},
     names::{pascal, snake},
 };
 
@@ -17,7 +17,7 @@ const HEAD: &str = "\
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::open::{open_enum, open_union};
+use crate::open::{open_enum, open_union, present};
 ";
 
 /// Structs with so many fields are boxed in unions, so that the others stay small.
@@ -50,10 +50,12 @@ fn structure(it: &Struct) -> String {
 fn member(owner: &str, field: &Field) -> String {
     let kind = spelled(&field.kind);
     let (attribute, kind) = if field.required {
-        ("", kind)
+        (String::new(), kind)
     } else {
-        let attribute = "#[serde(default, skip_serializing_if = \"Option::is_none\")]\n";
-        (attribute, format!("Option<{kind}>"))
+        // Null is one of the values of a field that may hold any.
+        let reader = if field.kind == ANY { "deserialize_with = \"present\", " } else { "" };
+        let writer = "skip_serializing_if = \"Option::is_none\"";
+        (format!("#[serde(default, {reader}{writer})]\n"), format!("Option<{kind}>"))
     };
     let doc = about(&fields::about(owner, &field.name));
     format!("{doc}{attribute}pub {}: {kind},\n", snake(&field.name))
@@ -113,12 +115,21 @@ fn numbers(it: &Union, structs: &[Struct]) -> String {
     )
 }
 
-fn spelling(name: &str, choices: &[String]) -> String {
-    let variants: String =
-        choices.iter().map(|it| format!("/// [`{it}`]\n{it}({it}),\n")).collect();
-    let conversions: String = choices.iter().map(|it| {
-        format!("impl From<{it}> for {name} {{\nfn from(it: {it}) -> Self {{\nSelf::{it}(it)\n}}\n}}\n\n")
-    }).collect();
+fn spelling(name: &str, choices: &[Spelling]) -> String {
+    let variant = |it: &Spelling| {
+        let kind = spelled(&it.kind);
+        format!("/// [`{kind}`]\n{}({kind}),\n", it.name)
+    };
+    let conversion = |it: &Spelling| {
+        let kind = spelled(&it.kind);
+        format!(
+            "impl From<{kind}> for {name} {{\nfn from(it: {kind}) -> Self {{\n\
+             Self::{}(it)\n}}\n}}\n\n",
+            it.name
+        )
+    };
+    let variants: String = choices.iter().map(variant).collect();
+    let conversions: String = choices.iter().map(conversion).collect();
     format!(
         "/// One thing in any of these spellings.\n\
          #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]\n#[serde(untagged)]\n\

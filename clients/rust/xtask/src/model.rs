@@ -14,7 +14,7 @@ pub(crate) struct Protocol {
     pub(crate) structs: Vec<Struct>,
     pub(crate) unions: Vec<Union>,
     pub(crate) enums: BTreeMap<String, Vec<String>>,
-    pub(crate) spellings: BTreeMap<String, Vec<String>>,
+    pub(crate) spellings: BTreeMap<String, Vec<Spelling>>,
     pub(crate) aliases: Vec<(String, String)>,
 }
 
@@ -34,6 +34,12 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
+}
+
+/// One of the ways in which a value may be given.
+pub(crate) struct Spelling {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,8 +87,8 @@ pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
 struct Reader<'a> {
     schema: &'a Value,
     enums: BTreeMap<String, Vec<String>>,
-    /// Objects that may be given in several ways.
-    spellings: BTreeMap<String, Vec<String>>,
+    /// Values that may be given in several ways.
+    spellings: BTreeMap<String, Vec<Spelling>>,
 }
 
 impl Reader<'_> {
@@ -138,7 +144,7 @@ impl Reader<'_> {
             return Kind::Named(reference(property));
         }
         if let Some(choices) = property.get("anyOf") {
-            return self.choice(choices);
+            return self.choice(owner, key, choices);
         }
         let types: Vec<_> = types(property).into_iter().filter(|it| it != "null").collect();
         match types.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -156,15 +162,30 @@ impl Reader<'_> {
     }
 
     /// One type and null, or several ways of giving the same.
-    fn choice(&mut self, choices: &Value) -> Kind {
+    fn choice(&mut self, owner: &str, key: &str, choices: &Value) -> Kind {
         let choices = list(choices).iter().filter(|it| it["type"] != "null");
-        let choices: Vec<_> = choices.map(reference).collect();
-        if let [only] = &choices[..] {
-            return Kind::Named(only.clone());
+        let mut choices: Vec<_> = choices.map(|it| self.spelling(owner, key, it)).collect();
+        if choices.len() == 1 {
+            return choices.remove(0).kind;
         }
-        let name = format!("Any{}", choices[0]);
+        let name = match &choices[0].kind {
+            Kind::Named(first) if *first == choices[0].name => format!("Any{first}"),
+            _ => names::pascal(key),
+        };
         self.spellings.insert(name.clone(), choices);
         Kind::Named(name)
+    }
+
+    /// A type by its own name, a list and a word as such.
+    fn spelling(&mut self, owner: &str, key: &str, choice: &Value) -> Spelling {
+        let kind = self.kind(owner, key, choice);
+        let name = match &kind {
+            Kind::Named(name) if choice.get("$ref").is_some() => name.clone(),
+            Kind::Named(_) => "Word".into(),
+            Kind::List(_) => "List".into(),
+            Kind::Simple(_) => panic!("{owner}.{key} may be anything"),
+        };
+        Spelling { name, kind }
     }
 
     /// The enumeration of a field; those that are called the same are one, with the

@@ -2,7 +2,7 @@
 
 /// Fields and the name of their enumeration. One that is not here shares the name of
 /// one with the same values, or is called by its type and its own name.
-const ENUMS: [(&str, &str, &str); 26] = [
+const ENUMS: [(&str, &str, &str); 30] = [
     ("BlockEnd", "channel", "Channel"),
     ("Citation", "kind", "CitationKind"),
     ("Citation", "role", "CitationRole"),
@@ -10,10 +10,12 @@ const ENUMS: [(&str, &str, &str); 26] = [
     ("CloseParams", "reason", "CloseReason"),
     ("Diagnostic", "severity", "Severity"),
     ("ErrorData", "kind", "ErrorKind"),
+    ("Finding", "kind", "FindingKind"),
     ("Finish", "reason", "FinishReason"),
     ("Metadata", "framing", "Framing"),
     ("NormalizeErrorResult", "kind", "ProviderErrorKind"),
     ("NormalizeParams", "encoding", "Encoding"),
+    ("Policy", "dialects", "DialectsWord"),
     ("ProviderError", "phase", "ErrorPhase"),
     ("ReasoningDelta", "source", "ReasoningSource"),
     ("ReasoningPolicy", "precedence", "ReasoningPrecedence"),
@@ -29,6 +31,8 @@ const ENUMS: [(&str, &str, &str); 26] = [
     ("ToolCall", "kindSource", "ToolKindSource"),
     ("ToolCall", "origin", "ToolCallOrigin"),
     ("ToolCall", "state", "ToolCallState"),
+    ("ToolCallsPolicy", "mode", "ToolCallsMode"),
+    ("ToolResultsPolicy", "mode", "ToolResultsMode"),
 ];
 
 pub(crate) fn of_enum(owner: &str, key: &str) -> Option<&'static str> {
