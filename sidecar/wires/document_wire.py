@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sidecar.provider_errors import find_error, normalize_error
 from sidecar.usage import merge_usage, read_usage
+from sidecar.wires.openai_fields import objects_of
 from sidecar.wires.parts import DiagnosticPart, MetadataPart
 
 if TYPE_CHECKING:
@@ -143,11 +144,7 @@ class DocumentWire(ABC):
             if value is not None:
                 self.malformed(name, value)
             return
-        for item in value:
-            if isinstance(item, dict):
-                yield item
-            elif item is not None:
-                self.malformed(name, item)
+        yield from objects_of(value, name, self.malformed)
 
     def malformed(
         self, name: str, value: Json, why: str = "is of an unexpected type"

@@ -65,11 +65,7 @@ class Choice:
         if not isinstance(value, list):
             self.malformed(name, value)
             return
-        for item in value:
-            if isinstance(item, dict):
-                yield item
-            elif item is not None:
-                self.malformed(name, item)
+        yield from objects_of(value, name, self.malformed)
 
     def changed(self, key: str, item: Json) -> bool:
         """False when ``item`` came before under ``key``, just as it is now."""
@@ -112,6 +108,17 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
     """The diagnostic for a field whose value has the wrong type."""
     message = f"{name} is of an unexpected type"
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
+
+
+def objects_of(
+    items: list[Json], name: str, malformed: Callable[[str, Json], None]
+) -> Iterator[JsonObject]:
+    """The objects among ``items``; other values are ``malformed``, null is nothing."""
+    for item in items:
+        if isinstance(item, dict):
+            yield item
+        elif item is not None:
+            malformed(name, item)
 
 
 def type_of(item: JsonObject) -> str:
