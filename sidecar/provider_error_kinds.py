@@ -148,8 +148,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "network",
         r"econnreset|etimedout|econnrefused|epipe|fetch failed|socket hang up"
-        r"|^terminated|connection (?:error|reset|refused|closed|aborted)|network error"
-        r"|premature close|(?:stream|connection) (?:terminated|ended)",
+        r"|^terminated|connection (?:error|reset|refused|closed|aborted)|network error",
     ),
     (
         "cancelled",
@@ -163,6 +162,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ),
 )
 _WEAK: tuple[tuple[str, str], ...] = (
+    ("network", r"premature close|(?:stream|connection) (?:terminated|ended)"),
     (
         "server",
         r"internal (?:server )?error|bad gateway|(?:server|unexpected) error"
