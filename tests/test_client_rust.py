@@ -1,28 +1,31 @@
 """The Rust client: its tests against the real sidecar, its lints, its package.
 
 The tests themselves are in ``clients/rust`` and run by cargo. Where there is no cargo
-they are skipped, which the end of the run says.
+that can run them they are skipped, which the end of the run says.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cargo_package import HOME, cargo, missing
 from rpc_client import ROOT
 
-HOME = ROOT / "clients" / "rust"
-CARGO = shutil.which("cargo")
+LACKING = missing()
 SKIPPED = (
-    "not run: the Rust client (clients/rust), because there is no cargo: "
+    f"not run: the Rust client (clients/rust), because {LACKING}: "
     "its types, its transcripts, its 200 kills of the sidecar, its lints, its package"
 )
-needs_cargo = pytest.mark.skipif(CARGO is None, reason=SKIPPED)
+
+
+def needs_cargo(test: Any) -> Any:
+    """Whichever of these runs first compiles, so that each may take as long."""
+    skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+    return pytest.mark.timeout(1_500)(skips(test))
+
 
 PACKED = re.compile(
     r"src/[a-z_]+\.rs|examples/agent\.rs|README\.md|LICENSE"
@@ -30,29 +33,7 @@ PACKED = re.compile(
 )
 
 
-def cargo(*arguments: str) -> str:
-    """What cargo writes to standard output; the test fails with all that it said."""
-    environment = {
-        **os.environ,
-        "STREAM_SIDECAR": f"{sys.executable} -m sidecar --stdio",
-        "PYTHONPATH": str(ROOT),
-        "CARGO_TARGET_DIR": str(HOME / "target"),
-        "CARGO_TERM_COLOR": "never",
-    }
-    done = subprocess.run(
-        [str(CARGO), *arguments],
-        cwd=HOME,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
 @needs_cargo
-@pytest.mark.timeout(1_500)
 def test_cargo_test() -> None:
     """All of it: transcripts, recordings, kills, memory, README, types in step."""
     output = cargo("test", "--workspace", "--locked", "--no-fail-fast")
@@ -62,14 +43,12 @@ def test_cargo_test() -> None:
 
 
 @needs_cargo
-@pytest.mark.timeout(600)
 def test_lints() -> None:
     cargo("fmt", "--all", "--check")
     cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")
 
 
 @needs_cargo
-@pytest.mark.timeout(300)
 def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every public item has a comment, and every link in one leads somewhere."""
     monkeypatch.setenv("RUSTDOCFLAGS", "-D warnings")
@@ -77,7 +56,6 @@ def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_cargo
-@pytest.mark.timeout(300)
 def test_the_agent_runs() -> None:
     recorded = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
     output = cargo("run", "--locked", "--example", "agent", "--", str(recorded))
@@ -87,7 +65,6 @@ def test_the_agent_runs() -> None:
 
 
 @needs_cargo
-@pytest.mark.timeout(300)
 def test_what_is_published() -> None:
     """The code, one example, README and licence, and nothing else."""
     names = cargo("package", "--allow-dirty", "--locked", "--list").split()

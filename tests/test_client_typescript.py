@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from node_package import HOME, missing, npm, prepare
@@ -22,7 +23,13 @@ SKIPPED = (
     f"not run: the TypeScript client (clients/typescript), because {LACKING}: "
     "its types, its transcripts, its 200 kills of the sidecar, its package"
 )
-needs_node = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+
+
+def needs_node(test: Any) -> Any:
+    """Whichever of these runs first installs, so that each may take as long."""
+    skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+    return pytest.mark.timeout(1_500)(skips(test))
+
 
 PACKED = re.compile(
     r"dist/(adapters/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
@@ -36,19 +43,16 @@ def package() -> Path:
 
 
 @needs_node
-@pytest.mark.timeout(300)
 def test_types(package: Path) -> None:
     npm("run", "check")
 
 
 @needs_node
-@pytest.mark.timeout(1_500)
 def test_vitest(package: Path) -> None:
     npm("test")
 
 
 @needs_node
-@pytest.mark.timeout(300)
 def test_what_is_published(package: Path) -> None:
     """The code, its types, README and licence, and nothing else."""
     (packed,) = json.loads(npm("pack", "--dry-run", "--json", "--ignore-scripts"))
@@ -62,7 +66,6 @@ def test_what_is_published(package: Path) -> None:
 
 
 @needs_node
-@pytest.mark.timeout(300)
 def test_the_readme_begins_with_an_example_that_runs(
     package: Path, tmp_path: Path
 ) -> None:

@@ -16,11 +16,10 @@ pub fn project_tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
-/// The words of the command that the tests were given.
+/// The words of the command that starts the sidecar beside this crate.
 pub fn command() -> Vec<String> {
-    let told = std::env::var(stream_sidecar::VARIABLE);
-    let told = told.expect("STREAM_SIDECAR tells how the sidecar is started");
-    told.split(' ').map(str::to_owned).collect()
+    let python = std::env::var("SIDECAR_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    [&python, "-m", "sidecar", "--stdio"].map(str::to_owned).into()
 }
 
 pub fn builder() -> Builder {
