@@ -65,14 +65,15 @@ class AnswerScanner(ShownScanner):
             step = self._at_line(final)
             if step is not None:
                 return step
-        end, literal = self.literals.next(self.buffer, self.at, final=final)
+        at = max(self.at, self.clear - self.base)
+        end, literal = self.literals.next(self.buffer, at, final=final)
+        self.clear = self.base + end
         line = self.lexicon.line_start(self.buffer, self.at, end)
         if line is not None:
             self._show(line)
             return True
-        if end > self.at:
-            self._show(end)
-            return True  # a line may begin where the literal stands
+        if end > self.at:  # a line may begin where the literal stands
+            return self._show(end) or True
         return literal is not None and self._at_literal(literal, final)
 
     def _may_begin_line(self) -> bool:
@@ -104,7 +105,7 @@ class AnswerScanner(ShownScanner):
     def _at_literal(self, literal: str, final: bool) -> bool:
         """What stands here; False: that depends on code which is not yet decided."""
         tag = literal in self.delimiters.literals
-        code = self._in_code(final, everywhere=tag and self.scope == "everywhere")
+        code = self._in_code(final, tag=tag)
         if code is None:
             return False
         if code or not (self._counts(literal) if tag else self._is_protocol(literal)):
@@ -166,8 +167,7 @@ class AnswerScanner(ShownScanner):
             return True
         whole = self.lexicon.vocabulary.whole
         size = rebuilt(whole, self.visible.before, self._rest, final=final)
-        everywhere = self.scope == "everywhere"
-        inside = self._in_code(final, everywhere=everywhere) if size else False
+        inside = bool(size) and self._in_code(final, tag=True)
         if size is None or inside is None:
             return False
         if size and not inside:
@@ -176,9 +176,9 @@ class AnswerScanner(ShownScanner):
             self.border = False
         return True
 
-    def _in_code(self, final: bool, *, everywhere: bool = False) -> bool | None:
+    def _in_code(self, final: bool, *, tag: bool) -> bool | None:
         """Whether the literal that begins here is in code; None: wait."""
-        if everywhere:
+        if tag and self.scope == "everywhere":
             return False
         if self.visible.code.fenced:
             return True

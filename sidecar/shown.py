@@ -40,6 +40,7 @@ class ShownScanner(ReasoningScanner):
     ) -> None:
         super().__init__(lexicon, context, scope, max_held, max_call, native=native)
         self.runs = RunIndex()
+        self.clear = 0  # up to here no literal begins: searched once, not by the line
         self.visible = VisibleText(max_held, lexicon.literals.longest)
         self.chain = None if context.echo is None else LeadingResults(context.echo)
 
@@ -108,7 +109,7 @@ class ShownScanner(ReasoningScanner):
         rest, after = self.buffer[self.at :], self.base + self.at
         for text, start, _ in items:
             self.buffer, self.base, self.at = text, start, 0
-            self.free, self.runs = start + len(text), RunIndex()
+            self.free, self.runs, self.clear = start + len(text), RunIndex(), start
             while self._step(final=True):
                 pass
         self.buffer, self.base, self.at = rest, after, 0

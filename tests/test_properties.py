@@ -36,7 +36,7 @@ def tried(examples: int) -> settings:
 # --- Text -----------------------------------------------------------------------------
 
 
-@tried(900)
+@tried(700)
 @given(TEXT_STREAMS, SEEDS)
 def test_cut_anywhere_same_result(stream, seed):
     """Invariant 1: cut anywhere, same result."""
@@ -48,7 +48,7 @@ def test_cut_anywhere_same_result(stream, seed):
         assert plain(fed.message) == plain(whole.message)
 
 
-@tried(900)
+@tried(700)
 @given(TEXT_STREAMS)
 def test_nothing_vanishes(stream):
     """Invariant 2: every character of the input is in exactly one event."""
@@ -57,7 +57,7 @@ def test_nothing_vanishes(stream):
         assert_conserved(feed(params, chunks, trace=True), params, chunks)
 
 
-@tried(900)
+@tried(700)
 @given(TEXT_STREAMS)
 def test_no_delimiter_is_shown(stream):
     """Invariant 4: no supported delimiter in visible text outside code, and 6: held
@@ -100,7 +100,7 @@ def test_clean_text_stays(params, text):
 # --- Documents ------------------------------------------------------------------------
 
 
-@tried(600)
+@tried(400)
 @given(st.one_of(PARAMS, WRITTEN_PARAMS), DOCUMENTS)
 def test_no_document_makes_it_fail(params, documents):
     """Invariant 3: push and close never raise for anything a provider sends; and what
@@ -121,7 +121,7 @@ def test_no_recording_makes_it_fail(recording):
     assert feed(params, documents, snapshots=True).events == fed.events
 
 
-@tried(500)
+@tried(300)
 @given(
     st.one_of(PARAMS, WRITTEN_PARAMS),
     st.lists(CHUNKS.map(as_read), min_size=1, max_size=6),
@@ -139,7 +139,7 @@ def test_a_body_is_its_documents(params, documents, seed):
     assert_conserved(traced, params, documents)
 
 
-@tried(500)
+@tried(300)
 @given(
     st.one_of(
         st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),
