@@ -147,7 +147,7 @@ async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
         assert_eq!(reason, LostReason::TooLong { limit: 100 });
         assert!(matches!(*source, Error::Exited { status: Some(_), .. }), "{source}");
     }
-    assert_eq!(sidecar.open(text()).await.unwrap().push("d").await.unwrap().len(), 1);
+    assert_eq!(sidecar.open(text()).await.unwrap().push("Done.").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
