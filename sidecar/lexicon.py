@@ -147,10 +147,9 @@ class Lexicon:
         if match is None:
             return found
         openings = self.vocabulary.openings_of(match[0])
-        if not openings:  # a delimiter or a mark
-            return []
-        longest = max(len(opening.opener) for opening in found)
-        return found if len(match[0]) < longest else found + openings
+        if not openings:
+            return []  # a delimiter or a mark
+        return found + [each for each in openings if not _is_outdone(each, found)]
 
     def restart(self, raw: str, position: int) -> int:
         """Where candidates may begin again in ``raw``, which failed at ``position``.
@@ -167,6 +166,12 @@ class Lexicon:
         if line and any(one.startswith(rest) for one in self._heads.get(rest[0], ())):
             return min(found, at)
         return found
+
+
+def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
+    """Whether a form with a longer opener stands at the same place."""
+    short = opening.opener
+    return any(short != each.opener and each.opener.startswith(short) for each in found)
 
 
 @lru_cache(maxsize=64)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from sidecar.call_bodies import properties
 from sidecar.call_parts import ahead, optional
 from sidecar.delimiters import Literals
-from sidecar.forms import Form, Found, MalformedError, WrittenCall
+from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.grammar import (
+    EndedError,
     line_end,
     literal,
     literals,
@@ -132,7 +133,7 @@ def _wants_text(schema: Any, value: Any) -> bool:
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:
-    """Behind ``call:`` or its like: declared on a line of its own, or namespaced."""
+    """Behind ``call:`` or its like: in a tag, on a line of its own, or namespaced."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
         head = _Head(cursor.opener[:-1], spaced=False)
@@ -142,12 +143,14 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
     else:
         head = yield from _head(cursor)
     body = yield from _body(cursor)
+    bare_end = cursor.position
     end = yield from _tail(cursor)
     if head.spaced:
         cursor.serious = True
         found = _call(cursor, head, body, end)
         return Found(found.kind, found.read, tier="B")
-    yield from line_end(cursor)
+    if cursor.opener[0] != "<" or end == bare_end:
+        yield from line_end(cursor)
     return _call(cursor, head, body, cursor.position)
 
 
@@ -176,12 +179,20 @@ def _response(cursor: Cursor) -> Reading[Found]:
     return Found(Kind.RESULT, read)
 
 
-_RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>"))
+_RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
 
 
 def _result_tail(cursor: Cursor) -> Reading[Found]:
-    """The head of a result was eaten: its tail up to a control token is left."""
-    (_, end), closer = yield from until(cursor, _RESULT_END)
+    """The head of a result was eaten: its tail up to a control token is left, all on
+    one line. Without that token only the first one goes."""
+    token = cursor.position - 1
+    try:
+        (_, end), closer = yield from until(cursor, _RESULT_END)
+    except EndedError:
+        closer = "\n"
+    if closer == "\n":
+        cursor.at -= cursor.position - token
+        return mark()
     cursor.at += len(closer)
 
     def read(raw: str) -> Any:
