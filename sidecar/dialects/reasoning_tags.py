@@ -82,5 +82,7 @@ WITH: dict[str, tuple[str, ...]] = {
 SENTINELS = ("gemma4", "cohere", "apertus", "kimi-k3")
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
 
-ENDS_REASONING = frozenset(("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml"))
+ENDS_REASONING = frozenset(
+    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony")
+)
 """A call in open reasoning ends it by design (dialects.md 2.1)."""
