@@ -326,7 +326,7 @@ def test_actions() -> None:
 
         titles = [each["title"] for each in actions(items[0]["range"])]
         assert titles == [
-            "Take reasoning out of the answer",
+            "Move reasoning out of the answer",
             "Fix all in this message",
             "Take out everything that leaked into this session",
         ]

@@ -32,7 +32,7 @@ _LONGEST = 80
 """So many characters of a text are shown in a line."""
 
 _WORDS: dict[str, tuple[str, str]] = {
-    "reasoning": ("Reasoning in the answer", "Take reasoning out of the answer"),
+    "reasoning": ("Reasoning in the answer", "Move reasoning out of the answer"),
     "delimiter": ("Stray delimiter", "Remove stray delimiter"),
     "tool-result": ("Leaked tool result", "Remove leaked tool result"),
     "tool-call": ("Tool call written as text", "Remove tool call written as text"),
