@@ -216,7 +216,8 @@ def _mark(event: Event, final: dict[int, str]) -> Mark | None:
         kind = final.get(event.block, "reasoning")
     elif isinstance(event, ToolCall | ToolResult):
         kind = event.type
-    elif isinstance(event, Diagnostic):
+    else:
+        assert isinstance(event, Diagnostic)  # nothing else has a span
         kind = _BLANK if str(event.raw).isspace() else _KINDS.get(event.code, kind)
     return (*span, kind)
 

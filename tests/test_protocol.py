@@ -550,3 +550,14 @@ def test_half_characters_in_chunks(stream):
     (answer,) = stream.push(frame(body))
 
     assert "".join(event["text"] for event in answer["result"]["events"]) == "😀"
+
+
+def test_formats_of_the_host_and_dialects_are_taken(host):
+    echo = {"markers": ["[used:"], "prefixes": ["timestamp"]}
+    policy = {"echo": echo, "dialects": ["hermes", "glm"]}
+
+    opened = host.request("stream/open", {"policy": policy})
+
+    told = json.loads(json.dumps(opened))
+    assert told["policy"]["echo"] == echo
+    assert told["profile"]["dialects"] == ["hermes", "glm"]
