@@ -156,7 +156,7 @@ DOCUMENTS: dict[str, Callable[[int], list[Any]]] = {
 @pytest.mark.parametrize("cut", [lambda text: [text], in_slices], ids=["whole", "cut"])
 def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> None:
     params = {**PARAMS, "limits": {"maxHeldChars": 10_000}}
-    sizes = (2_000, 20_000) if name in DEEP else (400, 4_000)
+    sizes = (4_000, 40_000) if name in DEEP else (400, 4_000)
     few, many = (lines_of(lambda n=n: feed(params, cut(TEXTS[name](n)))) for n in sizes)
     assert many < 11 * few + 2_000
 
