@@ -60,6 +60,13 @@ class Blocks:
         outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
         return block.number
 
+    def extend(self, text: str) -> None:
+        """More text of the open block, whose deltas have been sent."""
+        block = self.open
+        assert block is not None  # a run belongs to it
+        block.size += len(text)
+        self.outlet.builder.extend(self.choice, block.number, text)
+
     def _ready(self, channel: Channel, source: Source | None) -> Block:
         block = self.open
         if block is not None:

@@ -173,6 +173,12 @@ class MessageBuilder:
         if building.body is not None:
             building.body += event.text.encode("utf-8", "surrogatepass")
 
+    def extend(self, choice: int, block: int, text: str) -> None:
+        """More text of a block that has begun."""
+        building = self._choice(choice).texts[block]
+        if building.body is not None:
+            building.body += text.encode("utf-8", "surrogatepass")
+
     def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
         """The block of a delta, remembered because most deltas continue a block."""
         channel: Channel = "text" if isinstance(event, TextDelta) else "reasoning"

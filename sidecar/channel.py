@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import define
-
 from sidecar.blocks import Blocks
 from sidecar.citations import TextMap
 from sidecar.events import Reclassify
 from sidecar.formed import Formed
 from sidecar.pieces import Kind, Piece, Pieces, merged
+from sidecar.plain import PlainRun
 from sidecar.reasoning import NativeText
+from sidecar.removals import REMOVALS, Counters
 from sidecar.splitter import Splitter
 from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
 from sidecar.text import SurrogateJoiner
@@ -28,15 +28,6 @@ from sidecar.watch import Watch
 if TYPE_CHECKING:
     from sidecar.formed import Written
     from sidecar.surroundings import Surroundings
-
-
-@define
-class Counters:
-    """What a choice did to its text; the names are those of ``Stats``."""
-
-    delimiters_stripped: int = 0
-    reasoning_extracted: int = 0
-    held_peak: int = 0
 
 
 class Channel:
@@ -66,6 +57,7 @@ class Channel:
         self._mirrors = NativeText(options.limits.max_document_chars)
         self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
+        self._run = PlainRun(choice, outlet, self._account)
         self.tagged = TaggedReasoning(
             choice, self.policy, self.max_held, self.answer, self.blocks, outlet
         )
@@ -84,6 +76,12 @@ class Channel:
     # What comes in
 
     def text(self, text: str) -> None:
+        run = self._run
+        if self.outlet.run is run and not run.matters(text):
+            if text:
+                self.outlet.plain(run.give(text))
+            return
+        self.settle()
         joiner = self._joiners[0]
         if joiner.held or not text.isascii():
             text = joiner.push(text)
@@ -91,8 +89,36 @@ class Channel:
             self.map.raw(text)
             answer = self.answer
             self._take(answer.push(text))
-            if answer.holds or self.tagged.held:
+            if answer.matters is not None and not (self.tagged.held or joiner.held):
+                self._begin_run()
+            elif answer.holds or self.tagged.held:
                 self._note_held()
+
+    def _begin_run(self) -> None:
+        """From here on plain text needs no more than its event."""
+        block, answer = self.blocks.open, self.answer
+        if block is None or self.outlet.trace or self._watch is not None:
+            return
+        thinks = answer.depth > 0
+        fits = block.source == ("tag" if thinks else None)
+        if fits and answer.matters is not None and (not thinks or self.tagged.passes):
+            matters = answer.matters
+            self._run.begin(block.number, answer.gates, matters, thinks=thinks)
+
+    def settle(self) -> None:
+        """Does the bookkeeping of the run, which is over."""
+        if self.outlet.run is self._run:
+            self._run.end()
+
+    def _account(self, text: str) -> None:
+        """What `_take` does with plain text besides its event."""
+        self.map.raw(text)
+        ((_, _, start, end),) = self.answer.passed(text)
+        self.blocks.extend(text)
+        if self.answer.depth:
+            self.tagged.extend(text)
+        else:
+            self._shown(text, start, end)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
@@ -102,6 +128,7 @@ class Channel:
         text = self._joiners[1].push(self._mirrors.push(field, text, document))
         if not text:
             return
+        self.settle()
         if self.blocks.signed or block != self._native_key:
             self._native_key = block
             self.blocks.end_native()
@@ -116,6 +143,7 @@ class Channel:
         self, signature: str | None, opaque: Any, block: int | str | None
     ) -> None:
         """Provider state of the native ``block``, which may have no text at all."""
+        self.settle()
         if block is not None and block != self._native_key:
             self._native_key = block
             self.blocks.begin_native()
@@ -140,6 +168,7 @@ class Channel:
 
         ``followed``: by a structured call.
         """
+        self.settle()
         text, native = (joiner.close() for joiner in self._joiners)
         if text:
             self.map.raw(text)
@@ -177,11 +206,14 @@ class Channel:
     def _text(self, piece: Piece) -> None:
         _, text, start, end = piece
         block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
-        self.map.visible(start, end, block)
         if self._watch is not None:
             self._watch.push(text)
         if self._since_call[-1:] != [block]:
             self._since_call.append(block)
+        self._shown(text, start, end)
+
+    def _shown(self, text: str, start: int, end: int) -> None:
+        self.map.visible(start, end, self._since_call[-1])
         if self.empty and not text.isspace():
             self.empty = False
 
@@ -211,7 +243,7 @@ class Channel:
         kind = piece[0]
         if kind is not Kind.BLANK:
             self.counters.delimiters_stripped += 1
-        code, severity, message = _REMOVALS[kind]
+        code, severity, message = REMOVALS[kind]
         if self.outlet.trace or severity == "warning":
             self.outlet.diagnose(self.choice, code, severity, message, piece)
 
@@ -265,17 +297,3 @@ class Channel:
     def _send_native(self, piece: Piece) -> None:
         self.blocks.reasoning(piece[1], "native", self.outlet.span(piece))
         self.tagged.native(piece[1])
-
-
-_REMOVALS: dict[Kind, tuple[str, str, str]] = {
-    Kind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
-    Kind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
-    Kind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
-    Kind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
-    Kind.STRAY: ("orphan-reasoning-close", "warning", "a closer without an opener"),
-    Kind.REBUILT: (
-        "delimiter-stripped",
-        "warning",
-        "characters that would have completed a delimiter",
-    ),
-}

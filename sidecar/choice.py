@@ -79,6 +79,7 @@ class Choice:
     def text(self, text: str) -> None:
         self.channel.text(text)
         if self._citations is not None:
+            self.channel.settle()
             self._cite(self._citations.ready())
 
     def call(self, part: CallPart, wire: str) -> None:
@@ -128,6 +129,7 @@ class Choice:
     def cite(self, part: CitationPart) -> None:
         if self._citations is None:
             self._citations = CitationResolver(self.channel.map)
+        self.channel.settle()
         self._citations.push(part)
         self._cite(self._citations.ready())
 

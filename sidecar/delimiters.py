@@ -9,6 +9,7 @@ never be shown, and so also knows what completes one that was begun.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[str, str]
 """Opener and closer; an empty opener is written by the chat template alone."""
+
+_TELLING = 4
+"""So many characters tell most text from a literal."""
 
 
 class Literals:
@@ -30,9 +34,15 @@ class Literals:
         first = "".join(sorted({re.escape(text[0]) for text in self.literals}))
         #: the characters that may begin a literal
         self.first = re.compile(f"[{first}]" if first else r"(?!)")
-        #: the same, and what may change the state of code or white space
-        self.special = re.compile(f"[{first}`\n]")
         self.any = re.compile(_alternatives(self.literals) or r"(?!)")
+
+    @cached_property
+    def beginnings(self) -> str:
+        """A pattern of where a literal may begin, as far as its head can tell."""
+        whole = {text[:_TELLING] for text in self.literals}
+        begun = {text[:end] for text in whole for end in range(1, len(text))}
+        cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
+        return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
     def certain(self, text: str, at: int) -> int:
         """Where a proper prefix of a literal at the end of ``text`` begins."""

@@ -20,14 +20,12 @@ character that completes them. Time is linear in the input.
 
 from __future__ import annotations
 
-import codecs
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from sidecar.base64text import Base64Reader
+from sidecar.decoders import Piece, decoder_of
 from sidecar.eventstream import EventStreamReader
 from sidecar.jsonstream import ArrayReader, SequenceReader
-from sidecar.sse import Frame, Held, SseReader, frame_of, malformed
-from sidecar.text import SurrogateJoiner
+from sidecar.sse import Frame, Held, SseReader, frame_of
 from sidecar.wires.parts import DiagnosticPart, Document
 
 __all__ = ["FRAMINGS", "Frame", "Framer"]
@@ -49,7 +47,7 @@ class Framer:
     def __init__(
         self, framing: str = "auto", encoding: str = "utf-8", limit: int = 8_388_608
     ) -> None:
-        self._decoder = _decoder(framing, encoding, limit)
+        self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
         self._started = False
         self._joiner = getattr(self._decoder, "joiner", None)
@@ -58,6 +56,12 @@ class Framer:
     def framing(self) -> str:
         """``auto`` until the input has decided it, then what was decided."""
         return self._reader.framing
+
+    @property
+    def direct(self) -> bool:
+        """Whether a string of whole characters is a document as it stands."""
+        joiner = self._joiner
+        return self.framing == "text" and joiner is not None and not joiner.held
 
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
@@ -86,84 +90,6 @@ class Framer:
                     piece = piece.removeprefix(_BYTE_ORDER_MARK)
                 frames += self._reader.push(piece)
         return frames
-
-
-# --- Decoders: the strings of a host to characters ------------------------------------
-
-Piece: TypeAlias = str | bytes | DiagnosticPart
-
-
-class _Decoder(Protocol):
-    def push(self, chunk: str) -> list[Piece]: ...
-
-    def close(self) -> list[Piece]: ...
-
-
-class _TextDecoder:
-    """Strings of text, cut anywhere, also between the halves of a UTF-16 pair."""
-
-    def __init__(self) -> None:
-        self.joiner = SurrogateJoiner()
-
-    def push(self, chunk: str) -> list[Piece]:
-        return [self.joiner.push(chunk)]
-
-    def close(self) -> list[Piece]:
-        pieces: list[Piece] = [self.joiner.close()]
-        count, self.joiner.repaired = self.joiner.repaired, 0
-        if count:
-            problem = f"Half characters without their partner became U+FFFD: {count}."
-            pieces.append(DiagnosticPart("surrogate-repaired", problem, "info"))
-        return pieces
-
-
-class _Base64Decoder:
-    """Base64 of bytes, cut anywhere: UTF-8, or an event stream's.
-
-    ``is_binary`` None: an event stream begins with a zero byte, and no text does. Bytes
-    that are no UTF-8 become U+FFFD.
-    """
-
-    def __init__(self, limit: int, is_binary: bool | None) -> None:
-        self._base64 = Base64Reader(limit)
-        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
-        self._is_binary = is_binary
-
-    def push(self, chunk: str) -> list[Piece]:
-        return [self._decoded(piece) for piece in self._base64.push(chunk)]
-
-    def close(self) -> list[Piece]:
-        rest, junk = self._base64.close()
-        last = self._decoded(rest)
-        if isinstance(last, str):
-            last += self._utf8.decode(b"", final=True)
-        return [last, *junk]
-
-    def _decoded(self, piece: bytes | DiagnosticPart) -> Piece:
-        if isinstance(piece, DiagnosticPart):
-            return piece
-        if self._is_binary is None and piece:
-            self._is_binary = piece[0] == 0
-        return piece if self._is_binary else self._utf8.decode(piece)
-
-
-class _NoBytes:
-    """Strings where bytes belong: reported as one, since nothing in them is a frame."""
-
-    def __init__(self, limit: int) -> None:
-        self._held = Held(limit)
-
-    def push(self, chunk: str) -> list[Piece]:
-        if chunk:
-            self._held.add(chunk)
-        return []
-
-    def close(self) -> list[Piece]:
-        if not self._held.pieces:
-            return []
-        text = self._held.take()
-        problem = "Text where an event stream needs base64 (encoding)"
-        return [malformed(text, problem) if isinstance(text, str) else text]
 
 
 # --- Readers: characters to documents -------------------------------------------------
@@ -275,17 +201,6 @@ def _guess(start: str) -> str | None:
 
 
 # --- The tables -----------------------------------------------------------------------
-
-_BINARY = {"aws-eventstream": True, "auto": None}
-"""Framings of bytes that are no UTF-8; of ``auto`` the first byte decides."""
-
-
-def _decoder(framing: str, encoding: str, limit: int) -> _Decoder:
-    is_binary = _BINARY.get(framing, False)
-    if encoding == "base64":
-        return _Base64Decoder(limit, is_binary)
-    return _NoBytes(limit) if is_binary else _TextDecoder()
-
 
 _READERS: dict[str, type[_Reader]] = {
     "auto": _AutoReader,

@@ -77,6 +77,11 @@ class Intake:
         """The framing's name, ``auto`` until it is decided."""
         return self._framer.framing
 
+    @property
+    def direct(self) -> bool:
+        """Whether a string of whole characters is text of the answer as it stands."""
+        return self._settled and self._kind is str and self._framer.direct
+
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)
         if len(frames) == 1 and self._settled:

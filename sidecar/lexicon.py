@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.candidate import Opening
 from sidecar.delimiters import Delimiters, Literals
+from sidecar.gates import LineGates, anywhere
+from sidecar.markdown import BLANKS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,8 +27,6 @@ Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 
 WHOLE = 9
 """Literals of at least so many characters are not to be completed by a removal."""
-
-BLANKS = " \t\r\f\v"
 
 
 class Vocabulary:
@@ -101,6 +101,9 @@ class Lexicon:
         for opener in self._lines:
             self._heads.setdefault(opener[0], []).append(opener)
         self._line_start = _line_starts("".join(sorted(self._heads)))
+        #: what text of the answer, and of reasoning, must not have to pass
+        self.gates = LineGates(self.literals.beginnings, self._lines).gates
+        self.thought = anywhere(self.literals.beginnings)
 
     def _name(self, opening: Opening, name: str) -> None:
         opener = opening.opener % name

@@ -94,6 +94,8 @@ class RunIndex:
 class Line(Enum):
     """Where the current visible line stands."""
 
+    __hash__ = object.__hash__  # that of an enum is no C code, and lines are keys
+
     #: only blanks, ``>`` and list marks so far
     PREFIX = 1
     #: a list mark or its digits, which only a blank makes part of the prefix
@@ -140,8 +142,13 @@ class CodeState:
 
     @property
     def ordinary(self) -> bool:
-        """True when text without backticks and line breaks changes nothing."""
-        return self.run == 0 and (self.line is Line.TEXT or self.line is Line.FENCED)
+        """True when what comes next on this line cannot begin a list or a fence."""
+        return self.line is Line.TEXT or self.line is Line.FENCED
+
+    @property
+    def begins_line(self) -> bool:
+        """True where nothing but blanks and ``>`` may have come on this line."""
+        return self.line is Line.PREFIX or self.line is Line.FENCED_PREFIX
 
     @property
     def fenced(self) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from sidecar.events import ReasoningDelta, Span, TextDelta
     from sidecar.pieces import Piece
+    from sidecar.plain import PlainRun
 
 CLOSING_ORDER: tuple[type, ...] = (
     ToolCall,
@@ -49,6 +50,7 @@ class Outlet:
         self.trace = trace
         self.seq = 0
         self.spoken = False  # text, reasoning or a call has been sent
+        self.run: PlainRun | None = None  # deltas whose bookkeeping is to be done
         self._blocks = 0
         self._events: list[Event] = []
         self._waiting: dict[type, list[Callable[[int], Event]]] | None = None
@@ -64,6 +66,8 @@ class Outlet:
         if self._waiting is not None and make in self._waiting:
             self._waiting[make].append(lambda seq: make(seq, choice, *args, **fields))
             return
+        if self.run is not None:
+            self.run.end()
         self.seq += 1
         event = make(self.seq, choice, *args, **fields)
         self._events.append(event)
@@ -74,6 +78,10 @@ class Outlet:
         self.seq = event.seq
         self._events.append(event)
         self.builder.push(event)
+
+    def plain(self, event: TextDelta | ReasoningDelta) -> None:
+        """Sends a delta of the run, whose bookkeeping is done later."""
+        self._events.append(event)
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, under its own number."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
+    __hash__ = object.__hash__  # that of an enum is no C code, and kinds are keys
+
     #: visible text
     TEXT = 1
     #: reasoning

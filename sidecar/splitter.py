@@ -8,7 +8,7 @@ It holds back only what cannot be decided yet: a proper prefix of a literal, a d
 behind an unmatched backtick run, a closer in reasoning that may be quoted, a candidate
 for a call or a result, leading results, and the white space of ``sidecar.visible``.
 ``flush`` decides what is held as at the end of the text; the states of reasoning, fence
-and line go on.
+and line go on. While ``matters`` is set, text of which it finds nothing is one piece.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from sidecar.answer import AnswerScanner
+from sidecar.gates import IN_FENCE
 from sidecar.grammar import Context
 from sidecar.pieces import Kind, Pieces
-from sidecar.visible import Orphan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,13 +55,14 @@ class Splitter(AnswerScanner):
         self.likely_open = likely_open
         self.depth = 1 if native or starts_open == "open" else 0
         self.implicit = self.depth == 1
-        self._matters: Callable[[str], object] | None = None
+        self.gates = lexicon.gates  # for plain text from here on
+        self.matters: Callable[[str], object] | None = None
         if self.depth and not native:
             self.out.append((Kind.ENTER, "", 0, 0))
 
     def push(self, text: str) -> Pieces:
-        if self._matters is not None and not self._matters(text):
-            return self._pass(text)
+        if self.matters is not None and not self.matters(text):
+            return self.passed(text)
         # In bounded steps, because each step through the buffer copies its rest.
         for at in range(0, len(text), _STEP):
             self.buffer += text[at : at + _STEP]
@@ -78,7 +79,7 @@ class Splitter(AnswerScanner):
             self._decide(followed and self.chain.is_echo())
             self._take(final=True)
         self.visible.flush(self.out)
-        self.border, self._matters = True, None
+        self.border, self.matters = True, None
         return self._give()
 
     def call(self) -> None:
@@ -97,26 +98,33 @@ class Splitter(AnswerScanner):
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
-        shown = self.visible
-        ready = not (self.buffer or self.border or self.candidate)
-        if self.depth:
-            search = self.literals.first.search
-            self._matters = search if ready and not self.skip_break else None
+        self.matters = None
+        if self.buffer or self.border or self.candidate:
             return
-        ready = ready and shown.line_shown and shown.orphan is not Orphan.ARMED
-        search = self.literals.special.search
-        self._matters = search if ready and shown.code.ordinary else None
+        if self.depth:
+            self.gates = self.lexicon.thought
+            self.matters = None if self.skip_break else self.gates.inside
+            return
+        code = self.visible.code
+        fenced = code.fenced and self.scope != "everywhere"
+        self.gates = IN_FENCE if fenced else self.lexicon.gates
+        if self.visible.begins_line and code.begins_line:
+            self.matters = self.gates.begins
+        elif self.visible.goes_on and code.ordinary:
+            self.matters = self.gates.inside
 
-    def _pass(self, text: str) -> Pieces:
+    def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         if not text:
             return []
         start = self.base
         self.base = end = start + len(text)
+        begins, inside = self.gates
+        self.matters = begins if text[-1] == "\n" else inside
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]
-        self.visible.note(text)
+        self.visible.write(text, start, [])
         return [(Kind.TEXT, text, start, end)]
 
     def _give(self) -> Pieces:

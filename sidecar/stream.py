@@ -18,6 +18,7 @@ from sidecar.message import Stats
 from sidecar.outlet import Outlet
 from sidecar.provider_errors import normalize_error
 from sidecar.surroundings import surroundings
+from sidecar.usage import merge_usage
 from sidecar.wires.parts import (
     BlockEndPart,
     CallEndPart,
@@ -72,6 +73,8 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
+        self._passed = 0  # pushes of plain text that went no further than its run
+        self._direct = False  # strings are text as it stands
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -93,11 +96,23 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
+        run = self._outlet.run
+        if (
+            run is not None
+            and self._direct
+            and type(chunk) is str
+            and chunk
+            and not run.matters(chunk)
+        ):
+            self._passed += 1
+            self._chars += len(chunk)
+            return [run.give(chunk)]
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
         for parts in self._intake.push(chunk):
             self._take(parts)
+        self._direct = self._intake.direct
         return self._outlet.take()
 
     def close(
@@ -141,6 +156,8 @@ class Stream:
 
     def message(self) -> Message:
         """The message of all events so far."""
+        if self._outlet.run is not None:
+            self._outlet.run.settle()
         return self._outlet.builder.build()
 
     def stats(self) -> Stats:
@@ -148,8 +165,8 @@ class Stream:
         channels = [choice.channel for choice in self._choices.values()]
         counters = [channel.counters for channel in channels]
         return Stats(
-            pushes=self._pushes,
-            chunks=self._intake.documents,
+            pushes=self._pushes + self._passed,
+            chunks=self._intake.documents + self._passed,
             chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),
@@ -233,11 +250,8 @@ class Stream:
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""
-        known = dict(self._usage)
-        for name in _USAGE_FIELDS:
-            value = getattr(part, name)
-            if value is not None:
-                known[name] = value
+        told = {name: getattr(part, name) for name in _USAGE_FIELDS}
+        known = merge_usage(self._usage, told)
         if known != self._usage:
             self._usage = known
             self._outlet.send(Usage, 0, part.raw, **known)

@@ -142,9 +142,21 @@ class TaggedReasoning:
         assert self._block is not None  # the splitter says "enter" first
         return self._block
 
+    @property
+    def passes(self) -> bool:
+        """Whether reasoning goes out as it comes."""
+        block = self._block
+        return block is not None and (self._native is None or block.passing)
+
     def _send(self, block: _Block, piece: Piece) -> None:
-        text = piece[1]
-        number = self.blocks.reasoning(text, "tag", self.outlet.span(piece))
+        number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(piece))
+        self._sent(block, number, piece[1])
+
+    def extend(self, text: str) -> None:
+        """``text`` has been sent in the open block."""
+        self._sent(self._open, self._open.sent[-1], text)
+
+    def _sent(self, block: _Block, number: int, text: str) -> None:
         if number not in block.sent[-1:]:
             block.sent.append(number)
         if len(block.head) < self.answer.literals.longest:

@@ -202,6 +202,17 @@ class VisibleText:
             self._show(self.blanks, out)
 
     @property
+    def begins_line(self) -> bool:
+        """True at the beginning of a line, where nothing was removed or waits."""
+        wait = self.held or self.start or self.line_shown or self.line_removed
+        return not wait and self.orphan is Orphan.NONE
+
+    @property
+    def goes_on(self) -> bool:
+        """True in a line of which something has been shown."""
+        return self.line_shown and self.orphan is Orphan.NONE
+
+    @property
     def before(self) -> str:
         """What will stand directly before the next visible character."""
         armed = self.orphan is Orphan.ARMED

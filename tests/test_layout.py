@@ -29,13 +29,15 @@ CORE = _names(
     """
     errors hot events options pieces profiles text text_map jsontext
     pushdown relaxed_tables relaxed pythonic_tables pythonic delimiters reasoning
-    echo grammar forms call_bodies call_parts candidate leading lexicon written
-    wires.parts markdown sources
-    message builder outlet ending visible scanner shown answer splitter
+    echo grammar forms call_bodies call_parts candidate leading markdown gates lexicon
+    written
+    wires.parts sources
+    message builder plain outlet ending visible scanner shown answer splitter
     usage provider_error_kinds provider_error_waits provider_error_bodies
     provider_errors
-    citations blocks tagged sse jsonstream base64text eventstream framing
-    dialects tools surroundings watch formed channel choice wires intake stream
+    citations blocks tagged sse jsonstream base64text eventstream decoders
+    framing
+    dialects tools surroundings watch formed removals channel choice wires intake stream
     history_results history_messages history_text history_spans history
     json_places history_documents
     """

@@ -1,0 +1,94 @@
+"""What a slice of text must not have to pass as it stands.
+
+A gate is a function of a slice, true when anything in it may matter: the beginning of a
+literal, half a character, a line that may begin with an opener, a list, a quote, a
+fence or blanks (which wait for what follows them). There are two for each state of the
+text: where the slice begins a line, and where it goes on with one. A line break itself
+passes, and so do backticks within a line: whether they make code is only asked where a
+literal stands.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from sidecar.markdown import BLANKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+HALVES = "\ud800-\udfff"
+"""Halves of a character of two UTF-16 units: they wait for each other."""
+
+_MARKS = r">*+\-~`\d"
+"""What may begin a quote, a list or a fence (`sidecar.markdown`)."""
+
+
+class Gates(NamedTuple):
+    """``begins``: for a slice that begins a line; ``inside``: for one that goes on."""
+
+    begins: Callable[[str], object]
+    inside: Callable[[str], object]
+
+
+@lru_cache(maxsize=64)
+def anywhere(literal: str) -> Gates:
+    """Gates where lines do not count; ``literal``: a pattern of how one may begin."""
+    search = re.compile(f"{literal}|[{HALVES}]").search
+    return Gates(search, search)
+
+
+def _in_a_fence() -> Gates:
+    begins = rf"[{BLANKS}>~`]"
+    return Gates(
+        re.compile(rf"(?:\A|\n){begins}|[{HALVES}]").search,
+        re.compile(rf"\n{begins}|[{HALVES}]").search,
+    )
+
+
+IN_FENCE = _in_a_fence()
+"""In fenced code only the line counts that closes it."""
+
+
+class LineGates:
+    """Gates of the answer outside fences. ``openers`` are those that begin lines."""
+
+    def __init__(self, literal: str, openers: Iterable[str]) -> None:
+        self._openers: dict[str, list[str]] = {}
+        for opener in openers:
+            self._openers.setdefault(opener[0], []).append(opener)
+        self._longest = max(map(len, openers), default=0)
+        self._patterns = _patterns(literal, "".join(sorted(self._openers)))
+
+    @property
+    def gates(self) -> Gates:
+        return Gates(self._begins, self._inside)
+
+    def _begins(self, text: str) -> bool:
+        return self._matters(self._patterns[0], text)
+
+    def _inside(self, text: str) -> bool:
+        return self._matters(self._patterns[1], text)
+
+    def _matters(self, pattern: re.Pattern[str], text: str) -> bool:
+        match = pattern.search(text)
+        while match is not None:
+            if match.lastgroup is None:
+                return True
+            at = match.start("head")
+            rest = text[at : at + self._longest]
+            for opener in self._openers[text[at]]:
+                if rest.startswith(opener) or opener.startswith(rest):
+                    return True
+            match = self._patterns[1].search(text, at)  # a literal may begin there
+        return False
+
+
+@lru_cache(maxsize=64)
+def _patterns(literal: str, heads: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """For the beginning of a line and for its inside; ``head`` may begin an opener."""
+    head = f"(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
+    begins = f"(?:[{BLANKS}{_MARKS}]|{head})|{literal}|[{HALVES}]"
+    return re.compile(rf"(?:\A|\n){begins}"), re.compile(rf"\n{begins}")
