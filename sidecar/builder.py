@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import define, evolve, fields
+from attrs import define, evolve, field, fields
 
 from sidecar.events import (
     BlockEnd,
@@ -33,25 +33,25 @@ from sidecar.sources import sources_of
 
 @define
 class _Building:
-    """A block of text or reasoning so far; ``body`` is None when texts are not kept.
+    """A block of text or reasoning so far.
 
     The text is kept as UTF-8: one growing piece of memory, where a ``StringIO`` of
     Python 3.11 keeps every piece that was written.
     """
 
     channel: Channel
-    body: bytearray | None
+    body: bytearray = field(factory=bytearray)
     source: str | None = None
     signature: str | None = None
     opaque: Any = None
     raw_text: str | None = None
 
     @property
-    def text(self) -> str | None:
-        return None if self.body is None else self.body.decode("utf-8", "surrogatepass")
+    def text(self) -> str:
+        return self.body.decode("utf-8", "surrogatepass")
 
     def build(self, number: int) -> TextBlock | ReasoningBlock:
-        text = self.text or ""
+        text = self.text
         if self.channel == "text":
             return TextBlock(number, text, self.opaque)
         return ReasoningBlock(
@@ -85,14 +85,15 @@ class MessageBuilder:
 
     def __init__(self, *, parts: bool = True) -> None:
         self.parts = parts
+        self._folds = _FOLDS if parts else _FOLDS_WITHOUT_TEXTS
         self._choices: dict[int, _Choice] = {0: _Choice()}
-        self._last = _Building("text", None)
+        self._last = _Building("text")
         self._last_block = -1
         self._usage: Usage | None = None
         self._metadata: Metadata | None = None
 
     def push(self, event: Event) -> None:
-        fold = _FOLDS.get(type(event))
+        fold = self._folds.get(type(event))
         if fold is not None:
             fold(self, event)
 
@@ -162,21 +163,19 @@ class MessageBuilder:
         texts = self._choice(choice).texts
         building = texts.get(block)
         if building is None:
-            body = bytearray() if self.parts else None
-            building = texts[block] = _Building(channel, body)
+            building = texts[block] = _Building(channel)
         return building
 
     def _delta(self, event: TextDelta | ReasoningDelta) -> None:
         building = self._last
         if event.block != self._last_block:
             building = self._begin(event)
-        if building.body is not None:
-            building.body += event.text.encode("utf-8", "surrogatepass")
+        building.body += event.text.encode("utf-8", "surrogatepass")
 
     def extend(self, choice: int, block: int, text: str) -> None:
         """More text of a block that has begun."""
-        building = self._choice(choice).texts[block]
-        if building.body is not None:
+        if self.parts:
+            building = self._choice(choice).texts[block]
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
@@ -254,3 +253,8 @@ _FOLDS: dict[type, Any] = {
     Metadata: MessageBuilder._describe,
     Finish: MessageBuilder._finish,
 }
+
+_OF_TEXTS = (TextDelta, ReasoningDelta, BlockEnd, Reclassify)
+
+_FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
+"""Where texts are not kept, neither are their blocks: there may be any number."""

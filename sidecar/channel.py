@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.blocks import Blocks
-from sidecar.citations import TextMap
 from sidecar.events import Reclassify
 from sidecar.formed import Formed
 from sidecar.pieces import Kind, Piece, Pieces, merged
@@ -23,6 +22,7 @@ from sidecar.removals import REMOVALS, Counters
 from sidecar.splitter import Splitter
 from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
 from sidecar.text import SurrogateJoiner
+from sidecar.text_map import RECENT, TextMap
 from sidecar.watch import Watch
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Channel:
         self.outlet = outlet
         self.counters = Counters()
         self.blocks = Blocks(choice, outlet)
-        self.map = TextMap()
+        self.map = TextMap(None if options.policy.message.parts else RECENT)
         self.formed = Formed(choice, outlet, self.blocks, written)
         self.max_held = options.limits.max_held_chars
         self.answer = self._splitter(

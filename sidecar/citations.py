@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import define
 
 from sidecar.jsontext import dumps
-from sidecar.text_map import TextMap, width
+from sidecar.text_map import ForgottenError, TextMap, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from sidecar.wires.parts import CitationPart
 
-__all__ = ["CitationResolver", "TextMap"]
+__all__ = ["CitationResolver"]
 
 Fields: TypeAlias = dict[str, Any]
 """Keyword arguments of `sidecar.events.Citation` but for ``seq`` and ``choice``."""
@@ -128,7 +128,11 @@ class CitationResolver:
         if start is None or end is None or not 0 <= start <= end:
             self._free.append(pending)
             return
-        base = self._map.units(part.base, part.unit)
+        try:
+            base = self._map.units(part.base, part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
         pending.start, pending.end = base + start, base + end
         known = self._map.units(self._map.length, part.unit)
         if part.unit == "code-point" or pending.end <= known:
@@ -173,8 +177,12 @@ class CitationResolver:
 
     def _convert(self, pending: _Pending) -> None:
         """Units to code points; a character that is cut belongs to the span."""
-        start, begins = self._map.position(pending.start, pending.part.unit)
-        end, ends = self._map.position(pending.end, pending.part.unit)
+        try:
+            start, begins = self._map.position(pending.start, pending.part.unit)
+            end, ends = self._map.position(pending.end, pending.part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
         pending.start, pending.end = start, end if ends else end + 1
         pending.exact = begins and ends
         self._wait(pending)

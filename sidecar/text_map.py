@@ -10,6 +10,7 @@ comparisons for the usual delta; a lookup costs a bisection.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -27,12 +28,19 @@ _MOST_BLOCKS = 256
 """A span over more blocks says nothing; naming them all for each citation would take
 quadratic room."""
 
+RECENT = 8192
+"""Segments and stretches that a map keeps at least, if it may forget."""
+
 _ENCODINGS: dict[Unit, tuple[str, int]] = {
     "byte": ("utf-8", 1),
     "utf16": ("utf-16-le", 2),
 }
 
 _start_of = attrgetter("start")
+
+
+class ForgottenError(Exception):
+    """What is asked for stands further back than the map remembers."""
 
 
 def width(text: str, unit: Unit) -> int:
@@ -43,13 +51,17 @@ def width(text: str, unit: Unit) -> int:
 
 @define
 class _Segment:
-    """Raw code points ``start`` to ``end``, shown at ``at`` of ``block``."""
+    """Raw code points ``start`` to ``end``, shown at ``at`` of ``block``.
+
+    ``utf16``: the raw UTF-16 units before ``start``, None if they are not known.
+    """
 
     start: int
     end: int
     block: int
     at: int = 0
     at_utf16: int = 0
+    utf16: int | None = None
 
 
 class TextMap:
@@ -57,12 +69,16 @@ class TextMap:
 
     ``raw`` is told every piece of the answer channel as the wire sent it, ``visible``
     what of it was shown, in ascending order. All positions are raw code points unless a
-    unit says otherwise; ends are exclusive.
+    unit says otherwise; ends are exclusive. With ``most`` it forgets what is further
+    back than so many segments and stretches, so its room is bounded; what stood there
+    has no place any more.
     """
 
     __slots__ = (
         "_kept_to",
+        "_known_from",
         "_last",
+        "_most",
         "_offsets",
         "_order",
         "_ranks",
@@ -74,7 +90,8 @@ class TextMap:
         "length",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         #: raw code points so far
         self.length = 0
         #: where the wire's own text block began
@@ -85,6 +102,7 @@ class TextMap:
         self._offsets: dict[Unit, list[int]] = {unit: [] for unit in _ENCODINGS}
         self._kept_to = 0
         self._segments: list[_Segment] = []
+        self._known_from = 0
         self._last = _Segment(0, 0, -1)
         self._order: list[int] = []
         self._ranks: dict[int, int] = {}
@@ -120,19 +138,29 @@ class TextMap:
 
     def units(self, position: int, unit: Unit) -> int:
         """How many of ``unit`` stand before the raw code point ``position``."""
-        if unit == "code-point" or not self._starts or position < self._starts[0]:
+        if unit == "code-point" or not self._starts:
             return position
         index = bisect_right(self._starts, position) - 1
+        if index < 0:
+            return self._ascii(position, unit)
         kept = self._texts[index][: position - self._starts[index]]
         behind = position - self._starts[index] - len(kept)
         return self._offsets[unit][index] + width(kept, unit) + behind
 
+    def _ascii(self, position: int, unit: Unit) -> int:
+        """Before the first stretch all is ASCII, if none before it was forgotten."""
+        if self._offsets[unit][0] != self._starts[0]:
+            raise ForgottenError
+        return position
+
     def position(self, offset: int, unit: Unit) -> tuple[int, bool]:
         """The raw code point at ``offset``, and whether it begins there."""
         starts, texts = self._starts, self._texts
-        if unit == "code-point" or not starts or offset < starts[0]:
+        if unit == "code-point" or not starts:
             return offset, True
         index = bisect_right(self._offsets[unit], offset) - 1
+        if index < 0:
+            return self._ascii(offset, unit), True
         start, text = starts[index], texts[index]
         rest, size = offset - self._offsets[unit][index], width(text, unit)
         if rest >= size:
@@ -149,7 +177,7 @@ class TextMap:
     ) -> dict[str, Any] | None:
         """Position of the raw span in the live blocks, as an event's fields."""
         found = self._point(start) if start == end else self._span(start, end)
-        if found is None:
+        if found is None or start < self._known_from:
             return None
         first, last = found
         low, high = self._ranks[first.block], self._ranks[last.block]
@@ -158,9 +186,12 @@ class TextMap:
         blocks = [block for block in self._order[low : high + 1] if is_live(block)]
         if not blocks:
             return None
-        before = [self._size(block) for block in blocks if block != last.block]
-        begin = self._at(first, max(start, first.start), first.block == blocks[0])
-        finish = self._at(last, min(end, last.end), last.block == blocks[-1])
+        try:
+            before = [self._size(block) for block in blocks if block != last.block]
+            begin = self._at(first, max(start, first.start), first.block == blocks[0])
+            finish = self._at(last, min(end, last.end), last.block == blocks[-1])
+        except ForgottenError:
+            return None
         return {
             "blocks": tuple(blocks),
             "start": begin[0],
@@ -180,16 +211,39 @@ class TextMap:
                 self._starts.append(start)
                 self._texts.append(piece)
                 self._kept_to = start + _STRETCH
+        if self._most is not None and len(self._starts) > 2 * self._most:
+            gone = len(self._starts) - self._most
+            del self._texts[:gone], self._starts[:gone]
+            for offsets in self._offsets.values():
+                del offsets[:gone]
 
     def _open(self, start: int, end: int, block: int) -> None:
         segment = _Segment(start, end, block)
-        if block in self._ranks:
-            segment.at, segment.at_utf16 = self._size(block)
-        else:
+        self._measure(segment)
+        if block not in self._ranks:
             self._ranks[block] = len(self._order)
             self._order.append(block)
         self._segments.append(segment)
         self._tails[block] = self._last = segment
+        if self._most is not None and len(self._segments) > 2 * self._most:
+            self._forget(len(self._segments) - self._most)
+
+    def _forget(self, count: int) -> None:
+        """Drops the first ``count`` segments, and blocks that end before the rest."""
+        del self._segments[:count]
+        self._known_from = self._segments[0].start
+        gone = self._ranks[self._segments[0].block]
+        for block in self._order[:gone]:
+            del self._tails[block]
+        del self._order[:gone]
+        self._ranks = {block: rank for rank, block in enumerate(self._order)}
+
+    def _measure(self, segment: _Segment) -> None:
+        """Where it begins, in the raw answer and in its block, if that is known."""
+        with suppress(ForgottenError):
+            if segment.block in self._ranks:
+                segment.at, segment.at_utf16 = self._size(segment.block)
+            segment.utf16 = self.units(segment.start, "utf16")
 
     def _size(self, block: int) -> tuple[int, int]:
         """Length of what was shown in ``block``: code points and UTF-16 units."""
@@ -200,7 +254,9 @@ class TextMap:
         """Where the raw ``position`` in ``segment`` stands in its block."""
         if not is_live:
             return 0, 0
-        utf16 = self.units(position, "utf16") - self.units(segment.start, "utf16")
+        if segment.utf16 is None:
+            raise ForgottenError
+        utf16 = self.units(position, "utf16") - segment.utf16
         return segment.at + position - segment.start, segment.at_utf16 + utf16
 
     def _span(self, start: int, end: int) -> tuple[_Segment, _Segment] | None:

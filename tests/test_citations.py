@@ -11,22 +11,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.citations import CitationResolver, TextMap
+from sidecar.citations import CitationResolver
 from sidecar.events import Citation
+from sidecar.text_map import TextMap
 from sidecar.wires.parts import CitationPart
 
 
 class Answer:
     """One choice: what was said, what of it was shown, and what is cited."""
 
-    def __init__(self) -> None:
-        self.map = TextMap()
+    def __init__(self, most: int | None = None) -> None:
+        self.map = TextMap(most)
         self.resolver = CitationResolver(self.map)
         self.texts: dict[int, str] = {}
         self.given: list[dict[str, Any]] = []
@@ -152,3 +154,44 @@ def test_against_single_characters(
     blocks = sorted({of for _, of in inside}) or None
     text = "".join(raw[place] for place, _ in inside) if inside else None
     assert answer.pointed() == [["a", blocks, text, True]]
+
+
+# --- A map that may forget ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+@pytest.mark.parametrize("unit", ["code-point", "byte", "utf16"])
+def test_what_is_forgotten_has_no_place_and_the_rest_has_its_own(
+    unit: str, size: int
+) -> None:
+    """With a bound a citation has the place that it has without one, or none."""
+    lost = {_same_places(Random(seed), unit, size) for seed in range(20)}
+    assert len(lost) > 1
+
+
+def _same_places(random: Random, unit: str, size: int) -> int:
+    """How many of 120 citations have lost their place."""
+    all_of_it, recent = Answer(), Answer(most=3)
+    for step in range(120):
+        text = "".join(random.choice("ab é😀") for _ in range(random.randint(1, 400)))
+        is_hidden = random.random() < 0.3
+        start = random.randrange(200) if step % 2 else 150 * step
+        fields = {"unit": unit, "anchor": "offsets", "start": start, "end": start + 9}
+        for answer in (all_of_it, recent):
+            answer.hide(text) if is_hidden else answer.say(text, step // size)
+            answer.cite(f"u{step}", fields)
+    known = {each["url"]: each for each in all_of_it.given}
+    placed = [each for each in recent.given if each["blocks"] is not None]
+    for citation in placed:
+        assert citation == known[citation["url"]]
+    return len(recent.given) - len(placed)
+
+
+def test_a_bounded_map_has_bounded_room() -> None:
+    bounded = TextMap(8)
+    for step in range(1000):
+        start = bounded.length
+        bounded.raw("é" * 300)
+        bounded.visible(start + 1, start + 300, step)
+    rooms = ("_segments", "_texts", "_starts", "_order", "_ranks", "_tails")
+    assert max(len(getattr(bounded, name)) for name in rooms) <= 17
