@@ -14,7 +14,7 @@ from sidecar.delimiters import rebuilt
 from sidecar.pieces import Kind
 from sidecar.scanner import FORMED
 from sidecar.shown import ShownScanner
-from sidecar.visible import Orphan
+from sidecar.visible import SPACE, Orphan
 
 if TYPE_CHECKING:
     from sidecar.candidate import Failed, Taken
@@ -80,7 +80,7 @@ class AnswerScanner(ShownScanner):
         """Whether openers count here that count only where a line begins."""
         shown, here = self.visible, self.base + self.at
         return not (
-            shown.line_shown
+            self._line_shown
             or here < self.free
             or here == self.tried
             or shown.code.fenced
@@ -93,6 +93,7 @@ class AnswerScanner(ShownScanner):
             self._show(self.at + blanks)
             return True
         start = self.visible.start or self.visible.orphan is Orphan.ARMED
+        start = start and not self.trailing
         openings = self.lexicon.at_line(self.buffer, self.at, start=start, final=final)
         if openings is None:
             return False
@@ -131,6 +132,11 @@ class AnswerScanner(ShownScanner):
         if failed.full and self.chain is not None and self.chain.items:
             self._decide(False)  # as at the end
         super()._give_up(failed)
+        head = self.buffer[: failed.position - 1].rstrip(SPACE)
+        if not self.depth and any(
+            each.form.tier == "A" and each.opener == head for each in failed.openings
+        ):
+            self._hold_token(len(head))  # alone at the end it is a call cut off
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is Kind.CALL and self.context.calls == "report":
@@ -152,6 +158,9 @@ class AnswerScanner(ShownScanner):
             self.reopens = False
             self._begin(middle=False)
             return
+        if taken.opening.form.place == "end":
+            self._hold_token(taken.end)
+            return
         if taken.kind in FORMED:
             self.taken.append(taken)
         self._remove(Kind.MARK if taken.kind is Kind.EXIT else taken.kind, taken.end)
@@ -166,7 +175,7 @@ class AnswerScanner(ShownScanner):
             self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
             return True
         whole = self.lexicon.vocabulary.whole
-        size = rebuilt(whole, self.visible.before, self._rest, final=final)
+        size = rebuilt(whole, self._before, self._rest, final=final)
         inside = bool(size) and self._in_code(final, tag=True)
         if size is None or inside is None:
             return False
@@ -182,7 +191,7 @@ class AnswerScanner(ShownScanner):
             return False
         if self.visible.code.fenced:
             return True
-        if not self.visible.code.open_runs():
+        if self.trailing.breaks or not self.visible.code.open_runs():
             return False
         at = self.base + self.at
         limit = at + self.max_held
@@ -198,11 +207,12 @@ class AnswerScanner(ShownScanner):
     def _counts(self, delimiter: str) -> bool:
         if self.scope != "boundary" or delimiter in self.delimiters.closers:
             return True
-        before = self.visible.before[-1:]
-        return not self.visible.line_shown or before in CLOSING_PUNCTUATION
+        before = self._before[-1:]
+        return not self._line_shown or before in CLOSING_PUNCTUATION
 
     def _orphan(self, delimiter: str) -> None:
         """A closer without an opener (contract 7.5)."""
+        self._end_trailing(followed=False)
         shown = self.visible
         if self._may_reopen():
             own_line = not self.likely_open
@@ -215,7 +225,8 @@ class AnswerScanner(ShownScanner):
         return self.reopens and alone and not self.orphans
 
     def _enter(self, delimiter: str) -> None:
-        last = self.visible.last if self.visible.line_shown else ""
+        last = (self.trailing.text.rstrip(SPACE) or self.visible.last)[-1:]
+        last = last if self._line_shown else ""
         middle = bool(last) and last not in CLOSING_PUNCTUATION
         self._remove(Kind.DELIMITER, len(delimiter))
         self.reopens = False

@@ -54,8 +54,8 @@ _INVENTED = (
 
 
 class Choice:
-    """Takes the parts of one choice; ``close`` in three steps, as the order of events
-    at close wants it: ``flush``, ``end``, ``finish``."""
+    """Takes the parts of one choice; ``close`` in four steps, as the order of events
+    at close wants it: ``flush``, ``end``, ``end_results``, ``finish``."""
 
     def __init__(self, number: int, shared: Surroundings) -> None:
         self.number = number
@@ -196,11 +196,16 @@ class Choice:
     def end(self, wire: str) -> None:
         """Ends blocks and calls; citations find their places."""
         self.channel.close()
+        self.channel.formed.send_calls()
         self._end_calls(self._calls.finish(), wire)
         if self.channel.repaired:
             self._report_surrogates()
         if self._citations is not None:
             self._cite(self._citations.close(self._block_text))
+
+    def end_results(self) -> None:
+        """Results that were held to the end go behind all calls."""
+        self.channel.formed.send_results()
 
     def finish(self, ending: Ending, wire: str) -> None:
         """The last event, and the final word on the calls."""

@@ -1,7 +1,9 @@
 """Calls, results and citations that were written into a channel, on their way out.
 
 `Formed` ends the text block that each stands in, counts it, tells what was no form
-after all, and hands the rest to the choice (`Written`), which makes the events.
+after all, and hands the rest to the choice (`Written`), which makes the events. What is
+found while the stream closes waits for ``send_calls`` and ``send_results``, because
+blocks are numbered as they are sent, and held text goes first (contract section 3).
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ class Formed:
         self.written = written
         self.results = 0
         self.calls = 0
+        self._late_calls: list[tuple[Taken, Piece, Channel]] = []
+        self._late_results: list[tuple[Taken, Piece]] = []
 
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
         """One piece; ``reasoning``: it stands in reasoning."""
@@ -59,7 +63,9 @@ class Formed:
         elif piece[0] is Kind.RESULT:
             self.results += 1
             self._end_text()
-            self.written.written_result(taken, piece)
+            self._late_results.append((taken, piece))
+            if not self.outlet.is_closing:
+                self.send_results()
         elif piece[0] is Kind.CITE:
             self.written.written_citation(taken, piece)
         elif taken.calls:
@@ -72,7 +78,19 @@ class Formed:
         self.calls += len(taken.calls)
         if piece[0] is Kind.CALL:
             self._end_text()
-        self.written.written_calls(taken, piece, channel)
+        self._late_calls.append((taken, piece, channel))
+        if not self.outlet.is_closing:
+            self.send_calls()
+
+    def send_calls(self) -> None:
+        calls, self._late_calls = self._late_calls, []
+        for call in calls:
+            self.written.written_calls(*call)
+
+    def send_results(self) -> None:
+        results, self._late_results = self._late_results, []
+        for result in results:
+            self.written.written_result(*result)
 
     def _end_text(self) -> None:
         """A text block ends where a call or a result was taken out of it."""

@@ -63,7 +63,8 @@ class Found:
 
 @frozen(eq=False)
 class Form:
-    """``openers`` are literals; ``place``: anywhere, at a line's or the answer's start.
+    """``openers`` are literals; ``place``: anywhere, at a line's start, at the answer's
+    start or at its end.
 
     ``vague``: the opener alone says nothing, so a failure is no news. ``closers`` are
     literals which go where nothing of them was opened (contract 7.8). ``per_tool``: in
@@ -75,7 +76,7 @@ class Form:
     openers: tuple[str, ...]
     grammar: Callable[[Cursor], Reading[Found]]
     tier: Tier
-    place: Literal["anywhere", "line", "start"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False

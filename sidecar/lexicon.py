@@ -69,7 +69,8 @@ class Vocabulary:
                 continue
             if "marks" in self.about:
                 self.closers.update(form.closers)
-            table = self.openings if form.place == "anywhere" else self.lines
+            lines = form.place in ("line", "start")
+            table = self.lines if lines else self.openings
             for opener in form.openers:
                 opening = Opening(dialect, form, opener, named)
                 if form.per_tool:

@@ -111,6 +111,10 @@ class Outlet:
         """From here on what belongs behind the held text waits for ``release``."""
         self._waiting = {make: [] for make in CLOSING_ORDER}
 
+    @property
+    def is_closing(self) -> bool:
+        return self._waiting is not None
+
     def release(self) -> None:
         """Sends what waited, kind by kind."""
         waiting, self._waiting = self._waiting or {}, None

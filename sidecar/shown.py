@@ -13,6 +13,7 @@ from sidecar.leading import LeadingResults
 from sidecar.markdown import RunIndex
 from sidecar.pieces import Kind
 from sidecar.scanner import ReasoningScanner
+from sidecar.trailing import Trailing
 from sidecar.visible import SPACE, VisibleText
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class ShownScanner(ReasoningScanner):
         self.clear = 0  # up to here no literal begins: searched once, not by the line
         self.visible = VisibleText(max_held, lexicon.literals.longest)
         self.chain = None if context.echo is None else LeadingResults(context.echo)
+        self.trailing = Trailing()
 
     def _step(self, final: bool) -> bool:
         raise NotImplementedError
@@ -61,24 +63,65 @@ class ShownScanner(ReasoningScanner):
     def _show(self, end: int) -> bool:
         """Shows the text up to ``end``; False: leading results before it are text, and
         stand in the buffer again."""
+        if self.trailing and self._waits(end):
+            return True
         if self.chain is not None and self.chain.items:
             return self._follow(end)
+        self._end_trailing(followed=True)
         text = self.buffer[self.at : end]
         self.visible.write(text, self.base + self.at, self.out)
         self.at = end
         return True
 
+    def _waits(self, end: int) -> bool:
+        """Blanks behind trailing tokens wait with them; False: visible text follows."""
+        blanks = min(self._blanks(), end - self.at)
+        room = min(blanks, max(self.max_held - self.trailing.held, 0))
+        if room:
+            waits = self.buffer[self.at : self.at + room]
+            self.trailing.blanks(waits, self.base + self.at)
+            self.at += room
+        if room < blanks:
+            self.out.append((Kind.FULL, "", 0, 0))
+        return self.at == end
+
+    def _hold_token(self, size: int) -> None:
+        """What stands here is text only if visible text follows."""
+        end = self.at + size
+        self.trailing.token(self.buffer[self.at : end], self.base + self.at)
+        self.at = end
+
+    @property
+    def _line_shown(self) -> bool:
+        """Whether something visible stands on this line, or may."""
+        waits = self.trailing.text
+        if not waits:
+            return self.visible.line_shown
+        return bool(waits.rpartition("\n")[2].strip(SPACE))
+
+    @property
+    def _before(self) -> str:
+        """What stands before the next character, or may."""
+        return self.trailing.text or self.visible.before
+
     def _remove(self, kind: Kind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer."""
         self._cut(kind, size)
-        self.visible.removed()
+        if self.trailing:
+            self.trailing.removal()
+        else:
+            self.visible.removed()
         self.border = True
+
+    def _end_trailing(self, *, followed: bool) -> None:
+        decide = self.trailing.show if followed else self.trailing.drop
+        decide(self.visible, self.out)
 
     def _follow(self, end: int) -> bool:
         """Text follows the leading results: blanks wait with them, more decides."""
         chain = self.chain
         assert chain is not None  # the caller looked
-        blanks = min(self._blanks(), end - self.at)
+        blanks = 0 if self.trailing else min(self._blanks(), end - self.at)
         room = min(blanks, max(self.max_held, 1) - chain.held)
         if room:
             chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
@@ -107,10 +150,13 @@ class ShownScanner(ReasoningScanner):
     def _put_back(self, items: list[Item]) -> None:
         """Scans the leading results again, as text; reasoning may stand between."""
         rest, after = self.buffer[self.at :], self.base + self.at
+        trailing, self.trailing = self.trailing, Trailing()  # it stands behind them
         for text, start, _ in items:
             self.buffer, self.base, self.at = text, start, 0
             self.free, self.runs, self.clear = start + len(text), RunIndex(), start
             while self._step(final=True):
                 pass
+        self._end_trailing(followed=True)
+        self.trailing = trailing
         self.buffer, self.base, self.at = rest, after, 0
         self.runs = RunIndex()

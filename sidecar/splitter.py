@@ -78,6 +78,7 @@ class Splitter(AnswerScanner):
         if self.chain is not None and self.chain.items:
             self._decide(followed and self.chain.is_echo())
             self._take(final=True)
+        self._end_trailing(followed=False)
         self.visible.flush(self.out)
         self.border, self.matters = True, None
         return self._give()
@@ -99,7 +100,7 @@ class Splitter(AnswerScanner):
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
         self.matters = None
-        if self.buffer or self.border or self.candidate:
+        if self.buffer or self.border or self.candidate or self.trailing:
             return
         if self.depth:
             self.gates = self.lexicon.thought
@@ -141,14 +142,14 @@ class Splitter(AnswerScanner):
     @property
     def holds(self) -> bool:
         """Whether anything is held back."""
-        if self.buffer or self.visible.held or self.candidate is not None:
+        if self.buffer or self.visible.held or self.trailing or self.candidate:
             return True
         return self.chain is not None and bool(self.chain.items)
 
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        held = len(self.buffer) + self.visible.held
+        held = len(self.buffer) + self.visible.held + self.trailing.held
         if self.candidate is not None:
             held += self.candidate.size
         return held if self.chain is None else held + self.chain.held

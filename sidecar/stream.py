@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from attrs import fields
+
 from sidecar.choice import Choice
 from sidecar.ending import Ending
 from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
@@ -41,15 +43,7 @@ if TYPE_CHECKING:
     from sidecar.options import StreamOptions
     from sidecar.wires.parts import Part
 
-_USAGE_FIELDS = (
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
-
+_USAGE_FIELDS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 
 MAX_CHOICES = 128
 """Choices of one stream; no provider gives more."""
@@ -133,6 +127,8 @@ class Stream:
         self._take(self._intake.end())
         for choice in choices.values():
             choice.end(self.wire)
+        for choice in choices.values():
+            choice.end_results()
         self._report_end(error or {})
         self._outlet.release()
         for _, choice in sorted(choices.items()):

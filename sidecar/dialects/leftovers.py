@@ -38,7 +38,9 @@ _DIGITS = re.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """A stop token, and nothing but further ones behind it; blanks stay."""
+    """A stop token; in reasoning only further ones may stand behind it, blanks stay."""
+    if not cursor.inside:
+        return mark()
     while True:
         end = cursor.position
         yield from space(cursor)
@@ -104,7 +106,7 @@ def _echo(cursor: Cursor) -> Reading[Found]:
 LEFTOVERS = Dialect(
     "leftovers",
     forms=(
-        Form(STOP_TOKENS, _stop, "B", vague=True, about="leftovers"),
+        Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
         Form(("<s>",), _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
         Form(("\ue200",), _marker_grammar, "B", vague=True, about="leftovers"),
