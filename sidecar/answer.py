@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from sidecar.candidate import Candidate, Taken
 from sidecar.delimiters import rebuilt
 from sidecar.pieces import Kind
 from sidecar.scanner import FORMED
@@ -17,13 +18,17 @@ from sidecar.shown import ShownScanner
 from sidecar.visible import SPACE, Orphan
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Failed, Taken
+    from sidecar.candidate import Failed
     from sidecar.grammar import Context
     from sidecar.lexicon import Lexicon
     from sidecar.scanner import Scope
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
+
+
+_ENDS = frozenset((Kind.MARK, Kind.EXIT, Kind.CALL))
+"""What forms may turn out to be where the answer ends."""
 
 
 class AnswerScanner(ShownScanner):
@@ -132,11 +137,22 @@ class AnswerScanner(ShownScanner):
         if failed.full and self.chain is not None and self.chain.items:
             self._decide(False)  # as at the end
         super()._give_up(failed)
-        head = self.buffer[: failed.position - 1].rstrip(SPACE)
-        if not self.depth and any(
-            each.form.tier == "A" and each.opener == head for each in failed.openings
-        ):
-            self._hold_token(len(head))  # alone at the end it is a call cut off
+        restart = self.free - self.base
+        if not self.depth and restart < failed.position:
+            self._hold_cut(restart, failed)
+
+    def _hold_cut(self, restart: int, failed: Failed) -> None:
+        """Holds back what would have been a form if the answer had ended before
+        ``restart``, where something may stand that goes."""
+        opener = max((each.opener for each in failed.openings), key=len)
+        head = opener + self.buffer[len(opener) : restart].rstrip(SPACE)
+        if self.literals.any.search(head, 1) is not None:
+            return
+        limits = [self._limit(each) for each in failed.openings]
+        candidate = Candidate(self.base, failed.openings, self.context, limits)
+        taken = candidate.push(head, final=True)
+        if isinstance(taken, Taken) and taken.kind in _ENDS:
+            self._hold_token(min(restart, len(head)), taken, head[restart:])
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is Kind.CALL and self.context.calls == "report":

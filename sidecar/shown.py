@@ -17,7 +17,7 @@ from sidecar.trailing import Trailing
 from sidecar.visible import SPACE, VisibleText
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Opening
+    from sidecar.candidate import Opening, Taken
     from sidecar.grammar import Context
     from sidecar.leading import Item
     from sidecar.lexicon import Lexicon
@@ -75,6 +75,7 @@ class ShownScanner(ReasoningScanner):
 
     def _waits(self, end: int) -> bool:
         """Blanks behind trailing tokens wait with them; False: visible text follows."""
+        self.at += self.trailing.extend(self.buffer[self.at : end])
         blanks = min(self._blanks(), end - self.at)
         room = min(blanks, max(self.max_held - self.trailing.held, 0))
         if room:
@@ -85,11 +86,14 @@ class ShownScanner(ReasoningScanner):
             self.out.append((Kind.FULL, "", 0, 0))
         return self.at == end
 
-    def _hold_token(self, size: int) -> None:
-        """What stands here is text only if visible text follows."""
-        end = self.at + size
-        self.trailing.token(self.buffer[self.at : end], self.base + self.at)
-        self.at = end
+    def _hold_token(
+        self, size: int, taken: Taken | None = None, more: str = ""
+    ) -> None:
+        """What stands here is text only if visible text follows; ``more`` belongs to it
+        if it follows."""
+        text, start = self.buffer[self.at : self.at + size], self.base + self.at
+        self.trailing.token(text, start, taken, more)
+        self.at += size
 
     @property
     def _line_shown(self) -> bool:
@@ -114,8 +118,10 @@ class ShownScanner(ReasoningScanner):
         self.border = True
 
     def _end_trailing(self, *, followed: bool) -> None:
-        decide = self.trailing.show if followed else self.trailing.drop
-        decide(self.visible, self.out)
+        if followed:
+            self.trailing.show(self.visible, self.out)
+        else:
+            self.taken += self.trailing.drop(self.visible, self.out)
 
     def _follow(self, end: int) -> bool:
         """Text follows the leading results: blanks wait with them, more decides."""

@@ -1,8 +1,9 @@
-"""Tokens that are protocol at the answer's very end, and text everywhere else.
+"""Text that is protocol at the answer's very end, and text everywhere else.
 
-`Trailing` keeps them, with the blanks behind them, until visible text follows (then all
-of it is text) or the answer ends (then the tokens go): contract 7.8. What is removed in
-between does not decide, so a stop token in front of it goes like any other.
+That are stop tokens (contract 7.8), and forms that would be whole or cut off if the
+answer ended with them. `Trailing` keeps them, with the blanks behind them, until
+visible text follows (then all of it is text) or the answer ends (then they go). What is
+removed in between does not decide.
 """
 
 from __future__ import annotations
@@ -10,18 +11,29 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from attrs import define
+
 from sidecar.pieces import Kind
 
 if TYPE_CHECKING:
+    from sidecar.candidate import Taken
     from sidecar.pieces import Pieces
     from sidecar.visible import VisibleText
 
 
-class _Item(Enum):
+class _Is(Enum):
     TOKEN = 1
     BLANKS = 2
     #: the place where something was taken out
     REMOVAL = 3
+
+
+@define
+class _Item:
+    what: _Is
+    text: str = ""
+    start: int = 0
+    taken: Taken | None = None
 
 
 class Trailing:
@@ -29,7 +41,8 @@ class Trailing:
 
     def __init__(self) -> None:
         self.text = ""
-        self._items: list[tuple[_Item, str, int]] = []
+        self._items: list[_Item] = []
+        self._more = ""
 
     def __bool__(self) -> bool:
         return bool(self._items)
@@ -42,33 +55,55 @@ class Trailing:
     def breaks(self) -> bool:
         return "\n" in self.text
 
-    def token(self, text: str, start: int) -> None:
-        self._add(_Item.TOKEN, text, start)
+    def token(self, text: str, start: int, taken: Taken | None, more: str) -> None:
+        """``taken`` is what it is at the end; ``more`` is part of it if it follows."""
+        self._add(_Item(_Is.TOKEN, text, start, taken))
+        self._more = more
+
+    def extend(self, text: str) -> int:
+        """How many code points of ``text`` are part of the last token."""
+        more, self._more = self._more, ""
+        if not more or not text.startswith(more):
+            return 0
+        self._items[-1].text += more
+        self.text += more
+        return len(more)
 
     def blanks(self, text: str, start: int) -> None:
-        self._add(_Item.BLANKS, text, start)
+        self._add(_Item(_Is.BLANKS, text, start))
 
     def removal(self) -> None:
-        self._add(_Item.REMOVAL, "", 0)
+        self._add(_Item(_Is.REMOVAL))
 
-    def _add(self, item: _Item, text: str, start: int) -> None:
-        self._items.append((item, text, start))
-        self.text += text
+    def _add(self, item: _Item) -> None:
+        self._items.append(item)
+        self.text += item.text
 
     def show(self, visible: VisibleText, out: Pieces) -> None:
         """Visible text follows: it was text, too."""
-        self._decide(visible, out, is_text=True)
+        for item in self._take():
+            if item.text:
+                visible.write(item.text, item.start, out)
+            else:
+                visible.removed()
 
-    def drop(self, visible: VisibleText, out: Pieces) -> None:
-        """The answer ends: the tokens go, blanks stay."""
-        self._decide(visible, out, is_text=False)
-
-    def _decide(self, visible: VisibleText, out: Pieces, *, is_text: bool) -> None:
-        items, self._items, self.text = self._items, [], ""
-        for item, text, start in items:
-            if item is _Item.BLANKS or (item is _Item.TOKEN and is_text):
-                visible.write(text, start, out)
+    def drop(self, visible: VisibleText, out: Pieces) -> list[Taken]:
+        """The answer ends: the tokens go, blanks stay. Gives what their pieces are."""
+        calls = []
+        for item in self._take():
+            if item.what is _Is.BLANKS:
+                visible.write(item.text, item.start, out)
                 continue
-            if item is _Item.TOKEN:
-                out.append((Kind.MARK, text, start, start + len(text)))
+            if item.what is _Is.TOKEN:
+                taken = item.taken
+                is_call = taken is not None and taken.kind is Kind.CALL
+                if taken is not None and is_call:
+                    calls.append(taken)
+                kind, end = Kind.CALL if is_call else Kind.MARK, len(item.text)
+                out.append((kind, item.text, item.start, item.start + end))
             visible.removed()
+        return calls
+
+    def _take(self) -> list[_Item]:
+        items, self._items, self.text, self._more = self._items, [], "", ""
+        return items
