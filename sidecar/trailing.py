@@ -35,6 +35,18 @@ class _Item:
     start: int = 0
     taken: Taken | None = None
 
+    @property
+    def is_token(self) -> bool:
+        return self.what is _Is.TOKEN
+
+    @property
+    def kind(self) -> Kind:
+        """The piece's, if it goes."""
+        if self.what is _Is.BLANKS:
+            return Kind.BLANK
+        is_call = self.taken is not None and self.taken.kind is Kind.CALL
+        return Kind.CALL if is_call else Kind.MARK
+
 
 class Trailing:
     """``held``: code points; ``text``: all that waits; ``breaks``: in several lines."""
@@ -88,19 +100,19 @@ class Trailing:
                 visible.removed()
 
     def drop(self, visible: VisibleText, out: Pieces) -> list[Taken]:
-        """The answer ends: the tokens go, blanks stay. Gives what their pieces are."""
-        calls = []
-        for item in self._take():
-            if item.what is _Is.BLANKS:
+        """The answer ends: the tokens go, with what stands between them; blanks behind
+        them stay. Gives what their pieces are."""
+        items, calls = self._take(), []
+        last = max((n for n, each in enumerate(items) if each.is_token), default=0)
+        for number, item in enumerate(items):
+            if item.what is _Is.BLANKS and number > last:
                 visible.write(item.text, item.start, out)
                 continue
-            if item.what is _Is.TOKEN:
-                taken = item.taken
-                is_call = taken is not None and taken.kind is Kind.CALL
-                if taken is not None and is_call:
-                    calls.append(taken)
-                kind, end = Kind.CALL if is_call else Kind.MARK, len(item.text)
-                out.append((kind, item.text, item.start, item.start + end))
+            if item.text:
+                end = item.start + len(item.text)
+                out.append((item.kind, item.text, item.start, end))
+            if item.taken is not None and item.kind is Kind.CALL:
+                calls.append(item.taken)
             visible.removed()
         return calls
 
