@@ -30,7 +30,7 @@ impl Builder {
             config: Config {
                 words: Vec::new(),
                 place: CommandLine::default(),
-                downloads: true,
+                downloads: false,
                 options,
                 bounds: QueueBounds { requests: 256, bytes: 16 << 20 },
                 start_timeout: Duration::from_secs(60),
@@ -45,16 +45,18 @@ impl Builder {
         }
     }
 
-    /// The command, program first, in place of looking for one. Without it that is what
-    /// the environment variable `STREAM_SIDECAR` says, else the first that works of
-    /// `stream-sidecar` on the `PATH`, `uvx stream-sidecar`, `pipx run stream-sidecar`,
-    /// and `-m sidecar` of the Python interpreters on the `PATH`.
+    /// The command, program first, in place of looking for one: an installed sidecar, or
+    /// `["python3", "bundled/stream-sidecar.pyz"]`. Without it that is what the
+    /// environment variable `STREAM_SIDECAR` says, else the first that works of
+    /// `stream-sidecar` on `PATH`, `uvx` from its cache, and `-m sidecar` of the Python
+    /// interpreters on `PATH`.
     pub fn command(mut self, words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.config.words = words.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Whether `uvx` and `pipx`, which download the package, may be used. Default: yes.
+    /// Let `uvx` or `pipx` fetch the package from the index when no sidecar is installed.
+    /// Default: no, `uvx` may only use what it has in its cache.
     pub fn downloads(mut self, allowed: bool) -> Self {
         self.config.downloads = allowed;
         self
@@ -84,8 +86,8 @@ impl Builder {
         self
     }
 
-    /// How long a start may take, handshake included. Default: 60 seconds, because `uvx`
-    /// may have to download.
+    /// How long a start may take, handshake and [`downloads`](Self::downloads) included.
+    /// Default: 60 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.config.start_timeout = timeout;
         self

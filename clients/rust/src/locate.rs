@@ -17,8 +17,17 @@ use std::{
 pub const VARIABLE: &str = "STREAM_SIDECAR";
 
 const PROGRAM: &str = "stream-sidecar";
-/// Interpreters that may have the package: name, and what stands before `-m`.
-const INTERPRETERS: [(&str, &[&str]); 3] = [("python3", &[]), ("python", &[]), ("py", &["-3"])];
+/// Interpreters that may have the package: name, and what makes them start it. With `-P`
+/// it is never a folder named `sidecar` in the directory that the host works in.
+const INTERPRETERS: [(&str, &[&str]); 3] = [
+    ("python3", &["-P", "-m", "sidecar"]),
+    ("python", &["-P", "-m", "sidecar"]),
+    ("py", &["-3", "-P", "-m", "sidecar"]),
+];
+/// What runs a package without installing it. uvx may be told to use only what it has
+/// already fetched; pipx cannot.
+const CACHED: &[(&str, &[&str])] = &[("uvx", &["--offline", PROGRAM])];
+const FETCHED: &[(&str, &[&str])] = &[("uvx", &[PROGRAM]), ("pipx", &["run", PROGRAM])];
 
 /// A program with its arguments, its environment and its directory.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +56,9 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// The command lines that are worth a try. `named` is what [`VARIABLE`] says: where it
-/// says something nothing else is tried, for the user meant it.
+/// The command lines that are worth a try, none of which downloads anything unless
+/// `downloads` allows it. `named` is what [`VARIABLE`] says: where it says something
+/// nothing else is tried, for the user meant it.
 pub(crate) fn candidates(
     named: Option<&str>,
     path: Option<&OsStr>,
@@ -57,17 +67,10 @@ pub(crate) fn candidates(
     if let Some(named) = named.filter(|it| !it.trim().is_empty()) {
         return vec![words(named)];
     }
-    let found = |name: &str| on_path(name, path);
-    let program = found(PROGRAM).map(|it| vec![it]);
-    let runners = [("uvx", &[PROGRAM][..]), ("pipx", &["run", PROGRAM])];
-    let runners = runners.into_iter().filter(|_| downloads);
-    let runners = runners.filter_map(|(name, rest)| Some(line(found(name)?, rest)));
-    let interpreters = INTERPRETERS.iter().filter_map(|(name, rest)| {
-        let mut line = line(found(name)?, rest);
-        line.extend(["-m", "sidecar"].map(OsString::from));
-        Some(line)
-    });
-    program.into_iter().chain(runners).chain(interpreters).collect()
+    let runners = if downloads { FETCHED } else { CACHED };
+    let rows = [(PROGRAM, &[][..])].into_iter();
+    let rows = rows.chain(runners.iter().copied()).chain(INTERPRETERS);
+    rows.filter_map(|(name, rest)| Some(line(on_path(name, path)?, rest))).collect()
 }
 
 /// What the environment of this process says.
@@ -170,14 +173,11 @@ mod tests {
                 .map(|words| CommandLine { words, ..CommandLine::default() }.to_string());
             shown.map(|it| it.replace(&format!("{}/", home.display()), "")).collect::<Vec<_>>()
         };
-        let all = [
-            "stream-sidecar",
-            "uvx stream-sidecar",
-            "pipx run stream-sidecar",
-            "python3 -m sidecar",
-        ];
-        assert_eq!(tried(true), all);
-        assert_eq!(tried(false), [all[0], all[3]]);
+        let python = "python3 -P -m sidecar";
+        let cached = ["stream-sidecar", "uvx --offline stream-sidecar", python];
+        assert_eq!(tried(false), cached);
+        let fetched = ["stream-sidecar", "uvx stream-sidecar", "pipx run stream-sidecar", python];
+        assert_eq!(tried(true), fetched);
         fs::remove_dir_all(&home).unwrap();
     }
 }

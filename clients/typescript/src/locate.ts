@@ -25,7 +25,8 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
   if (command !== undefined) return [typeof command === "string" ? [command, "--stdio"] : [...command]];
   const named = env["STREAM_SIDECAR"];
   if (named) return [[...(exists(named) ? [named] : words(named)), "--stdio"]];
-  const serve = ["-m", "sidecar", "--stdio"];
+  // Never a folder named `sidecar` in the directory that the host works in.
+  const serve = ["-P", "-m", "sidecar", "--stdio"];
   if (python !== undefined) return [[python, ...serve]];
 
   const onPath = (name: string) => find(name, { env, platform, exists });
@@ -40,6 +41,7 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
     ...(allowDownload ? row("pipx", "run", "stream-sidecar", "--stdio") : []),
     ...row("python3", ...serve),
     ...row("python", ...serve),
+    ...row("py", "-3", ...serve),
   ];
 }
 

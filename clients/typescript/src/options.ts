@@ -29,7 +29,7 @@ export interface ClientOptions {
 export interface SidecarOptions extends ClientOptions {
   /** The sidecar's command line, in place of looking for it. */
   command?: string | readonly string[];
-  /** A Python in which the sidecar is installed: `[python, "-m", "sidecar"]`. */
+  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`. */
   python?: string;
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;

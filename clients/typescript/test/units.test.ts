@@ -13,7 +13,7 @@ function place(files: string[], env: Record<string, string> = {}, platform = "li
   return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, exists: (file) => files.includes(file) };
 }
 
-const python = ["-m", "sidecar", "--stdio"];
+const python = ["-P", "-m", "sidecar", "--stdio"];
 
 test.for([
   ["nothing", {}, place([]), []],
@@ -42,7 +42,15 @@ test.for([
       ["/a/pipx", "run", "stream-sidecar", "--stdio"],
     ],
   ],
-  ["Windows", {}, place(["/a/stream-sidecar.exe", "/a/python3"], {}, "win32"), [["/a/stream-sidecar.exe", "--stdio"]]],
+  [
+    "Windows",
+    {},
+    place(["/a/stream-sidecar.exe", "/a/python3", "/b/py.exe"], {}, "win32"),
+    [
+      ["/a/stream-sidecar.exe", "--stdio"],
+      ["/b/py.exe", "-3", ...python],
+    ],
+  ],
 ] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
   expect(candidates(choice, surroundings)).toEqual(expected);
 });

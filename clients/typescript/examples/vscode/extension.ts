@@ -1,12 +1,17 @@
 // A command that asks a model about the selection and shows the clean answer as it comes.
-// The sidecar starts with the first question, and ends with the window.
+// The sidecar, that of the extension if it carries one, starts with the first question,
+// and ends with the window.
 
+import { existsSync } from "node:fs";
 import { Sidecar } from "stream-sidecar";
 import * as vscode from "vscode";
 
 export function activate(context: vscode.ExtensionContext): void {
   const settings = vscode.workspace.getConfiguration("streamSidecar");
-  const sidecar = Sidecar.create({ passThrough: true });
+  const bundled = context.asAbsolutePath("bundled/stream-sidecar.pyz");
+  const python = settings.get<string>("python") || (process.platform === "win32" ? "python" : "python3");
+  const own = existsSync(bundled) ? { command: [python, bundled, "--stdio"] } : {};
+  const sidecar = Sidecar.create({ ...own, passThrough: true });
   const output = vscode.window.createOutputChannel("Answer");
 
   async function ask({ document, selection }: vscode.TextEditor): Promise<void> {

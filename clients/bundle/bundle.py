@@ -1,0 +1,194 @@
+"""Makes what an extension ships: the sidecar and all that it needs, without pip.
+
+``python3 bundle.py OUTPUT ...``: an output that ends in ``.pyz`` becomes one executable
+file, any other one a folder. Either runs as ``python OUTPUT --stdio`` with Python 3.11
+or newer, on every platform, from a place that cannot be written to.
+
+- Everything in it is pure Python: orjson, which is faster and native, is used where the
+  interpreter that runs the bundle has it.
+- Bytecode is compiled beforehand, for the Python that runs this script or for each
+  ``--python``, and is valid whatever a packager does to the times of files. Other
+  Pythons compile the sources at every start.
+- The same versions give the same bytes.
+
+Standard library and pip only; ``--from`` takes what pip takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+
+OLDEST = "3.11"
+"""What is bundled runs on every Python from this one on."""
+
+BESIDE = ("colorama",)
+"""What click asks for on Windows alone; a bundle serves all platforms."""
+
+LEFT_OUT = ("markdown-it-py", "mdurl", "pygments")
+"""What rich asks for to show Markdown and highlighted code, of which the sidecar shows
+none: half of all files."""
+
+PURE = (
+    *("--only-binary", ":all:", "--python-version", OLDEST),
+    *("--platform", "any", "--implementation", "py", "--abi", "none"),
+)
+"""pip's options for wheels that run anywhere; it fails where there is none."""
+
+INSTALLED = ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json")
+"""What pip notes about an installation, paths of this machine among it."""
+
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive: the first that zip knows."""
+
+SHEBANG = b"#!/usr/bin/env python3\n"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Makes all ``outputs`` from one installation."""
+    given = _parser().parse_args(arguments)
+    for output in given.outputs:
+        _refuse_foreign(output)
+    with TemporaryDirectory(prefix="stream-sidecar-") as scratch:
+        libs = Path(scratch, "libs")
+        install(given.requirement, libs)
+        for python in given.python or [sys.executable]:
+            compile_for(python, libs)
+        for output in given.outputs:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            (pack if output.suffix == ".pyz" else place)(libs, output)
+            print(output)
+
+
+def install(requirement: str, libs: Path) -> None:
+    """The project and its dependencies in a new folder ``libs``, with its launcher."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"]
+    _run(*pip, *PURE, "--target", str(libs), requirement, *BESIDE)
+    for installed in list(distributions(path=[str(libs)])):
+        if installed.name.lower() in LEFT_OUT:
+            for file in installed.files or ():
+                Path(str(file.locate())).unlink(missing_ok=True)
+    for name in INSTALLED:
+        for note in libs.glob(f"*.dist-info/{name}"):
+            note.unlink()
+    shutil.rmtree(libs / "bin", ignore_errors=True)
+    _remove_empty(libs)
+    shutil.copyfile(HERE / "launch.py", libs / "__main__.py")
+
+
+def compile_for(python: str, libs: Path) -> None:
+    """The bytecode of ``python``, which is valid without a look at the sources."""
+    line = [python, "-m", "compileall", "-q", "-f", "-s", str(libs), str(libs)]
+    _run(*line, "--invalidation-mode", "unchecked-hash", PYTHONHASHSEED="0")
+
+
+def place(libs: Path, folder: Path) -> None:
+    """``libs`` as ``folder``, in place of an earlier bundle."""
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
+        shutil.copytree(libs, new := Path(beside, "new"))
+        if folder.exists():
+            folder.rename(Path(beside, "old"))
+        new.rename(folder)
+
+
+def pack(libs: Path, file: Path) -> None:
+    """``libs`` as one executable file, in place of an earlier one."""
+    with TemporaryDirectory(dir=file.parent, prefix=f".{file.name}-") as beside:
+        new = Path(beside, "new")
+        with new.open("wb") as output:
+            output.write(SHEBANG)
+            with ZipFile(output, "w") as archive:
+                for name, path in sorted(_entries(libs).items()):
+                    _add(archive, name, path.read_bytes())
+        new.chmod(0o755)
+        new.replace(file)
+
+
+def _entries(libs: Path) -> dict[str, Path]:
+    """Name in the archive -> file. The importer of zip files knows no ``__pycache__``,
+    so each Python has a tree of its own there, with bytecode and data."""
+    files = [path for path in libs.rglob("*") if path.is_file()]
+    compiled = [path for path in files if path.suffix == ".pyc"]
+    plain = {_name(libs, path): path for path in files if path.suffix != ".pyc"}
+    data = {name for name in plain if not name.endswith(".py") and "info/" not in name}
+    trees = {path.stem.rpartition(".")[2] for path in compiled}
+    return {
+        **plain,
+        **{f"{tree}/{name}": plain[name] for tree in trees for name in data},
+        **{_compiled_name(libs, path): path for path in compiled},
+    }
+
+
+def _compiled_name(libs: Path, path: Path) -> str:
+    """``a/__pycache__/b.cpython-311.pyc`` is ``cpython-311/a/b.pyc``."""
+    module, _, tree = path.stem.rpartition(".")
+    return f"{tree}/{_name(libs, path.parent.parent / module)}.pyc"
+
+
+def _name(libs: Path, path: Path) -> str:
+    return path.relative_to(libs).as_posix()
+
+
+def _add(archive: ZipFile, name: str, content: bytes) -> None:
+    """One file, with nothing of this machine or hour."""
+    info = ZipInfo(name, EARLIEST)
+    info.create_system, info.external_attr = 3, 0o644 << 16
+    archive.writestr(info, content, ZIP_DEFLATED, 9)
+
+
+def _refuse_foreign(output: Path) -> None:
+    """Only an earlier bundle is overwritten."""
+    if output.suffix == ".pyz" or not output.exists():
+        return
+    names = {path.name for path in output.iterdir()} if output.is_dir() else {""}
+    if names and not {"__main__.py", "sidecar"} <= names:
+        sys.exit(f"{output} is no earlier bundle; name another folder")
+
+
+def _remove_empty(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+
+
+def _run(*command: str, **environment: str) -> None:
+    """Runs ``command``, which says on standard error what it did not like."""
+    code = subprocess.run(command, env={**os.environ, **environment}).returncode
+    if code:
+        sys.exit(f"failed: {' '.join(command)}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    about, _, more = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=about,
+        epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("outputs", nargs="+", type=Path, metavar="OUTPUT")
+    parser.add_argument(
+        "--from",
+        dest="requirement",
+        default=str(CHECKOUT),
+        help="a wheel, or a requirement such as stream-sidecar==0.1.0 (this checkout)",
+    )
+    parser.add_argument(
+        "--python",
+        action="append",
+        help="compile for this interpreter, too; may be repeated (the running one)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()
