@@ -51,6 +51,9 @@ INSTALLED = ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json")
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive: the first that zip knows."""
 
+COMPILING = {"PYTHONHASHSEED": "0", "PYTHONOPTIMIZE": "", "PYTHONPYCACHEPREFIX": ""}
+"""Variables under which a source always gives the same bytecode in the same place."""
+
 SHEBANG = b"#!/usr/bin/env python3\n"
 
 
@@ -89,7 +92,7 @@ def install(requirement: str, libs: Path) -> None:
 def compile_for(python: str, libs: Path) -> None:
     """The bytecode of ``python``, which is valid without a look at the sources."""
     line = [python, "-m", "compileall", "-q", "-f", "-s", str(libs), str(libs)]
-    _run(*line, "--invalidation-mode", "unchecked-hash", PYTHONHASHSEED="0")
+    _run(*line, "--invalidation-mode", "unchecked-hash", **COMPILING)
 
 
 def place(libs: Path, folder: Path) -> None:
@@ -163,8 +166,11 @@ def _remove_empty(folder: Path) -> None:
 
 def _run(*command: str, **environment: str) -> None:
     """Runs ``command``, which says on standard error what it did not like."""
-    code = subprocess.run(command, env={**os.environ, **environment}).returncode
-    if code:
+    try:
+        done = subprocess.run(command, env={**os.environ, **environment}, check=False)
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}")
+    if done.returncode:
         sys.exit(f"failed: {' '.join(command)}")
 
 

@@ -132,9 +132,10 @@ def _normal(name: str) -> str:
 @cache
 def _table() -> dict[str, tuple[str, bool | None]]:
     """``kinds.csv``: normal name -> kind, mutating. Read when first asked for."""
-    from importlib.resources import files  # 9 ms, which start-up need not pay
+    from pkgutil import get_data  # from a zip file, too, and not needed for a start
 
-    text = files("sidecar.tools").joinpath("kinds.csv").read_text(encoding="utf-8")
+    data = get_data("sidecar.tools", "kinds.csv")
+    assert data is not None, "an importer that cannot give files"
     said = {"true": True, "false": False, "": None}
-    rows = (line.split(",") for line in text.splitlines()[1:])
+    rows = (line.split(",") for line in data.decode().splitlines()[1:])
     return {tool: (kind, said[mutating]) for tool, kind, mutating in rows}
