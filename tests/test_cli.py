@@ -140,11 +140,27 @@ def test_wire_and_model() -> None:
     assert told[0]["type"] == "text-delta"
 
 
-def test_output_that_cannot_show_a_character() -> None:
+SESSION = json.dumps({"role": "assistant", "content": "<think>日</think>Größe"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["normalize", str(LEAKING)], b"-- finish tool-calls"),
+        (["dialects"], b"harmony"),
+        (["repair", "--diff", "{file}"], b"\\u65e5"),
+    ],
+)
+def test_output_that_cannot_show_a_character(
+    arguments: list[str], words: bytes, tmp_path: Path
+) -> None:
     """A terminal of another encoding shows something else, and all of the rest."""
-    done = run("normalize", str(LEAKING), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    file = tmp_path / "Größe.jsonl"
+    file.write_text(SESSION, encoding="utf-8")
+    arguments = [word.format(file=file) for word in arguments]
+    done = run(*arguments, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.code, done.errors) == (0, "")
-    assert b"-- finish tool-calls" in done.output
+    assert words in done.output
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

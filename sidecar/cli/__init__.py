@@ -6,7 +6,9 @@ nothing, with ``--stdio``, or with flags of a later version.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -50,3 +52,5 @@ class LazyGroup(click.Group):
 )
 def main() -> None:
     """Turns the stream of any language model into clean, classified events."""
+    if isinstance(sys.stdout, TextIOWrapper):  # it may not know every character
+        sys.stdout.reconfigure(errors="backslashreplace")

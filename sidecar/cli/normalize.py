@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import sys
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -37,8 +36,6 @@ _SLICE = 65_536
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
 def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None:
     """Print the clean channels of FILE ("-" is standard input)."""
-    if isinstance(sys.stdout, TextIOWrapper):  # it may not know every character
-        sys.stdout.reconfigure(errors="backslashreplace")
     stream = Stream(StreamOptions(wire=wire, encoding="base64", model=model))
     show = _print_json if as_json else Page().show
     while data := file.read(_SLICE):
