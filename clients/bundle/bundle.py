@@ -24,7 +24,7 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
@@ -45,8 +45,9 @@ PURE = (
 )
 """pip's options for wheels that run anywhere; it fails where there is none."""
 
-INSTALLED = ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json")
-"""What pip notes about an installation, paths of this machine among it."""
+NOTES = ("RECORD", "REQUESTED", "INSTALLER", "direct_url.json", "py.typed", "*.pyi")
+"""What pip notes about an installation, paths of this machine among it, and what only
+type checkers read: each file of an archive costs time at every start."""
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive: the first that zip knows."""
@@ -81,9 +82,8 @@ def install(requirement: str, libs: Path) -> None:
         if installed.name.lower() in LEFT_OUT:
             for file in installed.files or ():
                 Path(str(file.locate())).unlink(missing_ok=True)
-    for name in INSTALLED:
-        for note in libs.glob(f"*.dist-info/{name}"):
-            note.unlink()
+    for note in [file for name in NOTES for file in libs.rglob(name)]:
+        note.unlink()
     shutil.rmtree(libs / "bin", ignore_errors=True)
     _remove_empty(libs)
     shutil.copyfile(HERE / "launch.py", libs / "__main__.py")
@@ -143,10 +143,12 @@ def _name(libs: Path, path: Path) -> str:
 
 
 def _add(archive: ZipFile, name: str, content: bytes) -> None:
-    """One file, with nothing of this machine or hour."""
+    """One file, with nothing of this machine or hour. Bytecode is not packed: it is read
+    at every start, and what carries the archive is packed itself."""
     info = ZipInfo(name, EARLIEST)
     info.create_system, info.external_attr = 3, 0o644 << 16
-    archive.writestr(info, content, ZIP_DEFLATED, 9)
+    method = ZIP_STORED if name.endswith(".pyc") else ZIP_DEFLATED
+    archive.writestr(info, content, method, 9)
 
 
 def _refuse_foreign(output: Path) -> None:
