@@ -174,3 +174,14 @@ impl Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_downloaded_unless_it_is_allowed() {
+        assert!(!Builder::new().config.downloads);
+        assert!(Builder::new().downloads(true).config.downloads);
+    }
+}
