@@ -143,8 +143,8 @@ def _name(libs: Path, path: Path) -> str:
 
 
 def _add(archive: ZipFile, name: str, content: bytes) -> None:
-    """One file, with nothing of this machine or hour. Bytecode is not packed: it is read
-    at every start, and what carries the archive is packed itself."""
+    """One file, with nothing of this machine or hour. Bytecode is not packed: it is
+    read at every start, and what carries the archive is packed itself."""
     info = ZipInfo(name, EARLIEST)
     info.create_system, info.external_attr = 3, 0o644 << 16
     method = ZIP_STORED if name.endswith(".pyc") else ZIP_DEFLATED
