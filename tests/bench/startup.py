@@ -7,6 +7,7 @@ package. Also the time of ``--version``, which hosts ask for before every start.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ BUNDLE = ROOT / "clients" / "bundle" / "bundle.py"
 
 
 def run() -> Iterator[Row]:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with TemporaryDirectory() as folder:
         archive = str(Path(folder, "stream-sidecar.pyz"))
         _run(str(BUNDLE), archive)
