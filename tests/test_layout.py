@@ -48,7 +48,7 @@ PROCESS = _names(
     """
     logs transport lifetime envelope failures base_protocol
     repair_counts converter json_schema methods history_methods sessions lookups batches
-    protocol handshake schema batch_thread connection
+    protocol handshake schema batch_thread connection recording
     server editor lsp_thread
     session_files cli __main__
     """

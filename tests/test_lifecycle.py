@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from replay import read, replay
 from rpc_client import COMMAND, PROMPTLY, ROOT, RpcClient, RpcError, frame, message
 
 from sidecar import __version__
@@ -278,6 +279,41 @@ def test_flags_that_are_not_known_are_ignored(arguments):
         warned = client.stderr().count("WARNING")
     known = {"serve", "--stdio", "--clientProcessId=nobody"}
     assert bool(warned) == bool(set(arguments) - known)
+
+
+def test_a_recording_is_a_transcript(tmp_path):
+    """What was said can be replayed as it stands; that it is written is said."""
+    path = tmp_path / "said-%p.jsonl"
+    chunks = ["<think>Hm.</think>pass", "word \N{SNOWMAN}"]
+    with RpcClient("--record", str(path)) as client:
+        client.initialize()
+        client.request("stream/open", {"streamId": "s", "wire": "text"})
+        for chunk in chunks:
+            client.request("stream/push", {"streamId": "s", "chunk": chunk})
+        client.send_bytes(b"Content-Length: 3\r\n\r\n{a}")
+        assert client.read()["error"]["code"] == -32700
+        client.request("shutdown", None)
+        client.notify("exit")
+
+        assert client.wait(PROMPTLY) == 0
+        said = client.stderr()
+    (found,) = tmp_path.iterdir()
+    assert str(found) in said
+    assert found.name == f"said-{client.process.pid}.jsonl"
+    if os.name == "posix":
+        assert found.stat().st_mode & 0o077 == 0
+    lines = [*read(found), {"dir": "exit", "code": 0}]
+    assert [line.get("dir") for line in lines[1:3]] == ["in", "out"]
+    assert lines == replay(lines)
+
+
+def test_a_recording_that_cannot_be_made_is_none(tmp_path):
+    with RpcClient("--record", str(tmp_path / "no" / "folder")) as client:
+        client.initialize()
+        client.end_input()
+
+        assert client.wait(PROMPTLY) == 0
+        assert "no recording" in client.stderr()
 
 
 def test_log_file(tmp_path):

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.connection import Connection
 
 _ANSWER_SECONDS = 0.6
 """So long LSP requests in flight may go on at the end of stdin."""
@@ -31,6 +38,11 @@ _WRITE_SECONDS = 0.3
     show_default=True,
     help="debug, info, warning or error.",
 )
+@click.option(
+    "--record",
+    metavar="PATH",
+    help="Write everything that is said to this file; %p in it is the process id.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -38,6 +50,7 @@ def command(
     client: str | None,
     log_file: str | None,
     log_level: str,
+    record: str | None,
 ) -> None:
     """Serve one client over stdin and stdout (what happens without a command, too).
 
@@ -54,10 +67,10 @@ def command(
     logs.start(log_level, log_file)
     for argument in context.args:
         logs.log.warning("ignored argument %s", argument)
-    serve(stdin, stdout, client)
+    serve(stdin, stdout, client, record)
 
 
-def serve(stdin: int, stdout: int, client: str | None) -> None:
+def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> None:
     """Serves until the end of the process."""
     from sidecar.connection import Connection
     from sidecar.lifetime import ParentWatch, end, end_on_signals
@@ -71,7 +84,8 @@ def serve(stdin: int, stdout: int, client: str | None) -> None:
         watch.add(int(client))
     watch.start()
     writer = Writer(stdout, failed=lambda: os._exit(0))
-    connection = Connection(writer.send, LspThread, watch.add)
+    make = Connection if record is None else _recorded(record)
+    connection = make(writer.send, LspThread, watch.add)
     try:
         pump(stdin, connection, writer)
         writer.send(connection.close(_ANSWER_SECONDS))
@@ -80,3 +94,16 @@ def serve(stdin: int, stdout: int, client: str | None) -> None:
         log.exception("bug in the reading loop")
         end(1)
     end(connection.exit_code or 0)
+
+
+def _recorded(path: str) -> Callable[..., Connection]:
+    """Makes a connection that is written down, if the file can be written."""
+    from sidecar.connection import Connection
+    from sidecar.logs import log
+    from sidecar.recording import RecordedConnection, Recording
+
+    try:
+        return partial(RecordedConnection, Recording(path))
+    except OSError as error:
+        log.warning("no recording: %s", error)
+        return Connection
