@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from peers import ORJSON_ECHO, ROOT, SIDECAR
+from processes import ORJSON_ECHO, ROOT, SIDECAR
 from round_trip import one_core
 from rows import Bar, Row, microseconds
 

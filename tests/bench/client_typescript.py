@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 
 from node_package import HOME, missing, prepare
-from peers import ORJSON_ECHO, ROOT, SIDECAR
+from processes import ORJSON_ECHO, ROOT, SIDECAR
 from round_trip import one_core
 from rows import Bar, Row, microseconds
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 from chunks import PROSE, mirrored_chunk, repeated, slices, text_chunk
-from peers import SIDECAR, Peer, frame
+from processes import SIDECAR, Peer, frame
 from rows import Bar, Row
 
 STREAMS = 1_000

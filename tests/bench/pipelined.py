@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from chunks import event, text_chunk
-from peers import ORJSON_ECHO, PYGLS_ECHO, PYGLS_ECHO_TYPED, SIDECAR, Peer, frame
+from processes import ORJSON_ECHO, PYGLS_ECHO, PYGLS_ECHO_TYPED, SIDECAR, Peer, frame
 from rows import Bar, Row
 
 REQUESTS = 10_000

@@ -16,7 +16,7 @@ from statistics import quantiles
 from typing import Any
 
 from chunks import event, text_chunk
-from peers import ORJSON_ECHO, SIDECAR, Peer, frame
+from processes import ORJSON_ECHO, SIDECAR, Peer, frame
 from rows import Bar, Row, microseconds
 
 ROUNDS = 8

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from peers import PYGLS_ECHO, ROOT, SIDECAR, Peer
+from processes import PYGLS_ECHO, ROOT, SIDECAR, Peer
 from rows import Bar, Row, milliseconds
 
 TURNS = 15
