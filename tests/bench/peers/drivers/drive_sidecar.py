@@ -1,0 +1,48 @@
+"""The project's engine, in process: wire ``text``, or whole events with ``--events``.
+
+Driven as the peers are. With ``--events`` a delta comes as the server-sent event of a
+chat API, as its bytes would, and is read from there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from harness import Splitter, drive
+
+from sidecar.options import StreamOptions
+from sidecar.stream import Stream
+
+EVENTS = "--events" in sys.argv
+OPTIONS = StreamOptions(wire="openai-chat" if EVENTS else "text")
+
+
+def start() -> Splitter:
+    stream = Stream(OPTIONS)
+
+    def push(delta: str) -> Any:
+        return stream.push(delta)
+
+    def read(_given: list[Any]) -> tuple[str, str]:
+        message = stream.message()
+        return message.text, message.reasoning
+
+    return Splitter(push, stream.close, read)
+
+
+def event(text: str) -> str:
+    """``text`` as a chat API sends it."""
+    delta = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+    document = {
+        "id": "chatcmpl-CGqKxk3JY0Qm1v8yqNn0fQ2cTzR5a",
+        "object": "chat.completion.chunk",
+        "created": 1758300000,
+        "model": "a-model",
+        "choices": [delta],
+    }
+    return f"data: {json.dumps(document)}\n\n"
+
+
+drive(start, event if EVENTS else lambda text: text)

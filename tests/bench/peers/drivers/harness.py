@@ -1,0 +1,83 @@
+"""What every Python driver does with its splitter: times it, and shows what it gives.
+
+``python drive_x.py [OPTION] JOB RESULT``: both are JSON files. A job has ``timed``, streams
+with how long they may take, and ``split``, streams whose result is wanted; a stream is
+the list of its deltas. Knows nothing of the project, for
+it runs in the peers' own environments; ``drive_ai.mjs`` and ``drive_smg.rs`` do the
+same in their languages.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+BATCH = 1_000
+"""Deltas between two looks at the clock."""
+
+
+class Splitter(NamedTuple):
+    """One stream: ``push`` takes a prepared delta, ``close`` ends the stream; both give
+    whatever the peer gives, and ``read`` makes (answer, reasoning) of all of that."""
+
+    push: Callable[[Any], Any]
+    close: Callable[[], Any]
+    read: Callable[[list[Any]], tuple[str, str]]
+
+
+def drive(
+    start: Callable[[], Splitter], prepare: Callable[[str], Any] = lambda text: text
+) -> None:
+    """Does the job. ``prepare`` makes of a delta's text what the peer is pushed: that
+    is not its work, and not timed."""
+    job_file, result_file = sys.argv[-2:]
+    with open(job_file, encoding="utf-8") as file:
+        job = json.load(file)
+    result = {
+        "timed": [_time(start, prepare, **each) for each in job["timed"]],
+        "split": [_split(start, [prepare(p) for p in each]) for each in job["split"]],
+    }
+    with open(result_file, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+
+
+def _time(
+    start: Callable[[], Splitter],
+    prepare: Callable[[str], Any],
+    deltas: list[str],
+    seconds: float,
+    most: float,
+) -> float | None:
+    """Seconds a delta in the best of the rounds that ``seconds`` have room for, two at
+    least, the first of which warms up; None when a round takes over ``most``."""
+    prepared = [prepare(delta) for delta in deltas]
+    batches = [prepared[at : at + BATCH] for at in range(0, len(prepared), BATCH)]
+    rounds: list[float] = []
+    while len(rounds) < 2 or sum(rounds) < seconds:
+        taken = _round(start(), batches, most)
+        if taken is None:
+            return None
+        rounds.append(taken)
+    return min(rounds[1:]) / len(deltas)
+
+
+def _round(splitter: Splitter, batches: list[list[Any]], most: float) -> float | None:
+    push, clock = splitter.push, time.perf_counter
+    begin = clock()
+    for batch in batches:
+        for delta in batch:
+            push(delta)
+        if clock() - begin > most:
+            return None
+    splitter.close()
+    return clock() - begin
+
+
+def _split(start: Callable[[], Splitter], deltas: list[Any]) -> tuple[str, str]:
+    """Answer and reasoning of a stream."""
+    splitter = start()
+    given = [splitter.push(delta) for delta in deltas]
+    return splitter.read([*given, splitter.close()])

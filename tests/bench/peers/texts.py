@@ -1,0 +1,172 @@
+"""The streams that every peer is given: made up, and the same in every run.
+
+`KINDS` are what is timed: a size in characters gives a stream as its deltas, two to six
+characters each as tokens have them, and a reasoning tag always alone, as models whose
+tags are single tokens send it. `leaks()` are texts that are read under several
+cuttings: leaks from the project's own fixtures and made-up ones.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+TESTS = Path(__file__).resolve().parent.parent.parent
+OPENER, CLOSER = "<think>", "</think>"
+SIMPLE = ODD = 60
+"""How many made-up texts of each sort there are."""
+
+_WORDS = (
+    *("the", "list", "is", "sorted", "once", "before", "first", "request", "comes"),
+    *("in", "so", "each", "look-up", "a", "bisection", "and", "costs", "about", "ten"),
+    *("comparisons", "index", "when", "it", "grows", "café", "naïve", "3", "of", "why"),
+)
+_CODE = (
+    "for (std::size_t i = 0; i < rows.size() && rows[i] <= limit; ++i) {",
+    "    out << std::setw(4) << std::vector<std::pair<int, T>>(i) << '<' << i;",
+    "if a < b and c[i] > d: yield {'key': [1, 2, 3]}",
+    "return `${a}` < b ? <Item key={i} /> : null;",
+)
+_TAG = re.compile("(</?think>)")
+
+
+def _sentence(generator: random.Random) -> str:
+    words = generator.choices(_WORDS, k=generator.randint(5, 14))
+    return " ".join(words).capitalize() + generator.choice((". ", ", ", "? ", ": "))
+
+
+def _prose(generator: random.Random) -> str:
+    sentences = [_sentence(generator) for _ in range(generator.randint(3, 6))]
+    return "".join(sentences).rstrip() + "\n\n"
+
+
+def _markdown(generator: random.Random) -> str:
+    """A heading, prose with code spans, a list and a fence."""
+    name, line = generator.choice(_WORDS), generator.choice(_CODE)
+    items = [f"- **{_sentence(generator).strip()}** `{name} < {i}`" for i in range(3)]
+    words = _sentence(generator).strip()
+    lines = (f"## {words}", "", f"Call `{name}()`, then ``{name}``: {words}", *items)
+    code = ("", "```cpp", *generator.choices(_CODE, k=3), line, "```", "", "")
+    return "\n".join((*lines, *code))
+
+
+def _filled(paragraph: Callable[[random.Random], str], size: int, seed: str) -> str:
+    """``size`` characters of paragraphs."""
+    generator, parts, total = random.Random(seed), [], 0
+    while total < size:
+        parts.append(paragraph(generator))
+        total += len(parts[-1])
+    return "".join(parts)[:size]
+
+
+def _thinking(size: int) -> str:
+    """Reasoning, then an answer of the same length."""
+    half = (size - len(OPENER) - len(CLOSER)) // 2
+    reasoning = _filled(_prose, half, "thinking")
+    return f"{OPENER}{reasoning}{CLOSER}{_filled(_prose, half, 'answer')}"
+
+
+KINDS: dict[str, Callable[[int], str]] = {
+    "prose": lambda size: _filled(_prose, size, "prose"),
+    "Markdown": lambda size: _filled(_markdown, size, "Markdown"),
+    "thinking": _thinking,
+}
+"""What is timed."""
+
+
+def deltas(text: str, seed: int = 0) -> list[str]:
+    """``text`` as a model sends it: small pieces, and every tag alone."""
+    pieces = _TAG.split(text)
+    return [
+        delta for at, piece in enumerate(pieces) for delta in _cut(piece, seed + at)
+    ]
+
+
+def _cut(piece: str, seed: int, largest: int = 6) -> Iterator[str]:
+    """Pieces of two to ``largest`` characters; a tag stays whole."""
+    if _TAG.fullmatch(piece):
+        yield piece
+        return
+    generator, at = random.Random(seed), 0
+    while at < len(piece):
+        size = generator.randint(2, largest)
+        yield piece[at : at + size]
+        at += size
+
+
+def _at_random(text: str, seed: int) -> list[str]:
+    """``text`` cut anywhere, also inside tags."""
+    generator, pieces, at = random.Random(f"{seed} {text}"), [], 0
+    while at < len(text):
+        size = generator.randint(1, 12)
+        pieces.append(text[at : at + size])
+        at += size
+    return pieces
+
+
+CUTTINGS: dict[str, Callable[[str], list[list[str]]]] = {
+    "tags alone": lambda text: [deltas(text)],
+    "whole": lambda text: [[text]],
+    "by character": lambda text: [list(text)],
+    "at random": lambda text: [_at_random(text, seed) for seed in range(5)],
+}
+"""The ways in which a text is cut; the first is the one most peers were written for."""
+
+
+@frozen
+class Leak:
+    """A text; ``expected`` (answer, reasoning) where nobody can doubt it."""
+
+    text: str
+    expected: tuple[str, str] | None = None
+
+
+def leaks() -> list[Leak]:
+    """One block and an answer, then odd ones, then those of the project's fixtures."""
+    generator = random.Random("leaks")
+    simple = [_simple(generator) for _ in range(SIMPLE)]
+    odd = [Leak(_odd(generator)) for _ in range(ODD)]
+    return [*simple, *odd, *map(Leak, _of_fixtures())]
+
+
+def _simple(generator: random.Random) -> Leak:
+    """``<think>reasoning</think>answer``: one block first, no other tag anywhere."""
+    reasoning, answer = _sentence(generator).strip(), _prose(generator).strip()
+    return Leak(f"{OPENER}{reasoning}{CLOSER}{answer}", (answer, reasoning))
+
+
+def _odd(generator: random.Random) -> str:
+    """Blocks in the middle, two, none closed, half a tag, tags in code."""
+    parts = (
+        *(OPENER, CLOSER, OPENER, CLOSER, "<thi", "</thin", "<", "`<think>`", "```\n"),
+        *(_sentence(generator), _sentence(generator), "\n", "\n\n", "a < b"),
+    )
+    return "".join(generator.choices(parts, k=generator.randint(3, 9)))
+
+
+def _of_fixtures() -> list[str]:
+    """The leaks that the dialects are tested with, and the texts of recorded chats."""
+    lines = (TESTS / "data" / "dialects.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    recordings = sorted((TESTS / "wires" / "openai-chat").glob("*.chunks.jsonl"))
+    texts += [_content(path) for path in recordings]
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _content(path: Path) -> str:
+    """The joined text of a recording's first choice."""
+    chunks = map(json.loads, path.read_text("utf-8").splitlines()[1:])
+    choices = [
+        choice
+        for chunk in chunks
+        if isinstance(chunk, dict)
+        for choice in chunk.get("choices") or ()
+        if isinstance(choice, dict)
+    ]
+    given = [(choice.get("delta") or {}).get("content") for choice in choices]
+    return "".join(text for text in given if isinstance(text, str))
