@@ -2,7 +2,9 @@
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
 round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
-client_typescript, client_rust. Makes its own environment like the other commands.
+client_typescript, client_rust; without any, these are run. ``peers`` installs other
+software to compare with, so it runs only when it is named; with ``--write`` it makes
+the README's table and the plot anew. Makes its own environment like the other commands.
 Absolute times are this machine's; the ratios are what counts. Exits with 0, but with 1
 under ``--check`` when a bar was missed.
 """
@@ -28,16 +30,23 @@ BENCHES = (
     *("round_trip", "pipelined", "growth", "dialects", "hostile", "startup"),
     *("memory", "repair", "client_typescript", "client_rust"),
 )
+WHEN_NAMED = ("peers",)
+"""They need the package registries."""
+
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 
 
 def main(arguments: list[str]) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
-    if unknown := set(chosen.names) - set(BENCHES):
+    if unknown := set(chosen.names) - {*BENCHES, *WHEN_NAMED}:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
+    if chosen.write and "peers" not in chosen.names:
+        parser.error("--write is for peers")
     rows = list(_rows(chosen.names or BENCHES))
     _print(rows)
+    if chosen.write:
+        import_module("peers").write()
     if chosen.json:
         text = json.dumps([row.as_json() for row in rows], indent=2, ensure_ascii=False)
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
@@ -46,9 +55,13 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(BENCHES))
+    names = " ".join((*BENCHES, *WHEN_NAMED))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument("--check", action="store_true", help="fail on a missed bar")
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
+    parser.add_argument(
+        "--write", action="store_true", help="peers: the README's table and plot anew"
+    )
     return parser
 
 

@@ -1,0 +1,57 @@
+"""The engine beside other software that takes reasoning out of streamed text.
+
+`run()` installs the peers of ``table.py`` in environments of their own, feeds all of
+them and the engine the same deltas in one run, keeps what it found in ``results.json``
+and gives rows; `write()` makes the README's block and the plot of it. Installing needs
+the package registries and some minutes, so this runs only when it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rows import Bar, Row, microseconds
+
+from peers import report
+from peers.measure import measure
+from peers.results import FROM_EVENTS, OURS, Found, Results, stored
+
+BAR = Bar(limit=1.0, aim=1.0)
+
+
+def run() -> Iterator[Row]:
+    results = measure()
+    results.save()
+    yield from rows(results)
+
+
+def write() -> None:
+    """README and plot from the results that were kept last."""
+    report.write(stored())
+
+
+def rows(results: Results) -> Iterator[Row]:
+    """One row a peer for cost, with a bar against those in Python, then the cuts."""
+    for found in results.found:
+        if found.name != OURS:
+            compared = found.language == "Python" and found.name != FROM_EVENTS
+            yield _cost(results.of(OURS), found, BAR if compared else None)
+    for found in results.found:
+        if found.wrong is not None:
+            yield _cuts(found, results)
+
+
+def _cost(ours: Found, found: Found, bar: Bar | None) -> Row:
+    what = f"engine, a delta of text, against {found.name} ({found.language})"
+    if found.each is None or ours.each is None:
+        return Row(what, found.missing or "given up")
+    measured = f"{microseconds(ours.each)}, theirs {microseconds(found.each)}"
+    return Row(what, measured, ours.each / found.each, bar)
+
+
+def _cuts(found: Found, results: Results) -> Row:
+    assert found.wrong is not None
+    wrong, plain = sum(found.wrong.values()), sum(results.simple.values())
+    differ = f"{found.differ} of {results.texts} texts depend on the cut"
+    measured = f"{differ}, {wrong} of {plain} plain streams are read wrongly"
+    return Row(f"{found.name}, texts cut in several ways", measured)

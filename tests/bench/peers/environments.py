@@ -2,8 +2,8 @@
 
 Every peer has a folder of its own under `HOME` (SIDECAR_BENCH_HOME names another
 place); nothing of it is a dependency of the project. `command()` installs what is not
-there yet and gives the start of a command line, or raises `Missing` with the reason why
-this machine cannot have that peer.
+there yet and gives the start of a command line, or raises `MissingError` with
+the reason why this machine cannot have that peer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from attrs import frozen
+
 from peers.table import Language, Peer
 
 HERE = Path(__file__).resolve().parent
@@ -29,8 +30,8 @@ OWN = "drive_sidecar.py"
 """The driver of the project itself, run by the interpreter that runs this."""
 
 
-class Missing(Exception):
-    """This machine cannot have a peer; the message says why."""
+class MissingError(Exception):
+    """This machine cannot have or run a peer; the message says why."""
 
 
 def own_command(*options: str) -> list[str]:
@@ -38,10 +39,10 @@ def own_command(*options: str) -> list[str]:
 
 
 def command(peer: Peer) -> list[str]:
-    """The peer's driver as a command line without its last arguments, JOB and RESULT."""
+    """How the peer's driver is started, but for its last arguments JOB and RESULT."""
     way = WAYS[peer.language]
     if shutil.which(way.needs) is None:
-        raise Missing(f"there is no {way.needs}")
+        raise MissingError(f"there is no {way.needs}")
     home = HOME / peer.home
     stamp = home / "installed"
     if not stamp.exists():
@@ -68,7 +69,7 @@ def _run(arguments: list[str], home: Path) -> None:
     )
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise Missing(f"{arguments[0]} failed: {' '.join(last)}")
+        raise MissingError(f"{arguments[0]} failed: {' '.join(last)}")
 
 
 # Python

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
-from peers.environments import ROOT, Missing, command, own_command, version_of
+
+from peers.environments import ROOT, MissingError, command, own_command, version_of
 from peers.results import FROM_EVENTS, OURS, Found, Results, Seconds
 from peers.table import PEERS
 from peers.texts import CUTTINGS, KINDS, Leak, deltas, leaks
@@ -84,7 +85,7 @@ def _commands(found: dict[str, Found]) -> dict[str, list[str]]:
     for peer in PEERS:
         try:
             commands[peer.name] = command(peer)
-        except Missing as why:
+        except MissingError as why:
             found[peer.name] = evolve(found[peer.name], missing=f"not installed: {why}")
     return commands
 
@@ -97,14 +98,12 @@ def _timed(before: Found, start: list[str], *, long: bool) -> Found:
     if before.missing:
         return before
     kinds = {name: deltas(make(SHORT)) for name, make in KINDS.items()}
-    sizes = {
-        str(size): deltas(KINDS[GROWING](size)) for size in SIZES[: None if long else 1]
-    }
+    lengths = SIZES if long else SIZES[:1]
+    sizes = {str(size): deltas(KINDS[GROWING](size)) for size in lengths}
+    streams = (*kinds.values(), *sizes.values())
     try:
-        given = _do(
-            start, timed=[_task(each) for each in (*kinds.values(), *sizes.values())]
-        )
-    except Missing as why:
+        given = _do(start, timed=[_task(stream) for stream in streams])
+    except MissingError as why:
         return evolve(before, missing=str(why))
     seconds = iter(given["timed"])
     return evolve(
@@ -141,7 +140,7 @@ def _judged(before: Found, start: list[str], texts: list[Leak]) -> Found:
     ]
     try:
         given = _do(start, split=[stream for *_, stream in streams])["split"]
-    except Missing as why:
+    except MissingError as why:
         return evolve(before, missing=str(why))
     results: dict[str, set[tuple[str, ...]]] = {leak.text: set() for leak in texts}
     wrong = dict.fromkeys(CUTTINGS, 0)
@@ -158,7 +157,7 @@ def _bare(texts: list[str] | tuple[str, ...]) -> list[str]:
 
 
 def _do(start: list[str], **job: list[Any]) -> dict[str, Any]:
-    """What a driver makes of a job; raises `Missing` when it fails."""
+    """What a driver makes of a job; raises `MissingError` when it fails."""
     own = {"PYTHONPATH": str(ROOT)} if start[0] == sys.executable else {}
     environment = {**os.environ, "PYTHONUTF8": "1", **_QUIET, **own}
     with tempfile.TemporaryDirectory() as folder:
@@ -175,9 +174,9 @@ def _do(start: list[str], **job: list[Any]) -> dict[str, Any]:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Missing(f"took over {_PATIENCE:g} s") from None
+            raise MissingError(f"took over {_PATIENCE:g} s") from None
         if done.returncode:
             last = done.stderr.strip().splitlines()[-1:]
-            raise Missing(f"its driver failed: {' '.join(last)}")
+            raise MissingError(f"its driver failed: {' '.join(last)}")
         result: dict[str, Any] = json.loads(taken.read_text(encoding="utf-8"))
     return result

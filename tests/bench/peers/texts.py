@@ -81,10 +81,8 @@ KINDS: dict[str, Callable[[int], str]] = {
 
 def deltas(text: str, seed: int = 0) -> list[str]:
     """``text`` as a model sends it: small pieces, and every tag alone."""
-    pieces = _TAG.split(text)
-    return [
-        delta for at, piece in enumerate(pieces) for delta in _cut(piece, seed + at)
-    ]
+    pieces = enumerate(_TAG.split(text), seed)
+    return [delta for number, piece in pieces for delta in _cut(piece, number)]
 
 
 def _cut(piece: str, seed: int, largest: int = 6) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """What every Python driver does with its splitter: times it, and shows what it gives.
 
-``python drive_x.py [OPTION] JOB RESULT``: both are JSON files. A job has ``timed``, streams
-with how long they may take, and ``split``, streams whose result is wanted; a stream is
-the list of its deltas. Knows nothing of the project, for
-it runs in the peers' own environments; ``drive_ai.mjs`` and ``drive_smg.rs`` do the
-same in their languages.
+``python drive_x.py [OPTION] JOB RESULT``: both are JSON files. A job has ``timed``,
+streams with how long they may take, and ``split``, streams whose result is wanted; a
+stream is the list of its deltas. Knows nothing of the project, for it runs in the
+peers' own environments; ``drive_ai.mjs`` and ``drive_smg.rs`` do the same in theirs.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""The README's block about the peers, made from stored results and the table.
+
+`block(results)` is Markdown; `write(results)` puts it between the README's two marks
+and the plot beside this file. Nothing here measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from peers.plot import draw
+from peers.results import FROM_EVENTS, OURS, Found, Results
+from peers.table import LEFT_OUT, PEERS
+from peers.texts import CUTTINGS, KINDS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+README = ROOT / "README.md"
+PLOT = HERE / "cost-per-delta.svg"
+BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+
+COLUMNS = (
+    "",
+    "runs in",
+    *(f"{kind}, µs" for kind in KINDS),
+    "1 MB, µs",
+    "depends on the cut",
+    *(f"wrong, {cutting}" for cutting in CUTTINGS),
+)
+
+
+def write(results: Results) -> None:
+    """README and plot anew."""
+    readme = README.read_text(encoding="utf-8")
+    README.write_text(with_block(readme, block(results)), encoding="utf-8")
+    PLOT.write_text(draw(results), encoding="utf-8")
+
+
+def with_block(page: str, text: str) -> str:
+    """``page`` with ``text`` between the marks; raises ValueError without them."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"no {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def block(results: Results) -> str:
+    """What stands between the marks."""
+    return "\n".join((*_costs(results), "", *_picture(), "", *_peers()))
+
+
+def _costs(results: Results) -> Iterator[str]:
+    yield _cells(COLUMNS)
+    yield _cells(("---", "---", *["--:"] * (len(COLUMNS) - 2)))
+    for found in results.found:
+        yield _cells(cells(found, results))
+    yield ""
+    yield from _verdict(results)
+    yield f"Measured with {results.machine}."
+
+
+def _cells(texts: tuple[str, ...]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def cells(found: Found, results: Results) -> tuple[str, ...]:
+    """A row of the table, one text for each of `COLUMNS`."""
+    name = f"**{found.name}**" if found.name == OURS else found.name
+    head = (f"{name} {found.version}".strip(), found.language)
+    if found.missing:
+        return (*head, found.missing, *[""] * (len(COLUMNS) - 3))
+    largest = max(found.sizes, key=int)
+    costs = (*(found.kinds[kind] for kind in KINDS), found.sizes[largest])
+    if found.differ is None or found.wrong is None:
+        judged = ("",) * (1 + len(CUTTINGS))
+    else:
+        wrong = [f"{found.wrong[way]} of {results.simple[way]}" for way in CUTTINGS]
+        judged = (f"{found.differ} of {results.texts}", *wrong)
+    return (*head, *map(_microseconds, costs), *judged)
+
+
+def _microseconds(seconds: float | None) -> str:
+    return "given up" if seconds is None else f"{seconds * 1e6:.3g}"
+
+
+def _verdict(results: Results) -> Iterator[str]:
+    """Who is cheaper and who is dearer than the sidecar, in words."""
+    ours = results.of(OURS).each
+    baselines = {peer.name for peer in PEERS if peer.baseline}
+    others = {
+        found.name: found.each / ours
+        for found in results.found
+        if ours and found.each and found.name not in {OURS, FROM_EVENTS, *baselines}
+    }
+    ordered = sorted(others.items(), key=lambda item: item[1])
+    cheaper = [f"{name} ({ratio:.2f}x)" for name, ratio in ordered if ratio < 1]
+    dearer = [f"{name} ({ratio:.2f}x)" for name, ratio in ordered if ratio >= 1]
+    yield f"Cheaper than the sidecar over the three texts: {_listed(cheaper)}."
+    yield f"Dearer: {_listed(dearer)}."
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _picture() -> Iterator[str]:
+    place = PLOT.relative_to(ROOT).as_posix()
+    yield f"![Cost of a delta against the length of its stream, all peers]({place})"
+
+
+def _peers() -> Iterator[str]:
+    yield _cells(("peer", "what a delta goes through", "what it leaves to others"))
+    yield _cells(("---",) * 3)
+    for peer in PEERS:
+        yield _cells((f"{peer.name} (`{peer.pinned}`)", peer.calls, peer.leaves))
+    for name, why in LEFT_OUT:
+        yield _cells((name, "not measured", why))
