@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from rows import Bar, Row, microseconds
 
 from peers import report
-from peers.measure import measure
+from peers.measuring import measure
 from peers.results import FROM_EVENTS, OURS, Found, Results, stored
 
 BAR = Bar(limit=1.0, aim=1.0)

@@ -22,24 +22,29 @@ LABEL_GAP = 18
 
 MARKS = {"Python": "circle", "JavaScript": "square", "Rust": "triangle"}
 
-_STYLE = """
-  text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #24292f; }
-  .title { font-size: 15px; font-weight: 600; }
-  .faint { fill: #57606a; }
-  .grid { stroke: #d0d7de; stroke-width: 1; }
-  .lead { stroke: #8c959f; stroke-width: 1; }
-  .line { fill: none; stroke-width: 1.75; }
-  .ours { font-weight: 700; stroke-width: 3.5; }
-  text.ours { stroke: none; }
-  .Python { --ink: #b35900; } .JavaScript { --ink: #00785a; } .Rust { --ink: #7a4fb5; }
-  .ours { --ink: #0550ae; }
-  .line { stroke: var(--ink); } .mark { fill: var(--ink); }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; } .faint { fill: #9198a1; }
-    .grid { stroke: #3d444d; } .lead { stroke: #656c76; }
-    .Python { --ink: #f0a352; } .JavaScript { --ink: #4cc9a0; }
-    .Rust { --ink: #c09bf0; } .ours { --ink: #6cb6ff; }
-  }
+INKS = {
+    "Python": ("#b35900", "#f0a352"),
+    "JavaScript": ("#00785a", "#4cc9a0"),
+    "Rust": ("#7a4fb5", "#c09bf0"),
+    "ours": ("#0550ae", "#6cb6ff"),
+}
+"""The colours of lines and marks on a light and on a dark page."""
+
+_LIGHT = """
+text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #24292f; }
+.title { font-size: 15px; font-weight: 600; }
+.faint { fill: #57606a; }
+.grid { stroke: #d0d7de; }
+.lead { stroke: #8c959f; stroke-dasharray: 2 3; }
+.line { fill: none; stroke-width: 1.75; }
+.line.ours { stroke-width: 3.5; }
+text.name { font-weight: 700; }
+"""
+_DARK = """
+text { fill: #e6edf3; }
+.faint { fill: #9198a1; }
+.grid { stroke: #3d444d; }
+.lead { stroke: #656c76; }
 """
 
 
@@ -92,8 +97,20 @@ def draw(results: Results) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" role="img" '
         'aria-label="Cost of a delta against the length of the stream">\n'
-        f"<style>{_STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n"
+        f"<style>{_style()}</style>\n" + "\n".join(body) + "\n</svg>\n"
     )
+
+
+def _style() -> str:
+    light, dark = (
+        "".join(
+            f".line.{kind} {{ stroke: {inks[page]}; }} .mark.{kind} "
+            f"{{ fill: {inks[page]}; }}\n"
+            for kind, inks in INKS.items()
+        )
+        for page in range(2)
+    )
+    return f"{_LIGHT}{light}@media (prefers-color-scheme: dark) {{{_DARK}{dark}}}\n"
 
 
 def _line(found: Found, across: Scale, up: Scale) -> Line:
@@ -140,7 +157,7 @@ def _names(lines: list[Line]) -> Iterator[str]:
     for line, height in zip(ordered, heights, strict=True):
         x, y = line.points[-1]
         yield f'<path class="lead" d="M{x + 7} {y}L{RIGHT + 20} {height}"/>'
-        kind = "ours" if line.kind == "ours" else ""
+        kind = "name" if line.kind == "ours" else ""
         yield _text(RIGHT + 25, height + 4, line.name, kind)
 
 
