@@ -135,6 +135,7 @@ def _install_rust(peer: Peer, home: Path) -> None:
     (home / "Cargo.toml").write_text(
         '[package]\nname = "driver"\nversion = "0.0.0"\nedition = "2021"\n'
         f'[dependencies]\n{peer.package} = "={peer.version}"\nserde_json = "1"\n'
+        'cpu-time = "1"\n'
         "[workspace]\n"
     )
 

@@ -33,7 +33,7 @@ TURN_SECONDS = 0.7
 """For the rounds of one stream in one turn."""
 
 MOST_SECONDS = 60.0
-"""A stream that takes longer is given up."""
+"""A stream that takes more processor time is given up."""
 
 _PATIENCE = 900.0
 _QUIET = {

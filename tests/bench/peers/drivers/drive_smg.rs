@@ -1,9 +1,9 @@
 //! smg: the reasoning parser of its gateway, for a model that opens its own tag.
 //!
 //! `drive_smg JOB RESULT`, see harness.py. Built in a package of its own.
-use std::time::Instant;
 use std::{env, fs, hint::black_box};
 
+use cpu_time::ProcessTime;
 use reasoning_parser::{ParserResult, Qwen3Parser, ReasoningParser};
 use serde_json::{json, Value};
 
@@ -20,15 +20,15 @@ fn main() {
     fs::write(&arguments[2], result.to_string()).unwrap();
 }
 
-/// Seconds a delta in the best round, None when a round takes over `most`.
+/// Seconds of processor a delta in the best round, None when a round takes over `most`.
 fn time(task: &Value) -> Option<f64> {
     let deltas = deltas_of(&task["deltas"]);
     let (seconds, most) = (task["seconds"].as_f64().unwrap(), task["most"].as_f64().unwrap());
     let mut rounds: Vec<f64> = Vec::new();
-    while rounds.len() < 2 || rounds.iter().sum::<f64>() < seconds {
+    while rounds.iter().sum::<f64>() < seconds {
         rounds.push(round(&deltas, most)?);
     }
-    let best = rounds[1..].iter().copied().fold(f64::INFINITY, f64::min);
+    let best = rounds.iter().copied().fold(f64::INFINITY, f64::min);
     Some(best / deltas.len() as f64)
 }
 
@@ -39,7 +39,7 @@ fn deltas_of(list: &Value) -> Vec<String> {
 
 fn round(deltas: &[String], most: f64) -> Option<f64> {
     let mut parser = Qwen3Parser::new();
-    let begin = Instant::now();
+    let begin = ProcessTime::now();
     for batch in deltas.chunks(BATCH) {
         for delta in batch {
             black_box(push(&mut parser, delta));

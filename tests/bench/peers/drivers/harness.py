@@ -50,21 +50,21 @@ def _time(
     seconds: float,
     most: float,
 ) -> float | None:
-    """Seconds a delta in the best of the rounds that ``seconds`` have room for, two at
-    least, the first of which warms up; None when a round takes over ``most``."""
+    """Seconds of processor a delta, in the best of the rounds that fill ``seconds``;
+    None when a round takes over ``most``."""
     prepared = [prepare(delta) for delta in deltas]
     batches = [prepared[at : at + BATCH] for at in range(0, len(prepared), BATCH)]
     rounds: list[float] = []
-    while len(rounds) < 2 or sum(rounds) < seconds:
+    while sum(rounds) < seconds:
         taken = _round(start(), batches, most)
         if taken is None:
             return None
         rounds.append(taken)
-    return min(rounds[1:]) / len(deltas)
+    return min(rounds) / len(deltas)
 
 
 def _round(splitter: Splitter, batches: list[list[Any]], most: float) -> float | None:
-    push, clock = splitter.push, time.perf_counter
+    push, clock = splitter.push, time.process_time
     begin = clock()
     for batch in batches:
         for delta in batch:
