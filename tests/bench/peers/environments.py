@@ -23,7 +23,7 @@ from peers.table import Language, Peer
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
-HOME = Path(os.environ.get("SIDECAR_BENCH_HOME", ROOT / ".bench"))
+HOME = Path(os.environ.get("SIDECAR_BENCH_HOME", ROOT / ".bench")).resolve()
 DRIVERS = HERE / "drivers"
 
 OWN = "drive_sidecar.py"
@@ -45,11 +45,12 @@ def command(peer: Peer) -> list[str]:
         raise MissingError(f"there is no {way.needs}")
     home = HOME / peer.home
     stamp = home / "installed"
-    if not stamp.exists():
+    wanted = repr((peer.pinned, peer.installed, peer.alone))
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         print(f"installing {peer.pinned} ...", file=sys.stderr, flush=True)
         home.mkdir(parents=True, exist_ok=True)
         way.install(peer, home)
-        stamp.touch()
+        stamp.write_text(wanted, encoding="utf-8")
     driver, *options = peer.driver.split()
     return [*way.start(home, DRIVERS / driver), *options]
 
@@ -132,12 +133,17 @@ def _start_javascript(home: Path, driver: Path) -> list[str]:
 
 def _install_rust(peer: Peer, home: Path) -> None:
     (home / "src").mkdir(exist_ok=True)
-    (home / "Cargo.toml").write_text(
-        '[package]\nname = "driver"\nversion = "0.0.0"\nedition = "2021"\n'
-        f'[dependencies]\n{peer.package} = "={peer.version}"\nserde_json = "1"\n'
-        'cpu-time = "1"\n'
-        "[workspace]\n"
+    dependencies = {
+        peer.package: f"={peer.version}",
+        "serde_json": "1",
+        "cpu-time": "1",
+    }
+    lines = [f'{name} = "{version}"' for name, version in dependencies.items()]
+    manifest = (
+        *("[package]", 'name = "driver"', 'version = "0.0.0"', 'edition = "2021"'),
+        *("[dependencies]", *lines, "[workspace]", ""),
     )
+    (home / "Cargo.toml").write_text("\n".join(manifest), encoding="utf-8")
 
 
 def _start_rust(home: Path, driver: Path) -> list[str]:

@@ -139,8 +139,7 @@ LEFT_OUT = (
     ),
     (
         "langchain-nvidia-ai-endpoints 1.5.0",
-        "`parse_thinking_content` sees one delta at a time and keeps nothing between "
-        "them, so no tag pair of a stream is ever split",
+        "`parse_thinking_content` is given one delta at a time and remembers nothing",
     ),
     (
         "vLLM's `ReasoningParser` classes",
