@@ -20,6 +20,8 @@ README = ROOT / "README.md"
 PLOT = HERE / "cost-per-delta.svg"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
+BASELINES = {peer.name for peer in PEERS if peer.baseline}
+
 COLUMNS = (
     "",
     "runs in",
@@ -68,7 +70,8 @@ def _cells(texts: tuple[str, ...]) -> str:
 def cells(found: Found, results: Results) -> tuple[str, ...]:
     """A row of the table, one text for each of `COLUMNS`."""
     name = f"**{found.name}**" if found.name == OURS else found.name
-    head = (f"{name} {found.version}".strip(), found.language)
+    version = "" if found.name in BASELINES else found.version
+    head = (f"{name} {version}".strip(), found.language)
     if found.missing:
         return (*head, found.missing, *[""] * (len(COLUMNS) - 3))
     largest = max(found.sizes, key=int)
@@ -88,17 +91,16 @@ def _microseconds(seconds: float | None) -> str:
 def _verdict(results: Results) -> Iterator[str]:
     """Who is cheaper and who is dearer than the sidecar, in words."""
     ours = results.of(OURS).each
-    baselines = {peer.name for peer in PEERS if peer.baseline}
     others = {
         found.name: found.each / ours
         for found in results.found
-        if ours and found.each and found.name not in {OURS, FROM_EVENTS, *baselines}
+        if ours and found.each and found.name not in {OURS, FROM_EVENTS, *BASELINES}
     }
     ordered = sorted(others.items(), key=lambda item: item[1])
-    cheaper = [f"{name} ({ratio:.2f}x)" for name, ratio in ordered if ratio < 1]
-    dearer = [f"{name} ({ratio:.2f}x)" for name, ratio in ordered if ratio >= 1]
-    yield f"Cheaper than the sidecar over the three texts: {_listed(cheaper)}."
-    yield f"Dearer: {_listed(dearer)}."
+    cheaper = [f"{name} {ratio:.2g}" for name, ratio in ordered if ratio < 1]
+    dearer = [f"{name} {ratio:.2g}" for name, ratio in ordered if ratio >= 1]
+    yield "Over the three texts together, with the sidecar's cost as 1:"
+    yield f"cheaper are {_listed(cheaper)}; dearer are {_listed(dearer)}."
 
 
 def _listed(names: list[str]) -> str:

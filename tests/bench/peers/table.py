@@ -100,7 +100,10 @@ PEERS = (
         version="1.106.2",
         driver="drive_litellm.py",
         calls="`OllamaChatCompletionResponseIterator.chunk_parser`",
-        leaves="one pair, and only where a delta holds the whole tag",
+        leaves=(
+            "one pair, and only where a delta holds the whole tag; reasoning behind "
+            "the delta with the opener goes to the answer"
+        ),
     ),
     Peer(
         name="ai",
