@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 # Behind the tests' own helpers, some of which have the names of benchmarks.
-sys.path.append(str(Path(__file__).resolve().parent / "bench"))
+BENCH = Path(__file__).resolve().parent / "bench"
+sys.path.append(str(BENCH))
 
 from peers import rows
 from peers.environments import DRIVERS
@@ -90,6 +92,19 @@ def test_the_readme_shows_what_was_measured() -> None:
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="peers: begin"):
         with_block("# A page", "text")
+
+
+def test_other_software_is_installed_only_when_it_is_named() -> None:
+    found = spec_from_file_location("bench_run", BENCH / "run.py")
+    assert found is not None
+    assert found.loader is not None
+    command = module_from_spec(found)
+    found.loader.exec_module(command)
+
+    assert "peers" in command.WHEN_NAMED
+    assert not {*command.WHEN_NAMED} & {*command.BENCHES}
+    with pytest.raises(SystemExit):
+        command.main(["growth", "--write"])
 
 
 def _results(*costs: dict[str, float | None]) -> Results:

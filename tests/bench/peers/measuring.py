@@ -27,8 +27,7 @@ SIZES = (SHORT, 100_000, 1_000_000)
 GROWING = "prose"
 """The kind whose cost is measured at all `SIZES`."""
 
-TURNS = 3
-LONG_TURNS = 2
+TURNS = 4
 TURN_SECONDS = 0.7
 """For the rounds of one stream in one turn."""
 
@@ -50,14 +49,13 @@ _UNJUDGED = {FROM_EVENTS, *(peer.name for peer in PEERS if peer.baseline)}
 def measure() -> Results:
     """Everything, in some minutes."""
     found = {name: Found(name, "", "Python") for name in _OWN}
-    found |= {
-        each.name: Found(each.name, each.version, each.language) for each in PEERS
-    }
+    for peer in PEERS:
+        found[peer.name] = Found(peer.name, peer.version, peer.language)
     commands = _commands(found)
     for turn in range(TURNS):
         for name, start in commands.items():
             _say(f"{name}, turn {turn + 1} of {TURNS}")
-            found[name] = _timed(found[name], start, long=turn < LONG_TURNS)
+            found[name] = _timed(found[name], start)
     texts = leaks()
     for name, start in commands.items():
         if name not in _UNJUDGED and not found[name].missing:
@@ -93,13 +91,12 @@ def _commands(found: dict[str, Found]) -> dict[str, list[str]]:
 # Time
 
 
-def _timed(before: Found, start: list[str], *, long: bool) -> Found:
+def _timed(before: Found, start: list[str]) -> Found:
     """``before`` with one more turn."""
     if before.missing:
         return before
     kinds = {name: deltas(make(SHORT)) for name, make in KINDS.items()}
-    lengths = SIZES if long else SIZES[:1]
-    sizes = {str(size): deltas(KINDS[GROWING](size)) for size in lengths}
+    sizes = {str(size): deltas(KINDS[GROWING](size)) for size in SIZES}
     streams = (*kinds.values(), *sizes.values())
     try:
         given = _do(start, timed=[_task(stream) for stream in streams])
