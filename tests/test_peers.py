@@ -14,8 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 # Behind the tests' own helpers, some of which have the names of benchmarks.
-BENCH = Path(__file__).resolve().parent / "bench"
-sys.path.append(str(BENCH))
+sys.path.append(str(Path(__file__).resolve().parent / "bench"))
 
 from peers import rows
 from peers.environments import DRIVERS
@@ -95,7 +94,7 @@ def test_a_page_without_marks_is_refused() -> None:
 
 
 def test_other_software_is_installed_only_when_it_is_named() -> None:
-    found = spec_from_file_location("bench_run", BENCH / "run.py")
+    found = spec_from_file_location("bench_run", DRIVERS.parent.parent / "run.py")
     assert found is not None
     assert found.loader is not None
     command = module_from_spec(found)
