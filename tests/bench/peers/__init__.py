@@ -1,9 +1,10 @@
 """The engine beside other software that takes reasoning out of streamed text.
 
 `run()` installs the peers of ``table.py`` in environments of their own, feeds all of
-them and the engine the same deltas in one run, keeps what it found in ``results.json``
-and gives rows; `write()` makes the README's block and the plot of it. Installing needs
-the package registries and some minutes, so this runs only when it is named.
+them and the engine the same deltas in one run, and gives rows; `write()` makes what the
+project shows of the last run: ``results.json``, the README's block and the plot.
+Installing needs the package registries and some minutes, so this runs only when it is
+named.
 """
 
 from __future__ import annotations
@@ -13,21 +14,25 @@ from collections.abc import Iterator
 from rows import Bar, Row, microseconds
 
 from peers import report
+from peers.environments import HOME
 from peers.measuring import measure
 from peers.results import FROM_EVENTS, OURS, Found, Results, stored
 
 BAR = Bar(limit=1.0, aim=1.0)
+LAST = HOME / "results.json"
 
 
 def run() -> Iterator[Row]:
     results = measure()
-    results.save()
+    results.save(LAST)
     yield from rows(results)
 
 
 def write() -> None:
-    """README and plot from the results that were kept last."""
-    report.write(stored())
+    """What was found last becomes what the project shows."""
+    results = stored(LAST)
+    results.save()
+    report.write(results)
 
 
 def rows(results: Results) -> Iterator[Row]:

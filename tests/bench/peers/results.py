@@ -1,4 +1,4 @@
-"""What a run found, and the file in which the last one that counts is kept.
+"""What a run found, and the file of the run that the project shows.
 
 ``results.json`` beside this is where the README's table and the plot come from, so that
 both can be made anew, and checked, without measuring.
@@ -65,6 +65,7 @@ class Results:
 
     def save(self, path: Path = STORED) -> None:
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8")
 
 
