@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rows import Bar, Row, microseconds
+from rows import Bar, Row
 
 from peers import report
 from peers.environments import HOME
@@ -50,7 +50,7 @@ def _cost(ours: Found, found: Found, bar: Bar | None) -> Row:
     what = f"engine, a delta of text, against {found.name} ({found.language})"
     if found.each is None or ours.each is None:
         return Row(what, found.missing or "given up")
-    measured = f"{microseconds(ours.each)}, theirs {microseconds(found.each)}"
+    measured = f"{ours.each * 1e6:.3g} µs, theirs {found.each * 1e6:.3g} µs"
     return Row(what, measured, ours.each / found.each, bar)
 
 
