@@ -1,8 +1,8 @@
 """Runs every check of the project, in an environment of its own: the test command.
 
 ``python3 tests/run.py [pytest arguments]``. Without arguments: ruff, mypy, all tests
-with branch coverage of the core, and the tests that matter once more without orjson;
-beside them the clients in other languages.
+with branch coverage of the core, the clients in other languages, and the tests that
+matter once more without orjson.
 """
 
 from __future__ import annotations
@@ -10,42 +10,43 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
+from typing import Any
 
 from environment import ROOT, ensure
 
+ALL_CUTS = ("tests/test_spec.py", "tests/test_properties.py", "tests/test_dialects.py")
+"""What tries the text engine at every cut: half of the work."""
+
 CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
-"""What takes a toolchain of its own; run beside the rest, told behind it."""
+"""What takes a toolchain of its own."""
 
 PLAIN = ("tests/test_jsontext.py", "tests/test_wires.py", "tests/test_protocol.py")
 """What is run again on the standard library's JSON."""
+
+FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
+
+_TESTS = ("pytest", "-q", "-p", "no:cacheprovider")
+_COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
+
+BESIDE = (
+    (*_COVERED, *ALL_CUTS),
+    (*_TESTS, "-rs", *CLIENTS),
+    (*_COVERED, "-rs", *(f"--ignore={path}" for path in (*ALL_CUTS, *CLIENTS))),
+    (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
+)
+"""What does not need each other; two at a time, each told when it is done."""
+
+LAST = (("coverage", "combine", "--quiet"), ("coverage", "report"))
 
 
 def main(arguments: list[str]) -> int:
     python = ensure("test", "lint")
     if arguments:
         return _run(python, "pytest", *arguments)
-    first = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
-    then = (
-        ("coverage", "run", "-m", "pytest", "-q", *(f"--ignore={e}" for e in CLIENTS)),
-        ("coverage", "report"),
-        ("pytest", "-q", "-p", "tests.without_orjson", *PLAIN),
-    )
-    if code := _run_all(python, first):
-        return code
-    clients = ("pytest", "-q", "-p", "no:cacheprovider", "-rs", *CLIENTS)
-    with TemporaryFile() as told, _start(python, *clients, output=told) as beside:
-        code = _run_all(python, then)
-        if code:
-            beside.terminate()
-        beside.wait()
-        told.seek(0)
-        print("$", *clients, flush=True)
-        sys.stdout.buffer.write(told.read())
-        sys.stdout.flush()
-        return code or beside.returncode
+    first = _run_all(python, (*FIRST, ("coverage", "erase")))
+    return first or _run_beside(python) or _run_all(python, LAST)
 
 
 def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:
@@ -53,21 +54,38 @@ def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:
     return next((code for step in steps if (code := _run(python, *step))), 0)
 
 
+def _run_beside(python: Path) -> int:
+    """The code of a run that failed, else 0; all are run to their end."""
+    failed = 0
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        running = {pool.submit(_told, python, each): each for each in BESIDE}
+        print(f"running {len(BESIDE)} parts, two at a time ...", flush=True)
+        for done in as_completed(running):
+            code, output = done.result()
+            failed = failed or code
+            print("$", *running[done], flush=True)
+            sys.stdout.buffer.write(output)
+            sys.stdout.flush()
+    return failed
+
+
+def _told(python: Path, command: tuple[str, ...]) -> tuple[int, bytes]:
+    """The code of a command and all that it says."""
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(_line(python, command), **_SETTING, **both, check=False)
+    return done.returncode, done.stdout
+
+
 def _run(python: Path, *command: str) -> int:
     print("$", *command, flush=True)
-    with _start(python, *command) as process:
-        return process.wait()
+    return subprocess.run(_line(python, command), **_SETTING, check=False).returncode
 
 
-def _start(
-    python: Path, *command: str, output: IO[bytes] | None = None
-) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONUTF8": "1"}
-    line = [str(python), "-m", *command]
-    error = None if output is None else subprocess.STDOUT
-    return subprocess.Popen(
-        line, cwd=ROOT, env=environment, stdout=output, stderr=error
-    )
+def _line(python: Path, command: tuple[str, ...]) -> list[str]:
+    return [str(python), "-m", *command]
+
+
+_SETTING: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONUTF8": "1"}}
 
 
 if __name__ == "__main__":
