@@ -40,15 +40,7 @@ def anywhere(literal: str) -> Gates:
     return Gates(search, search)
 
 
-def _in_a_fence() -> Gates:
-    begins = rf"[{BLANKS}>~`]"
-    return Gates(
-        re.compile(rf"(?:\A|\n){begins}|[{HALVES}]").search,
-        re.compile(rf"\n{begins}|[{HALVES}]").search,
-    )
-
-
-IN_FENCE = _in_a_fence()
+IN_FENCE = anywhere("[`~]")
 """In fenced code only the line counts that closes it."""
 
 

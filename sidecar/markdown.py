@@ -143,12 +143,17 @@ class CodeState:
     @property
     def ordinary(self) -> bool:
         """True when what comes next on this line cannot begin a list or a fence."""
-        return self.line is Line.TEXT or self.line is Line.FENCED
+        return self.line is Line.TEXT
+
+    @property
+    def in_fence(self) -> bool:
+        """True in fenced code, outside of runs that may close it."""
+        return self.line is Line.FENCED or self.line is Line.FENCED_PREFIX
 
     @property
     def begins_line(self) -> bool:
         """True where nothing but blanks and ``>`` may have come on this line."""
-        return self.line is Line.PREFIX or self.line is Line.FENCED_PREFIX
+        return self.line is Line.PREFIX
 
     @property
     def fenced(self) -> bool:

@@ -42,7 +42,8 @@ class ShownScanner(ReasoningScanner):
         super().__init__(lexicon, context, scope, max_held, max_call, native=native)
         self.runs = RunIndex()
         self.clear = 0  # up to here no literal begins: searched once, not by the line
-        self.visible = VisibleText(max_held, lexicon.literals.longest)
+        longest, passes = lexicon.literals.longest, scope != "everywhere"
+        self.visible = VisibleText(max_held, longest, fences_pass=passes)
         self.chain = None if context.echo is None else LeadingResults(context.echo)
         self.trailing = Trailing()
 

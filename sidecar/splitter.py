@@ -107,8 +107,11 @@ class Splitter(AnswerScanner):
             self.matters = None if self.skip_break else self.gates.inside
             return
         code = self.visible.code
-        fenced = code.fenced and self.scope != "everywhere"
-        self.gates = IN_FENCE if fenced else self.lexicon.gates
+        if code.in_fence and self.visible.fences_pass:
+            self.gates = IN_FENCE
+            self.matters = None if self.visible.waits else IN_FENCE.inside
+            return
+        self.gates = self.lexicon.gates
         if self.visible.begins_line and code.begins_line:
             self.matters = self.gates.begins
         elif self.visible.goes_on and code.ordinary:

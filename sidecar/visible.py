@@ -12,12 +12,15 @@ openers in mid-sentence) and sees the first visible character behind an orphan c
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from sidecar.markdown import BLANKS, CodeState
 from sidecar.pieces import Kind, Pieces
 
 SPACE = "\n" + BLANKS
+
+_FENCE_MARK = re.compile("[`~]")
 
 _TAIL = 512
 """How many characters are kept at most of what was shown, before it is cut back."""
@@ -41,6 +44,7 @@ class VisibleText:
         "blanks",
         "code",
         "code_at_call",
+        "fences_pass",
         "held",
         "last",
         "limit",
@@ -55,7 +59,8 @@ class VisibleText:
         "tail_size",
     )
 
-    def __init__(self, limit: int, tail_size: int) -> None:
+    def __init__(self, limit: int, tail_size: int, *, fences_pass: bool) -> None:
+        self.fences_pass = fences_pass  # nothing is taken out of fenced code
         self.code = CodeState()
         self.code_at_call = CodeState()  # the same at the last structured call
         self.limit = max(limit, 1)  # one character must be able to wait
@@ -80,12 +85,25 @@ class VisibleText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel."""
+        if self.fences_pass and self.code.in_fence and not self.waits:
+            text, start = self._write_fenced(text, start, out)
         rest = text
         while rest:
             blank = not self.line_shown or self.orphan is Orphan.ARMED
             step = self._write_blank if blank else self._write_shown
             rest, start = step(rest, start, out)
         self.code.feed(text)
+
+    def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows the lines up to one that may close the fence: blanks need not wait."""
+        match = _FENCE_MARK.search(text)
+        end = text.rfind("\n", 0, match.start()) + 1 if match else len(text)
+        if end:
+            self._emit(text[:end], start, out)
+            self.code.feed(text[:end])
+            self.line_shown = text[end - 1] != "\n"
+            self.line_removed = self.line_removed and "\n" not in text[:end]
+        return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""
@@ -202,10 +220,14 @@ class VisibleText:
             self._show(self.blanks, out)
 
     @property
+    def waits(self) -> bool:
+        """True while blanks wait, or a closer for visible text."""
+        return self.held > 0 or self.orphan is not Orphan.NONE
+
+    @property
     def begins_line(self) -> bool:
         """True at the beginning of a line, where nothing was removed or waits."""
-        wait = self.held or self.start or self.line_shown or self.line_removed
-        return not wait and self.orphan is Orphan.NONE
+        return not (self.waits or self.start or self.line_shown or self.line_removed)
 
     @property
     def goes_on(self) -> bool:
