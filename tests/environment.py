@@ -37,6 +37,20 @@ def ensure(*groups: str, extras: str = "fast") -> Path:
     return python
 
 
+def enter(script: str, *groups: str) -> int | None:
+    """Runs ``script`` with this process's arguments in an environment with ``groups``.
+
+    Gives its exit code, or None when this process is in that environment already.
+    """
+    python = ensure(*groups)
+    if Path(sys.prefix).resolve() == python.parent.parent.resolve():
+        sys.path.insert(0, str(ROOT))
+        return None
+    command = [str(python), script, *sys.argv[1:]]
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
 def _fingerprint(extras: str, groups: tuple[str, ...]) -> str:
     project = (ROOT / "pyproject.toml").read_bytes()
     words = " ".join((extras, *groups)).encode()

@@ -87,8 +87,8 @@ def _mode(mode: str) -> dict[str, str]:
     return {"mode": mode}
 
 
-_TOOL = {"name": "f", "inputSchema": {"properties": {"a": {"type": "integer"}}}}
-TOOLS = st.sampled_from([[], [_TOOL], [_TOOL, {"name": "g"}, {"name": "think"}]])
+TOOL = {"name": "f", "inputSchema": {"properties": {"a": {"type": "integer"}}}}
+TOOLS = st.sampled_from([[], [TOOL], [TOOL, {"name": "g"}, {"name": "think"}]])
 HOST = {"markers": ["[host]", "Bot", "timestamp"], "prefixes": ["Bot: ", "timestamp"]}
 WRITTEN_PARAMS = st.fixed_dictionaries(
     {
@@ -126,7 +126,7 @@ def _leaks() -> list[dict[str, Any]]:
     return [{**case, "tokens": _TOKEN.findall(case["text"])} for case in cases]
 
 
-_LEAKS = _leaks()
+LEAKS = _leaks()
 
 
 @st.composite
@@ -146,7 +146,7 @@ def _damaged(draw: Any, tokens: list[str]) -> str:
 @st.composite
 def leaked(draw: Any) -> tuple[dict[str, Any], str]:
     """Damaged leaks, with the host's parameters of one of them or with any."""
-    cases = draw(st.lists(st.sampled_from(_LEAKS), min_size=1, max_size=3))
+    cases = draw(st.lists(st.sampled_from(LEAKS), min_size=1, max_size=3))
     text = "".join(draw(_damaged(case["tokens"])) for case in cases)
     if draw(st.booleans()):
         return {"wire": "text", **draw(WRITTEN_PARAMS)}, text
@@ -270,22 +270,18 @@ DOCUMENTS = st.lists(
 )
 
 
-def _recordings() -> list[tuple[dict[str, Any], list[Any]]]:
-    """The recordings under ``wires`` whose chunks are documents."""
+def recordings() -> list[tuple[dict[str, Any], list[Any]]]:
+    """The recordings under ``wires``: parameters and chunks."""
     paths = sorted(Path(__file__).parent.glob("wires/*/*.chunks.jsonl"))
     texts = [path.read_text(encoding="utf-8") for path in paths]
     read = [[loads(line) for line in text.splitlines()] for text in texts]
-    return [
-        (header["options"], chunks)
-        for header, *chunks in read
-        if all(isinstance(chunk, dict) for chunk in chunks)
-    ]
+    return [(header["options"], chunks) for header, *chunks in read]
 
 
 @st.composite
 def recorded(draw: Any) -> tuple[dict[str, Any], list[Any]]:
     """A recording of any wire, with documents spoiled, lost, doubled and moved."""
-    params, chunks = draw(st.sampled_from(_RECORDINGS))
+    params, chunks = draw(st.sampled_from(RECORDINGS))
     changed = list(chunks)
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(changed) - 1))
@@ -297,4 +293,9 @@ def recorded(draw: Any) -> tuple[dict[str, Any], list[Any]]:
     return params, as_read(changed)
 
 
-_RECORDINGS = _recordings()
+RECORDINGS = [
+    (params, chunks)
+    for params, chunks in recordings()
+    if all(isinstance(chunk, dict) for chunk in chunks)
+]
+"""Those whose chunks are documents."""

@@ -64,40 +64,40 @@ def test_open_names_streams(host):
     assert names == ["stream-1", "stream-3"]
 
 
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [
-        ([], ""),
-        ({"streamId": ""}, ".streamId"),
-        ({"streamId": 5}, ".streamId"),
-        ({"wire": "telegraph"}, ".wire"),
-        ({"wire": 5}, ".wire"),
-        ({"framing": "picture"}, ".framing"),
-        ({"wire": "text", "framing": "sse"}, ".framing"),
-        ({"wire": "openai-chat", "framing": "text"}, ".framing"),
-        ({"encoding": "rot13"}, ".encoding"),
-        ({"model": 5}, ".model"),
-        ({"tools": {}}, ".tools"),
-        ({"tools": ["x"]}, ".tools[0]"),
-        ({"tools": [{"name": "a"}, {}]}, ".tools[1].name"),
-        ({"tools": [{"name": ""}]}, ".tools[0].name"),
-        ({"tools": [{"name": "a", "kind": "dance"}]}, ".tools[0].kind"),
-        ({"tools": [{"name": "a", "executor": "me"}]}, ".tools[0].executor"),
-        ({"tools": [{"type": "function", "function": {}}]}, ".tools[0].name"),
-        ({"policy": []}, ".policy"),
-        ({"policy": {"trace": "yes"}}, ".policy.trace"),
-        ({"policy": {"reasoning": {"scope": "x"}}}, ".policy.reasoning.scope"),
-        ({"policy": {"dialects": "hermes"}}, ".policy.dialects"),
-        ({"policy": {"dialects": ["hermes", "x"]}}, ".policy.dialects[1]"),
-        ({"policy": {"echo": {"markers": [""]}}}, ".policy.echo.markers[0]"),
-        ({"policy": {"toolResults": {"mode": "x"}}}, ".policy.toolResults.mode"),
-        ({"policy": {"reasoning": {"tags": "think"}}}, ".policy.reasoning.tags"),
-        ({"policy": {"reasoning": {"tags": [5]}}}, ".policy.reasoning.tags[0]"),
-        ({"policy": {"reasoning": {"tags": ["a", ""]}}}, ".policy.reasoning.tags[1]"),
-        ({"policy": {"reasoning": {"tags": ["a b"]}}}, ".policy.reasoning.tags[0]"),
-        ({"policy": {"reasoning": {"tags": ["`a`"]}}}, ".policy.reasoning.tags[0]"),
-    ],
-)
+BAD_OPENS = [
+    ([], ""),
+    ({"streamId": ""}, ".streamId"),
+    ({"streamId": 5}, ".streamId"),
+    ({"wire": "telegraph"}, ".wire"),
+    ({"wire": 5}, ".wire"),
+    ({"framing": "picture"}, ".framing"),
+    ({"wire": "text", "framing": "sse"}, ".framing"),
+    ({"wire": "openai-chat", "framing": "text"}, ".framing"),
+    ({"encoding": "rot13"}, ".encoding"),
+    ({"model": 5}, ".model"),
+    ({"tools": {}}, ".tools"),
+    ({"tools": ["x"]}, ".tools[0]"),
+    ({"tools": [{"name": "a"}, {}]}, ".tools[1].name"),
+    ({"tools": [{"name": ""}]}, ".tools[0].name"),
+    ({"tools": [{"name": "a", "kind": "dance"}]}, ".tools[0].kind"),
+    ({"tools": [{"name": "a", "executor": "me"}]}, ".tools[0].executor"),
+    ({"tools": [{"type": "function", "function": {}}]}, ".tools[0].name"),
+    ({"policy": []}, ".policy"),
+    ({"policy": {"trace": "yes"}}, ".policy.trace"),
+    ({"policy": {"reasoning": {"scope": "x"}}}, ".policy.reasoning.scope"),
+    ({"policy": {"dialects": "hermes"}}, ".policy.dialects"),
+    ({"policy": {"dialects": ["hermes", "x"]}}, ".policy.dialects[1]"),
+    ({"policy": {"echo": {"markers": [""]}}}, ".policy.echo.markers[0]"),
+    ({"policy": {"toolResults": {"mode": "x"}}}, ".policy.toolResults.mode"),
+    ({"policy": {"reasoning": {"tags": "think"}}}, ".policy.reasoning.tags"),
+    ({"policy": {"reasoning": {"tags": [5]}}}, ".policy.reasoning.tags[0]"),
+    ({"policy": {"reasoning": {"tags": ["a", ""]}}}, ".policy.reasoning.tags[1]"),
+    ({"policy": {"reasoning": {"tags": ["a b"]}}}, ".policy.reasoning.tags[0]"),
+    ({"policy": {"reasoning": {"tags": ["`a`"]}}}, ".policy.reasoning.tags[0]"),
+]
+
+
+@pytest.mark.parametrize(("params", "path"), BAD_OPENS)
 def test_bad_params(host, params, path):
     """The message begins with the path of the field; nothing was opened."""
     error = error_of(host, "stream/open", params)
@@ -238,18 +238,18 @@ def test_null_is_a_chunk(stream, params):
     assert event["type"] == "diagnostic"
 
 
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [
-        ({}, "chunk"),
-        ({"chunks": None}, "chunk"),
-        ({"chunks": "x"}, "chunks"),
-        ({"chunk": "x", "chunks": ["y"]}, "chunks"),
-        ({"chunk": "x", "pushSeq": "1"}, "pushSeq"),
-        ({"chunk": "x", "pushSeq": 1.0}, "pushSeq"),
-        ({"chunk": "x", "streamId": None}, "streamId"),
-    ],
-)
+BAD_PUSHES = [
+    ({}, "chunk"),
+    ({"chunks": None}, "chunk"),
+    ({"chunks": "x"}, "chunks"),
+    ({"chunk": "x", "chunks": ["y"]}, "chunks"),
+    ({"chunk": "x", "pushSeq": "1"}, "pushSeq"),
+    ({"chunk": "x", "pushSeq": 1.0}, "pushSeq"),
+    ({"chunk": "x", "streamId": None}, "streamId"),
+]
+
+
+@pytest.mark.parametrize(("params", "path"), BAD_PUSHES)
 def test_bad_push(stream, params, path):
     error = error_of(stream, "stream/push", {"streamId": "s", **params})
 
@@ -345,10 +345,10 @@ def test_close_reasons(stream, params, reason):
     assert closed["message"]["finish"]["reason"] == reason
 
 
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [({"reason": "bored"}, "reason"), ({"error": "x"}, "error")],
-)
+BAD_CLOSES = [({"reason": "bored"}, "reason"), ({"error": "x"}, "error")]
+
+
+@pytest.mark.parametrize(("params", "path"), BAD_CLOSES)
 def test_bad_close(stream, params, path):
     error = error_of(stream, "stream/close", {"streamId": "s", **params})
 

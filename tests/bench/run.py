@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -82,20 +80,9 @@ def _print(rows: list[Row]) -> None:
     Console(markup=False).print(table)
 
 
-def _in_environment(arguments: list[str]) -> int | None:
-    """Runs this file in the test environment; None when this is already there."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from environment import ensure
-
-    python = ensure("test")
-    if Path(sys.prefix).resolve() == python.parent.parent.resolve():
-        sys.path.insert(0, str(ROOT))
-        return None
-    command = [str(python), __file__, *arguments]
-    environment = {**os.environ, "PYTHONUTF8": "1"}
-    return subprocess.run(command, env=environment, check=False).returncode
-
-
 if __name__ == "__main__":
-    code = _in_environment(sys.argv[1:])
+    sys.path.insert(0, str(ROOT / "tests"))
+    from environment import enter
+
+    code = enter(__file__, "test")
     sys.exit(main(sys.argv[1:]) if code is None else code)

@@ -1,0 +1,223 @@
+"""The lanes of the engine: what is drawn for a number, and what has to hold of it.
+
+``draw_*`` give an input (JSON data), ``check_*`` raise if something does not hold. The
+rules are those of the ordinary tests (`checking`, `oracle`, `test_history`), here over
+many more inputs:
+
+- ``pieces``: the text engine alone. Cut anywhere, every character in one piece, no
+  delimiter in what is shown, held text bounded.
+- ``text``: whole streams of text: the same, and what any stream has to keep.
+- ``documents``: spoiled recordings of all wires, as documents and as a body in slices.
+- ``bodies``: bodies and bytes under any framing and encoding.
+- ``stored``: repair is idempotent, and finds nothing in what a stream gave.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from checking import assert_conserved, assert_sound, feed, options_of
+from fuzz import inputs
+from notation import plain
+from oracle import healed, outside_code, tiles
+from test_history import assistant, check, inspect
+
+from sidecar.outlet import Outlet
+from sidecar.pieces import Kind, merged
+from sidecar.splitter import Splitter
+from sidecar.surroundings import Surroundings, surroundings
+
+Input = dict[str, Any]
+
+NEIGHBOURS = 512
+"""So many inputs in a row share `SETS` sets of parameters: each new one costs the
+making of a lexicon, which is as much as some dozen short inputs."""
+SETS = 8
+
+
+@lru_cache(maxsize=SETS)
+def _shared_params(seed: int) -> Input:
+    return inputs.text_params(Random(f"params {seed}"))
+
+
+def draw_short(number: int) -> Input:
+    """Many short texts find what few long ones do, and sooner."""
+    return _draw_text(number, 4)
+
+
+def _draw_text(number: int, most: int = 9) -> Input:
+    generator = Random(number)
+    params = _shared_params(number // NEIGHBOURS * SETS + number % SETS)
+    text = inputs.text_of(generator, most)
+    return {"params": params, "chunks": inputs.cut(generator, text)}
+
+
+def draw_any_text(number: int) -> Input:
+    """A text as in the lane of pieces, or one that was recorded, damaged."""
+    if number % 3:
+        return _draw_text(number)
+    generator = Random(number)
+    params, text = inputs.written(generator)
+    return {"params": params, "chunks": inputs.cut(generator, text)}
+
+
+# --- The text engine ------------------------------------------------------------------
+
+
+def check_pieces(given: Input) -> None:
+    chunks = given["chunks"]
+    text = "".join(chunks)
+    if not text.isascii():
+        text = healed(text)
+        if sum(map(len, chunks)) != len(text) or text != "".join(chunks):
+            chunks = list(text)  # a cut between the halves of a character
+    shared = _surroundings(json.dumps(given["params"]))
+    whole, taken, held = _split(shared, [text])
+    cut, taken_cut, held_cut = _split(shared, chunks)
+    assert _meaning(cut) == _meaning(whole), "another cut, other pieces"
+    assert taken_cut == taken, "another cut, other calls"
+    written = [(start, end, part) for _, part, start, end in whole if part]
+    assert not tiles(text, written), "something is in two pieces"
+    _assert_hidden(shared, whole)
+    limits = shared.options.limits
+    longest = shared.lexicon.literals.longest
+    most = limits.max_held_chars + limits.max_call_chars + longest
+    assert max(held, held_cut) <= most, "too much was held"
+
+
+def _meaning(pieces: list[Any]) -> list[Any]:
+    """White space of a removal may be told in several pieces; `tiles` has seen it."""
+    return [piece for piece in pieces if piece[0] is not Kind.BLANK]
+
+
+@lru_cache(maxsize=SETS * 2)
+def _surroundings(params: str) -> Surroundings:
+    options = options_of(json.loads(params))
+    return surroundings(options, Outlet(parts=True, trace=False))
+
+
+def _split(shared: Surroundings, chunks: list[str]) -> tuple[list[Any], list[Any], int]:
+    """The pieces of a text, what was taken for a form, and the most that was held."""
+    limits, policy = shared.options.limits, shared.policy.reasoning
+    splitter = Splitter(
+        shared.lexicon,
+        shared.context,
+        scope=policy.scope,
+        starts_open=policy.starts_open,
+        likely_open=shared.profile.starts_open,
+        max_held=limits.max_held_chars,
+        max_call=limits.max_call_chars,
+    )
+    pieces, held = [], 0
+    for chunk in chunks:
+        pieces += splitter.push(chunk)
+        held = max(held, splitter.held)
+    pieces += splitter.flush()
+    return list(merged(pieces)), list(splitter.taken), held
+
+
+def _assert_hidden(shared: Surroundings, pieces: list[Any]) -> None:
+    """No delimiter of the stream in visible text outside code."""
+    visible: list[str] = []
+    for kind, part, _, _ in pieces:
+        if kind is Kind.TEXT:
+            visible.append(part)
+        elif kind is Kind.REOPEN:
+            visible.clear()
+    text, scope = "".join(visible), shared.policy.reasoning.scope
+    delimiters = shared.lexicon.delimiters
+    if delimiters.any.search(text) is None:
+        return
+    literals = delimiters.literals if scope != "boundary" else delimiters.closers
+    shown = [each for each in literals if each and each in text]
+    if scope != "everywhere":
+        shown = [each for _, each in outside_code(text, shown)]
+    assert not shown, "a delimiter is shown"
+
+
+# --- Whole streams --------------------------------------------------------------------
+
+
+def check_text(given: Input) -> None:
+    params, chunks = given["params"], given["chunks"]
+    text = "".join(chunks)
+    whole, fed = feed(params, [text]), feed(params, chunks)
+    _assert_same(whole, fed)
+    assert_sound(whole, params)
+    assert_sound(fed, params)
+    traced = feed(params, chunks, trace=True)
+    assert plain(traced.message) == plain(whole.message), "trace changes the message"
+    assert_conserved(traced, params, chunks)
+
+
+def _assert_same(first: Any, other: Any) -> None:
+    assert other.lines == first.lines, "another cut, other events"
+    assert plain(other.message) == plain(first.message), "another cut, another message"
+
+
+def draw_documents(number: int) -> Input:
+    generator = Random(number)
+    params, documents = inputs.documents(generator)
+    seed = generator.randrange(2**32)
+    return {"params": params, "documents": documents, "seed": seed}
+
+
+def check_documents(given: Input) -> None:
+    params, documents = given["params"], given["documents"]
+    fed = feed(params, documents)
+    assert_sound(fed, params)
+    again = feed(params, documents, snapshots=True)
+    assert again.events == fed.events, "a replay is another one"
+    known = params.get("wire", "auto") != "auto" and "framing" not in params
+    if known and all(isinstance(each, dict) for each in documents):
+        body = "".join(f"data: {json.dumps(each)}\n\n" for each in documents)
+        slices = inputs.cut(Random(given["seed"]), body)
+        _assert_same(fed, feed({**params, "framing": "sse"}, slices))
+
+
+def draw_body(number: int) -> Input:
+    generator = Random(number)
+    params, text = inputs.body(generator)
+    return {"params": params, "chunks": inputs.cut(generator, text)}
+
+
+def check_body(given: Input) -> None:
+    params, chunks = given["params"], given["chunks"]
+    whole, cut = ["".join(chunks)], chunks
+    if params["encoding"] == "base64":
+        whole, cut = _base64(whole), _base64(cut)
+    fed, first = feed(params, cut), feed(params, whole)
+    assert_sound(fed, params)
+    assert feed(params, cut, snapshots=True).events == fed.events, "no replay"
+    if params.get("framing") != "json":  # there a string is a document, however cut
+        _assert_same(first, fed)
+
+
+def _base64(pieces: list[str]) -> list[str]:
+    """Pieces of bytes, spelled as latin-1, as a host would send them."""
+    return [base64.b64encode(piece.encode("latin-1")).decode() for piece in pieces]
+
+
+# --- Stored messages ------------------------------------------------------------------
+
+
+def draw_stored(number: int) -> Input:
+    generator = Random(number)
+    if number % 3 == 0:
+        text = inputs.written(generator)[1]
+    else:
+        text = inputs.text_of(generator)
+    parts = [text, *(inputs.text_of(generator, 4) for _ in range(number % 4 // 2))]
+    return {"texts": parts}
+
+
+def check_stored(given: Input) -> None:
+    """Of text and of parts: idempotent; what a stream gave needs no repair."""
+    texts = [healed(text) for text in given["texts"]]
+    check(assistant(texts[0] if len(texts) == 1 else texts))
+    message = feed({"wire": "text"}, texts).message
+    assert not inspect(assistant(message.text)).malformed, "a closed message"

@@ -1,0 +1,137 @@
+"""Runs inputs of a lane, and tells what does not hold, small and reproducible.
+
+``examine(lane, number)`` gives None or a `Find`. An input that takes long for its size
+is measured again before it counts; one that does not end is interrupted where the
+platform can. The kind of a find is where its exception was raised, so that equal ones
+are told once.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, frozen
+from fuzz.lanes import Input, Lane
+from fuzz.shrink import shrunk
+
+PATIENCE = 20
+"""Seconds after which an input is said not to end."""
+
+BASE_SECONDS = 0.05
+SECONDS_PER_CHARACTER = 0.000_5
+"""A generous budget of processor time: many times what any input should take, even on
+a slow machine. What grows exponentially exceeds it at once."""
+
+MEASURED = 3
+
+
+class SlowError(AssertionError):
+    """Time is not linear in the input."""
+
+
+class EndlessError(AssertionError):
+    """The input was not read to its end."""
+
+
+@frozen
+class Find:
+    """``kind`` is the exception and its place; ``given`` the input, made small."""
+
+    lane: str
+    number: int
+    kind: str
+    message: str
+    given: Input
+
+    def report(self) -> str:
+        given = json.dumps(self.given)
+        return (
+            f"{self.lane} {self.number}: {self.kind}: {self.message}\n"
+            f"  {given}\n"
+            f"  python3 tests/fuzz/run.py --lane {self.lane} --seed {self.number}"
+            " --count 1"
+        )
+
+
+def examine(lane: Lane, number: int, *, timed: bool = True) -> Find | None:
+    """What is wrong with an input; ``timed``: also when it takes too long."""
+    given = lane.draw(number)
+    try:
+        seconds = _run(lane, given)
+        if timed and seconds > _budget(given):
+            _measure_again(lane, given)
+    except Exception as error:
+        return Find(lane.name, number, _kind(error), _first_line(error), given)
+    return None
+
+
+def minimal(lane: Lane, find: Find) -> Find:
+    """The find with the smallest input that shows it."""
+
+    def fails(given: Any) -> bool:
+        try:
+            if find.kind.startswith(SlowError.__name__):
+                _measure_again(lane, given)
+            else:
+                _run(lane, given)
+        except Exception as error:
+            return _kind(error) == find.kind
+        return False
+
+    return evolve(find, given=shrunk(find.given, fails))
+
+
+def _run(lane: Lane, given: Input) -> float:
+    """Seconds of the processor that the check of an input took."""
+    start = time.process_time()
+    with _alarm():
+        lane.check(given)
+    return time.process_time() - start
+
+
+def _budget(given: Input) -> float:
+    return BASE_SECONDS + SECONDS_PER_CHARACTER * len(repr(given))
+
+
+def _measure_again(lane: Lane, given: Input) -> None:
+    """The best of some runs: what else the machine does is no fault of the input."""
+    best = min(_run(lane, given) for _ in range(MEASURED))
+    if best > _budget(given):
+        raise SlowError(f"{best:.2f} s, and no more than {_budget(given):.2f} s is due")
+
+
+@contextmanager
+def _alarm() -> Iterator[None]:
+    if not hasattr(signal, "setitimer"):  # Windows
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _ring(_number: int, _frame: object) -> None:
+    raise EndlessError(f"not done after {PATIENCE} s")
+
+
+def _kind(error: Exception) -> str:
+    name = type(error).__name__
+    if isinstance(error, SlowError | EndlessError):
+        return name
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{name} at {Path(last.filename).name}:{last.lineno}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0][:200]

@@ -1,0 +1,33 @@
+"""The table of lanes: a new one is a line here, its rules a function elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+from fuzz import engine, rpc
+
+Input = dict[str, Any]
+
+
+@frozen
+class Lane:
+    """``draw(number)`` gives an input, ``check`` raises if something does not hold."""
+
+    name: str
+    draw: Callable[[int], Input]
+    check: Callable[[Input], None]
+
+
+LANES: dict[str, Lane] = {
+    lane.name: lane
+    for lane in (
+        Lane("pieces", engine.draw_short, engine.check_pieces),
+        Lane("text", engine.draw_any_text, engine.check_text),
+        Lane("documents", engine.draw_documents, engine.check_documents),
+        Lane("bodies", engine.draw_body, engine.check_body),
+        Lane("stored", engine.draw_stored, engine.check_stored),
+        Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
+    )
+}

@@ -1,0 +1,87 @@
+"""A connection without a process whose every answer is due at a known moment.
+
+On top of `MemoryHost`: time stands still until it is told to go on, batches wait until
+they are told to run, and the LSP side knows no method but ``slow/*``, whose answers
+wait until they are cancelled. So a sequence of messages has one outcome.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from memory_host import FakeLsp, MemoryHost
+
+from sidecar.batch_thread import BatchThread
+from sidecar.connection import Connection
+from sidecar.envelope import CancelledError, MethodNotFoundError
+
+SLOW = "slow/method"
+
+
+class Clock:
+    """Seconds, as often as asked the same."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class SteppedBatches(BatchThread):
+    """Batches without a thread: ``step`` runs the oldest one that waits."""
+
+    def __init__(self, client: Connection) -> None:
+        super().__init__(client)
+        self._thread = threading.current_thread()  # so that none is started
+
+    def step(self) -> None:
+        if self._waiting:
+            self._answer(self._waiting.popleft())
+
+
+class KnowingLsp(FakeLsp):
+    """Refuses what it does not know, and what is cancelled, at once."""
+
+    def submit(self, submitted: dict[str, Any]) -> None:
+        super().submit(submitted)
+        name = submitted.get("method")
+        if name == "shutdown":
+            self.connection.answer(submitted["id"], None)
+        elif "id" in submitted and name is not None and name != SLOW:
+            error = MethodNotFoundError(f"there is no method {name}")
+            self.connection.refuse(submitted["id"], error)
+
+    def cancel(self, message_id: Any) -> None:
+        super().cancel(message_id)
+        self.connection.refuse(message_id, CancelledError("cancelled by the client"))
+
+
+class SteppedHost(MemoryHost):
+    """``clock`` is the time of the streams; ``step`` lets a batch run."""
+
+    def __init__(self, **ours: Any) -> None:
+        self.clock = Clock()
+        super().__init__(**ours)
+        connection: Any = self.connection
+        connection._sessions._monotonic = self.clock
+        self._batches = connection._batches = SteppedBatches(connection)
+
+    def take(self, *pieces: bytes) -> list[Any]:
+        """The messages that bytes are answered with, now and by others."""
+        answers = [*self.push(*pieces), *self.sent]
+        self.sent.clear()
+        return answers
+
+    def step(self) -> list[Any]:
+        self._batches.step()
+        return self.take()
+
+    def end(self) -> list[Any]:
+        """The end of input; nobody waits."""
+        return [*self.close(), *self.sent]
+
+    def _open_lsp(self, connection: Connection, params: Any) -> FakeLsp:
+        self.lsp = KnowingLsp(connection, params)
+        return self.lsp
