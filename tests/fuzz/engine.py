@@ -9,7 +9,8 @@ many more inputs:
 - ``text``: whole streams of text: the same, and what any stream has to keep.
 - ``documents``: spoiled recordings of all wires, as documents and as a body in slices.
 - ``bodies``: bodies and bytes under any framing and encoding.
-- ``stored``: repair is idempotent, and finds nothing in what a stream gave.
+- ``stored``: repair is idempotent, and inspect tells what it does.
+- ``closed``: what a stream gave needs no repair.
 """
 
 from __future__ import annotations
@@ -216,8 +217,11 @@ def draw_stored(number: int) -> Input:
 
 
 def check_stored(given: Input) -> None:
-    """Of text and of parts: idempotent; what a stream gave needs no repair."""
+    """Of a text and of parts."""
     texts = [healed(text) for text in given["texts"]]
     check(assistant(texts[0] if len(texts) == 1 else texts))
-    message = feed({"wire": "text"}, texts).message
-    assert not inspect(assistant(message.text)).malformed, "a closed message"
+
+
+def check_closed(given: Input) -> None:
+    message = feed({"wire": "text"}, given["texts"]).message
+    assert not inspect(assistant(message.text)).malformed, "it needs repair"

@@ -9,6 +9,7 @@ are told once.
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import time
 import traceback
@@ -20,6 +21,8 @@ from typing import Any
 from attrs import evolve, frozen
 from fuzz.lanes import Input, Lane
 from fuzz.shrink import shrunk
+
+COMMAND = "python3 tests/fuzz/run.py"
 
 PATIENCE = 20
 """Seconds after which an input is said not to end."""
@@ -42,27 +45,37 @@ class EndlessError(AssertionError):
 
 @frozen
 class Find:
-    """``kind`` is the exception and its place; ``given`` the input, made small."""
+    """``kind`` is the exception and its place; ``number`` None: not one of ours."""
 
     lane: str
-    number: int
+    number: int | None
     kind: str
     message: str
     given: Input
 
     def report(self) -> str:
-        given = json.dumps(self.given)
-        return (
-            f"{self.lane} {self.number}: {self.kind}: {self.message}\n"
-            f"  {given}\n"
-            f"  python3 tests/fuzz/run.py --lane {self.lane} --seed {self.number}"
-            " --count 1"
-        )
+        """What is wrong, the input as it is now, and how to try both again."""
+        head = f"{self.lane} {self.number or ''}: {self.kind}: {self.message}"
+        lines = [head, f"{COMMAND} --lane {self.lane} --given {quote(self.given)}"]
+        if self.number is not None:
+            lines.append(f"{COMMAND} --lane {self.lane} --seed {self.number} --count 1")
+        return "\n  ".join(lines)
+
+
+def quote(given: Input) -> str:
+    """An input as a word of a shell."""
+    return shlex.quote(json.dumps(given))
 
 
 def examine(lane: Lane, number: int, *, timed: bool = True) -> Find | None:
+    """What is wrong with the input of a number."""
+    return examine_given(lane, lane.draw(number), number, timed=timed)
+
+
+def examine_given(
+    lane: Lane, given: Input, number: int | None = None, *, timed: bool = True
+) -> Find | None:
     """What is wrong with an input; ``timed``: also when it takes too long."""
-    given = lane.draw(number)
     try:
         seconds = _run(lane, given)
         if timed and seconds > _budget(given):

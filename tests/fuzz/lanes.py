@@ -28,6 +28,7 @@ LANES: dict[str, Lane] = {
         Lane("documents", engine.draw_documents, engine.check_documents),
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("stored", engine.draw_stored, engine.check_stored),
+        Lane("closed", engine.draw_stored, engine.check_closed),
         Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
     )
 }

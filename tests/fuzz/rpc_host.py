@@ -55,7 +55,9 @@ class KnowingLsp(FakeLsp):
 
     def cancel(self, message_id: Any) -> None:
         super().cancel(message_id)
-        self.connection.refuse(message_id, CancelledError("cancelled by the client"))
+        if any(each.get("id") == message_id for each in self.submitted):
+            error = CancelledError("cancelled by the client")
+            self.connection.refuse(message_id, error)
 
 
 class SteppedHost(MemoryHost):

@@ -23,6 +23,7 @@ from fuzz.rpc_session import (
 from fuzz.rpc_streams import one_chunk, open_params
 from oracle import healed
 from rpc_client import RpcError, message
+from strategies import as_read
 from test_connection import ENVELOPES
 from test_protocol import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
 
@@ -32,7 +33,7 @@ from sidecar.methods import NormalizeResult
 
 
 def normalize(session: Session, generator: Random) -> None:
-    body = inputs.text_of(generator, 4)
+    body = as_read(inputs.text_of(generator, 4))
     params = {**open_params(generator), "body": body}
     session.expire()
     result = session.ask(generator, "message/normalize", params)

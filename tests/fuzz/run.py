@@ -10,12 +10,14 @@ shows it and the command that tries it again. Exits with 1 when there are finds.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 BLOCK = 512
@@ -27,6 +29,8 @@ COUNT = 20_000
 def main(arguments: list[str]) -> int:
     chosen = _parser().parse_args(arguments)
     names = chosen.lane or _names()
+    if chosen.given is not None:
+        return _try(names[0], json.loads(chosen.given))
     minutes = chosen.minutes / len(names) if chosen.minutes else None
     failed = False
     for name in names:
@@ -59,6 +63,16 @@ def fuzz(
     for number, find in finds:
         print(f"{number} times, the smallest:\n{_small(find).report()}", flush=True)
     return bool(finds)
+
+
+def _try(name: str, given: Any) -> int:
+    """One input as a find tells it; the code to exit with."""
+    from fuzz.finds import examine_given
+    from fuzz.lanes import LANES
+
+    find = examine_given(LANES[name], given)
+    print("nothing is wrong" if find is None else find.report())
+    return int(find is not None)
 
 
 def _work(task) -> tuple[int, list[tuple[int, object]]]:
@@ -123,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--count", type=int, default=COUNT, help="inputs of each lane")
+    amount.add_argument("--given", metavar="JSON", help="this input of the lane alone")
     amount.add_argument("--minutes", type=float, help="of all lanes together")
     parser.add_argument("--seed", type=int, default=0, help="number of the first input")
     cores = os.cpu_count() or 1

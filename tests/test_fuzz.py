@@ -1,0 +1,141 @@
+"""A short run of every lane of fuzzing, always over the same inputs.
+
+``tests/fuzz/run.py`` tries millions of others. What it finds becomes a page's case, so
+that it is never lost.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from fuzz.engine import check_pieces
+from fuzz.finds import Find, SlowError, examine, minimal
+from fuzz.fragments import LITERALS
+from fuzz.lanes import LANES, Lane
+from fuzz.rpc import RULES, Rule
+from fuzz.rpc_session import Session
+from fuzz.shrink import shrunk
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from sidecar.dialects import DIALECTS
+
+SHORT = {
+    "pieces": 2_000,
+    "text": 250,
+    "documents": 120,
+    "bodies": 150,
+    "stored": 200,
+    "rpc": 150,
+}
+"""Inputs of each lane here."""
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_lane(name: str) -> None:
+    """Times are measured by command only."""
+    found = (examine(LANES[name], number, timed=False) for number in range(SHORT[name]))
+    reports = [find.report() for find in found if find is not None]
+    assert not reports, reports[0]
+
+
+# --- The protocol, driven by hypothesis -----------------------------------------------
+
+
+class Protocol(RuleBasedStateMachine):
+    """One connection: every request is answered once, and as the model expects."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = Session()
+
+    def teardown(self) -> None:
+        self.session.finish()
+
+
+def _as_rule(given: Rule) -> Any:
+    def run(self: Protocol, generator: Random) -> None:
+        given(self.session, generator)
+
+    run.__name__ = given.__name__
+    return rule(generator=st.randoms(use_true_random=False))(run)
+
+
+for _rule in RULES:
+    setattr(Protocol, _rule.__name__, _as_rule(_rule))
+
+
+def test_protocol() -> None:
+    few = settings(max_examples=40, stateful_step_count=20)
+    run_state_machine_as_test(Protocol, settings=few)
+
+
+# --- The fuzzer itself ----------------------------------------------------------------
+
+
+def test_a_new_dialect_is_covered() -> None:
+    """The fragments are those of the tables."""
+    for dialect in DIALECTS.values():
+        openers = [form.openers for form in dialect.forms if not form.per_tool]
+        for literals in (*dialect.pairs, dialect.marks, dialect.ends, *openers):
+            assert {literal for literal in literals if literal} <= set(LITERALS)
+
+
+@pytest.mark.parametrize("name", LANES)
+def test_a_number_is_an_input(name: str) -> None:
+    draw = LANES[name].draw
+    assert [draw(number) for number in range(40)] == [draw(n) for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("value", "needed", "expected"),
+    [
+        ("abcdefgh", "f", "f"),
+        (["ab", "cd", "ef"], "e", ["e"]),
+        (["ab", "cd"], "bc", ["bc"]),
+        ({"x": [{"y": "fog"}, 2], "z": 1}, "o", {"x": [{"y": "o"}]}),
+    ],
+)
+def test_shrunk(value: Any, needed: str, expected: Any) -> None:
+    """What is left fails, and nothing of it can go."""
+
+    def fails(each: Any) -> bool:
+        joined = "".join(each) if isinstance(each, list) else repr(each)
+        return needed in joined
+
+    assert shrunk(value, fails) == expected
+
+
+def _fails_on_think(given: Any) -> None:
+    assert "<think>" not in "".join(given["chunks"]), "found"
+
+
+def test_a_find_is_told_small() -> None:
+    lane = Lane("fake", lambda _: {"chunks": ["abc<th", "ink>d"]}, _fails_on_think)
+    find = examine(lane, 7)
+    assert isinstance(find, Find)
+    small = minimal(lane, find)
+    assert "".join(small.given["chunks"]) == "<think>"
+    assert "--lane fake --seed 7" in small.report()
+
+
+def test_what_takes_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is measured again before it counts; here each run takes a second."""
+    clock = iter(range(100))
+    monkeypatch.setattr("fuzz.finds.time.process_time", lambda: next(clock))
+    find = examine(Lane("fake", lambda _: {"chunks": []}, lambda _: None), 0)
+    assert find is not None
+    assert find.kind == SlowError.__name__
+
+
+def test_a_lane_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that loses a character is found by the first inputs."""
+    from sidecar.splitter import Splitter
+
+    give = Splitter.push
+    monkeypatch.setattr(Splitter, "push", lambda self, text: give(self, text[:-1]))
+    with pytest.raises(AssertionError):
+        check_pieces({"params": {"wire": "text"}, "chunks": ["ab", "c"]})
