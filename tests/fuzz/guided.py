@@ -45,22 +45,12 @@ def fuzz(name: str, folder: Path, corpus: Path, seconds: int, seed: int) -> bool
         (corpus / f"seed-{number:04}").write_bytes(data)
     words, finds = folder / "words", folder / "finds"
     words.write_text(dictionary(), encoding="utf-8")
-    options = (f"-max_total_time={seconds}", f"-seed={seed}", f"-dict={words}")
-    more = (f"-max_len={LONGEST}", "-timeout=60", "-rss_limit_mb=0")
-    target = Path(__file__).with_name("guided_target.py")
-    command = [sys.executable, str(target), name, str(finds), str(corpus)]
-    done = subprocess.run(
-        [
-            *command,
-            *options,
-            *more,
-            "-print_final_stats=1",
-            f"-artifact_prefix={folder}/",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+    options = (
+        *(f"-max_total_time={seconds}", f"-seed={seed}", f"-dict={words}"),
+        *(f"-max_len={LONGEST}", f"-artifact_prefix={folder}/"),
+        *("-timeout=60", "-rss_limit_mb=0", "-print_final_stats=1"),
     )
+    done = _run([name, str(finds), str(corpus), *options])
     print(f"{name}: {_summary(done.stderr)}", flush=True)
     if done.returncode:  # a crash of the interpreter, or an input without an end
         print(done.stderr[-4000:])
