@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from memory_host import MemoryHost, two_way_cuts
+from process_memory import IS_KNOWN, peak_memory
 from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
 
 from sidecar.base_protocol import BaseProtocolReader, UnreadableFrame
@@ -278,7 +278,7 @@ def test_notifications_and_answers_keep_their_order(client):
         assert client.read()["result"]["pushes"] == number + 2
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(not IS_KNOWN, reason="reads /proc")
 def test_oversize_frame_is_skipped_without_being_held():
     with RpcClient() as client:
         client.initialize(limits={"maxMessageBytes": 100_000})
@@ -377,10 +377,3 @@ def test_output_that_does_not_block():
         result = client.request("message/normalize", {"wire": "text", "body": body})
 
         assert result["message"]["text"] == body
-
-
-def peak_memory(process_id: int) -> int:
-    """Bytes that were ever resident."""
-    status = Path(f"/proc/{process_id}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) * 1024

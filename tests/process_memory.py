@@ -1,0 +1,25 @@
+"""What a process has of the machine's memory, as Linux tells it; bytes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+IS_KNOWN = sys.platform == "linux"
+"""Whether the system tells it in ``/proc``."""
+
+
+def resident_memory(process_id: int) -> int:
+    """Bytes that are resident now."""
+    return _status(process_id, "VmRSS:")
+
+
+def peak_memory(process_id: int) -> int:
+    """Bytes that were ever resident."""
+    return _status(process_id, "VmHWM:")
+
+
+def _status(process_id: int, name: str) -> int:
+    status = Path(f"/proc/{process_id}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith(name))
+    return int(line.split()[1]) * 1024
