@@ -6,12 +6,21 @@ that it is never lost.
 
 from __future__ import annotations
 
+import signal
 from random import Random
 from typing import Any
 
 import pytest
 from fuzz.engine import check_pieces
-from fuzz.finds import Find, SlowError, examine, minimal
+from fuzz.finds import (
+    EndlessError,
+    Find,
+    SlowError,
+    alarm,
+    examine,
+    examine_given,
+    minimal,
+)
 from fuzz.fragments import LITERALS
 from fuzz.lanes import LANES, Lane
 from fuzz.rpc import RULES, Rule
@@ -125,10 +134,23 @@ def test_a_find_is_told_small() -> None:
 def test_what_takes_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is measured again before it counts; here each run takes a second."""
     clock = iter(range(100))
-    monkeypatch.setattr("fuzz.finds.time.process_time", lambda: next(clock))
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(f"fuzz.finds.time.{name}", lambda: next(clock))
     find = examine(Lane("fake", lambda _: {"chunks": []}, lambda _: None), 0)
     assert find is not None
     assert find.kind == SlowError.__name__
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms")
+def test_what_does_not_end_is_found() -> None:
+    def check(_given: Any) -> None:
+        while True:
+            pass
+
+    with alarm(0.01):
+        find = examine_given(Lane("fake", lambda _: {}, check), {})
+    assert find is not None
+    assert find.kind == EndlessError.__name__
 
 
 def test_a_lane_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,10 +32,11 @@ class Kind:
     reasoning: str = ""
 
 
-_PROSE = "A wonderful life, and `<think>` is code; 1 < 2 and 3 > 2. "
+_PROSE = "A wonderful life is what we write about here, and 1 < 2. "
+_QUOTED = "In `<think>` is code.\n"
 
 KINDS: dict[str, Kind] = {
-    "answer": Kind(_PROSE * 9 + "\n", _PROSE * 9 + "\n"),
+    "answer": Kind(_PROSE * 19 + _QUOTED, _PROSE * 19 + _QUOTED),
     "code": Kind("```\nif (a<b) {\n```\n", "```\nif (a<b) {\n```\n"),
     "languages": Kind("größe 日本語 😀 ", "größe 日本語 😀 "),
     "blocks": Kind("<think>why</think>so. ", "so. ", "why"),

@@ -67,32 +67,37 @@ def fuzz(
 
 def _try(name: str, given: Any) -> int:
     """One input as a find tells it; the code to exit with."""
-    from fuzz.finds import examine_given
+    from fuzz.finds import alarm, examine_given
     from fuzz.lanes import LANES
 
-    find = examine_given(LANES[name], given)
+    with alarm():
+        find = examine_given(LANES[name], given)
     print("nothing is wrong" if find is None else find.report())
     return int(find is not None)
 
 
 def _work(task) -> tuple[int, list[tuple[int, object]]]:
     """The number of inputs tried, and of each kind of find the smallest."""
-    from fuzz.finds import examine
+    from fuzz.finds import alarm, examine
     from fuzz.lanes import LANES
 
     name, seed, count, end, first, workers = task
     lane, tried = LANES[name], 0
     found: dict[str, tuple[int, object]] = {}
-    for number in _numbers(seed, count, end, first, workers):
-        tried += 1
-        find = examine(lane, number)
-        if find is not None:
-            times, known = found.get(find.kind, (0, find))
-            found[find.kind] = times + 1, min(known, find, key=_size)
+    for numbers in _blocks(seed, count, end, first, workers):
+        with alarm():
+            for number in numbers:
+                find = examine(lane, number)
+                if find is not None:
+                    times, known = found.get(find.kind, (0, find))
+                    found[find.kind] = times + 1, min(known, find, key=_size)
+        tried += len(numbers)
     return tried, list(found.values())
 
 
-def _numbers(seed: int, count: int | None, end: float | None, first: int, step: int):
+def _blocks(
+    seed: int, count: int | None, end: float | None, first: int, step: int
+) -> Iterator[range]:
     """The numbers of one process; blocks begin at whole multiples, for any seed."""
     block = seed // BLOCK + first
     while end is None or time.monotonic() < end:
@@ -100,7 +105,7 @@ def _numbers(seed: int, count: int | None, end: float | None, first: int, step: 
         stop = start + BLOCK if count is None else min(start + BLOCK, seed + count)
         if start >= stop:
             return
-        yield from range(max(start, seed), stop)
+        yield range(max(start, seed), stop)
         block += step
 
 
