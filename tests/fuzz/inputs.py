@@ -10,10 +10,10 @@ import json
 from random import Random
 from typing import Any
 
-from fuzz.fragments import BAG, BODIES, EDGES, LITERALS, MODELS, RECORDED, WRITTEN
 from oracle import healed
 from strategies import HOST, TOOL, as_read
 
+from fuzz.fragments import BAG, BODIES, EDGES, LITERALS, MODELS, RECORDED, WRITTEN
 from sidecar.dialects import DIALECTS
 from sidecar.framing import FRAMINGS
 from sidecar.wires import WIRES
@@ -165,6 +165,7 @@ def documents(generator: Random) -> tuple[dict[str, Any], list[Any]]:
         other = generator.choice(recorded)
         chunks.insert(generator.randint(0, len(chunks)), other)
     extra = {} if generator.random() < 0.7 else text_params(generator)
+    extra.pop("wire", None)
     return {**extra, **params}, as_read(chunks)
 
 
