@@ -33,12 +33,13 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from sidecar.dialects import DIALECTS
 
 SHORT = {
-    "pieces": 2_000,
-    "text": 250,
-    "documents": 120,
-    "bodies": 150,
-    "stored": 200,
-    "rpc": 150,
+    "pieces": 1_500,
+    "text": 180,
+    "long": 3,
+    "documents": 80,
+    "bodies": 100,
+    "stored": 150,
+    "rpc": 100,
 }
 """Inputs of each lane here."""
 
@@ -78,7 +79,7 @@ for _rule in RULES:
 
 
 def test_protocol() -> None:
-    few = settings(max_examples=40, stateful_step_count=20)
+    few = settings(max_examples=30, stateful_step_count=20)
     run_state_machine_as_test(Protocol, settings=few)
 
 

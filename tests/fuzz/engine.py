@@ -7,6 +7,7 @@ many more inputs:
 - ``pieces``: the text engine alone. Cut anywhere, every character in one piece, no
   delimiter in what is shown, held text bounded.
 - ``text``: whole streams of text: the same, and what any stream has to keep.
+- ``long``: fragments over and over take linear work.
 - ``documents``: spoiled recordings of all wires, as documents and as a body in slices.
 - ``bodies``: bodies and bytes under any framing and encoding.
 - ``stored``: repair is idempotent, and inspect tells what it does.
@@ -22,11 +23,12 @@ from random import Random
 from typing import Any
 
 from checking import assert_conserved, assert_sound, feed, options_of
-from fuzz import inputs
+from line_count import in_slices, lines_of
 from notation import plain
 from oracle import healed, outside_code, tiles
 from test_history import assistant, check, inspect
 
+from fuzz import inputs
 from sidecar.outlet import Outlet
 from sidecar.pieces import Kind, merged
 from sidecar.splitter import Splitter
@@ -158,6 +160,34 @@ def check_text(given: Input) -> None:
 def _assert_same(first: Any, other: Any) -> None:
     assert other.lines == first.lines, "another cut, other events"
     assert plain(other.message) == plain(first.message), "another cut, another message"
+
+
+SIZES = (400, 4_000)
+LARGER = (4_000, 40_000)
+"""Forms that nest grow until they are as deep as they may be: only then is it known."""
+
+
+def draw_long(number: int) -> Input:
+    """Some fragments, to be repeated."""
+    generator = Random(number)
+    unit = healed(inputs.text_of(generator, 3)) or "a"
+    params = inputs.text_params(generator)
+    params.pop("limits", None)
+    return {"params": params, "unit": unit, "sliced": generator.random() < 0.5}
+
+
+def check_long(given: Input) -> None:
+    """Ten times the input takes ten times the work, counted in lines of ours."""
+    if not _is_linear(given, SIZES):
+        assert _is_linear(given, LARGER), "more than linear work"
+
+
+def _is_linear(given: Input, sizes: tuple[int, int]) -> bool:
+    unit, params = given["unit"] or "a", given["params"]
+    texts = (unit * (size // len(unit) + 1) for size in sizes)
+    chunks = [in_slices(text) if given["sliced"] else [text] for text in texts]
+    few, many = (lines_of(lambda each=each: feed(params, each)) for each in chunks)
+    return many < 11 * few + 2_000
 
 
 def draw_documents(number: int) -> Input:

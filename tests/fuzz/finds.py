@@ -78,7 +78,8 @@ def examine_given(
     """What is wrong with an input; ``timed``: also when it takes too long."""
     try:
         seconds = _run(lane, given, time.perf_counter)  # the cheapest clock
-        if timed and seconds > BASE_SECONDS and seconds > _budget(given):
+        slow = seconds > BASE_SECONDS and seconds > _budget(given)
+        if slow and timed and lane.timed:
             _measure_again(lane, given)
     except Exception as error:
         return Find(lane.name, number, _kind(error), _first_line(error), given)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
+
 from fuzz import engine, rpc
 
 Input = dict[str, Any]
@@ -13,11 +14,15 @@ Input = dict[str, Any]
 
 @frozen
 class Lane:
-    """``draw(number)`` gives an input, ``check`` raises if something does not hold."""
+    """``draw(number)`` gives an input, ``check`` raises if something does not hold.
+
+    ``timed``: an input must not take long for its size.
+    """
 
     name: str
     draw: Callable[[int], Input]
     check: Callable[[Input], None]
+    timed: bool = True
 
 
 LANES: dict[str, Lane] = {
@@ -25,6 +30,7 @@ LANES: dict[str, Lane] = {
     for lane in (
         Lane("pieces", engine.draw_short, engine.check_pieces),
         Lane("text", engine.draw_any_text, engine.check_text),
+        Lane("long", engine.draw_long, engine.check_long, timed=False),
         Lane("documents", engine.draw_documents, engine.check_documents),
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("stored", engine.draw_stored, engine.check_stored),

@@ -23,6 +23,8 @@ from fuzz.curve import Sample
 from fuzz.plans import Plan, plans
 
 PLANS = 240
+"""Different streams of a soak."""
+
 BATCH = 32
 """Requests that are written before any of their answers is read."""
 
@@ -159,12 +161,22 @@ class _Soak:
             self.samples.append(Sample(now, resident))
 
 
-def soak(streams: int, seed: int, *, idle_ms: int, goes_on: Callable[[], bool]) -> Run:
-    """Runs until ``goes_on()`` is False; AssertionError when an answer differs."""
+def soak(
+    streams: int,
+    seed: int,
+    *,
+    idle_ms: int,
+    goes_on: Callable[[], bool],
+    count: int = PLANS,
+) -> Run:
+    """Runs until ``goes_on()`` is False; AssertionError when an answer differs.
+
+    ``count``: of how many plans a stream follows one.
+    """
     generator = Random(seed)
     with RpcClient() as client:
         client.initialize(limits={"maxStreams": streams, "idleTimeoutMs": idle_ms})
-        run = _Soak(client, generator, plans(seed, PLANS), idle_ms / 1000)
+        run = _Soak(client, generator, plans(seed, count), idle_ms / 1000)
         slots = [
             _Slot(f"s{number}", generator.choice(run.plans))
             for number in range(streams)
