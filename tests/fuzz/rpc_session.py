@@ -108,7 +108,7 @@ class Session:
     def send(self, generator: Random, told: Any) -> list[Any]:
         """Sends a message in any slices, with noise before its header."""
         data = generator.choice(NOISE) + frame(told)
-        size = generator.choice((len(data), 7, 64, 1000))
+        size = max(generator.choice((len(data), 7, 64, 1000)), len(data) // 100)
         return self.host.take(*(data[n : n + size] for n in range(0, len(data), size)))
 
     def next_id(self) -> Any:
