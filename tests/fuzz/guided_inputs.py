@@ -12,10 +12,10 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from fuzz import inputs
-from fuzz.fragments import BODIES, EDGES, LITERALS, RECORDED, WRITTEN
 from strategies import PROTOCOL, as_read
 
+from fuzz import inputs
+from fuzz.fragments import BODIES, EDGES, LITERALS, RECORDED, WRITTEN
 from sidecar.framing import FRAMINGS
 from sidecar.jsontext import loads
 from sidecar.wires import WIRES

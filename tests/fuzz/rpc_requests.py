@@ -6,6 +6,12 @@ from random import Random
 from typing import Any
 
 from checking import feed
+from oracle import healed
+from rpc_client import RpcError, message
+from strategies import as_read
+from test_connection import ENVELOPES
+from test_protocol import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
+
 from fuzz import inputs
 from fuzz.rpc_host import SLOW
 from fuzz.rpc_session import (
@@ -21,12 +27,6 @@ from fuzz.rpc_session import (
     as_json,
 )
 from fuzz.rpc_streams import one_chunk, open_params
-from oracle import healed
-from rpc_client import RpcError, message
-from strategies import as_read
-from test_connection import ENVELOPES
-from test_protocol import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
-
 from sidecar.methods import NormalizeResult
 
 # Whole messages

@@ -14,9 +14,9 @@ from typing import Any
 
 from attrs import define, field
 from checking import options_of
-from fuzz.rpc_host import SteppedHost
 from rpc_client import RpcError, frame, message
 
+from fuzz.rpc_host import SteppedHost
 from sidecar.converter import unstructure
 from sidecar.jsontext import encode
 from sidecar.stream import Stream

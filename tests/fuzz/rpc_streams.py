@@ -7,6 +7,8 @@ from random import Random
 from typing import Any
 
 from attrs import evolve
+from rpc_client import RpcError, message
+
 from fuzz import inputs
 from fuzz.rpc_session import (
     EXISTS,
@@ -20,8 +22,6 @@ from fuzz.rpc_session import (
     Session,
     as_json,
 )
-from rpc_client import RpcError, message
-
 from sidecar.jsontext import decode
 from sidecar.methods import CloseResult, PushResult, SnapshotResult
 
