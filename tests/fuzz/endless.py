@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -22,7 +23,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--megabytes", type=int, default=1_000, help="10^6 characters")
     parser.add_argument("--text", choices=KINDS, default="answer")
     chosen = parser.parse_args(arguments)
-    peaks = run(chosen.text, chosen.megabytes, print)
+    peaks = run(chosen.text, chosen.megabytes, partial(print, flush=True))
     grown = (peaks[-1] - peaks[0]) / 1e6
     print(f"peak {peaks[-1] / 1e6:.1f} MB, {grown:+.1f} MB since the first tenth")
     return int(peaks[-1] - peaks[0] > ROOM)
