@@ -6,6 +6,7 @@ that it is never lost.
 
 from __future__ import annotations
 
+import re
 import signal
 from random import Random
 from typing import Any
@@ -22,8 +23,10 @@ from fuzz.finds import (
     minimal,
 )
 from fuzz.fragments import LITERALS
+from fuzz.guided import KNOWN
+from fuzz.guided_inputs import dictionary, given_of, seeds
 from fuzz.lanes import LANES, Lane
-from fuzz.rpc import RULES, Rule
+from fuzz.rpc import RULES, Rule, check_sequence, draw_sequence
 from fuzz.rpc_session import Session
 from fuzz.shrink import shrunk
 from hypothesis import settings
@@ -31,6 +34,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from sidecar.dialects import DIALECTS
+from sidecar.methods import PushResult
+from sidecar.splitter import Splitter
 
 SHORT = {
     "pieces": 1_500,
@@ -81,6 +86,27 @@ for _rule in RULES:
 def test_protocol() -> None:
     few = settings(max_examples=30, stateful_step_count=20)
     run_state_machine_as_test(Protocol, settings=few)
+
+
+# --- Coverage-guided fuzzing, without what guides it ----------------------------------
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_bytes_are_inputs(name: str) -> None:
+    """Whatever bytes a mutation makes; here some recorded ones, whole and broken."""
+    generator = Random(name)
+    corpus = generator.sample([*seeds(name)], 6)
+    for data in (*corpus, b"", b"\xff", generator.randbytes(60)):
+        broken = data[: generator.randrange(len(data) + 1)]
+        for each in (data, broken):
+            LANES[name].check(given_of(name, each))
+
+
+def test_a_dictionary_has_our_literals() -> None:
+    """One quoted word a line, in hexadecimal."""
+    lines = dictionary().splitlines()
+    assert all(re.fullmatch(r'"(\\x[0-9a-f]{2})+"', line) for line in lines)
+    assert len(lines) >= len(LITERALS)
 
 
 # --- The fuzzer itself ----------------------------------------------------------------
@@ -156,9 +182,19 @@ def test_what_does_not_end_is_found() -> None:
 
 def test_a_lane_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that loses a character is found by the first inputs."""
-    from sidecar.splitter import Splitter
-
     give = Splitter.push
     monkeypatch.setattr(Splitter, "push", lambda self, text: give(self, text[:-1]))
     with pytest.raises(AssertionError):
         check_pieces({"params": {"wire": "text"}, "chunks": ["ab", "c"]})
+
+
+def test_the_model_of_the_protocol_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number that is wrong by one is found."""
+
+    def wrong(stream_id: str, events: Any, last: int, pushes: int) -> PushResult:
+        return PushResult(stream_id, events, last + 1, pushes)
+
+    monkeypatch.setattr("sidecar.sessions.PushResult", wrong)
+    with pytest.raises(AssertionError):
+        for number in range(20):
+            check_sequence(draw_sequence(number))
