@@ -26,7 +26,7 @@ from fuzz.fragments import LITERALS
 from fuzz.guided import KNOWN
 from fuzz.guided_inputs import dictionary, given_of, seeds
 from fuzz.lanes import LANES, Lane
-from fuzz.rpc import RULES, Rule, check_sequence, draw_sequence
+from fuzz.rpc import RULES, Rule
 from fuzz.rpc_session import Session
 from fuzz.shrink import shrunk
 from hypothesis import settings
@@ -195,6 +195,5 @@ def test_the_model_of_the_protocol_can_fail(monkeypatch: pytest.MonkeyPatch) -> 
         return PushResult(stream_id, events, last + 1, pushes)
 
     monkeypatch.setattr("sidecar.sessions.PushResult", wrong)
-    with pytest.raises(AssertionError):
-        for number in range(20):
-            check_sequence(draw_sequence(number))
+    found = [examine(LANES["rpc"], number, timed=False) for number in range(20)]
+    assert any(find is not None for find in found)
