@@ -28,6 +28,7 @@ from fuzz.guided_inputs import dictionary, given_of, seeds
 from fuzz.lanes import LANES, Lane
 from fuzz.rpc import RULES, Rule
 from fuzz.rpc_session import Session
+from fuzz.running import Task, _numbers, work
 from fuzz.shrink import shrunk
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -107,6 +108,24 @@ def test_a_dictionary_has_our_literals() -> None:
     lines = dictionary().splitlines()
     assert all(re.fullmatch(r'"(\\x[0-9a-f]{2})+"', line) for line in lines)
     assert len(lines) >= len(LITERALS)
+
+
+@pytest.mark.parametrize(("seed", "count"), [(0, 10), (500, 1_300), (512, 512)])
+def test_processes_share_the_inputs(seed: int, count: int) -> None:
+    """Each number is tried once, whatever the number of processes."""
+    for workers in (1, 3):
+        tasks = [Task("", seed, count, None, n, workers) for n in range(workers)]
+        numbers = sorted(number for task in tasks for number in _numbers(task))
+        assert numbers == list(range(seed, seed + count))
+
+
+def test_finds_of_a_kind_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = Lane("fake", lambda n: {"chunks": ["<think>" + "x" * n]}, _fails_on_think)
+    monkeypatch.setitem(LANES, "fake", lane)
+    tried, found = work(Task("fake", 3, 20, None, 0, 1))
+    ((times, finds),) = found.values()
+    assert (tried, times) == (20, 20)
+    assert [find.number for find in finds] == [3, 4, 5, 6, 7, 8]
 
 
 # --- The fuzzer itself ----------------------------------------------------------------
