@@ -64,7 +64,7 @@ def run(name: str, megabytes: int, tell: Callable[[str], object]) -> list[int]:
                 most = max(most, resident_memory(client.process.pid))
             if pushed * TENTH >= total * (len(peaks) + 1):
                 peaks.append(max(most, peak_memory(client.process.pid)))
-                tell(f"{pushed / 1e6:8.0f} MB pushed, peak {peaks[-1] / 1e6:.1f} MB")
+                tell(f"{pushed / 1e6:8.1f} MB pushed, peak {peaks[-1] / 1e6:.1f} MB")
         closed = client.request("stream/close", {"streamId": "s"})
         _take(came, closed["events"])
         peaks.append(max(most, peak_memory(client.process.pid)))
