@@ -36,9 +36,11 @@ from sidecar.surroundings import Surroundings, surroundings
 
 Input = dict[str, Any]
 
-NEIGHBOURS = 512
+NEIGHBOURS = 8_192
+FEW_NEIGHBOURS = 64
 """So many inputs in a row share `SETS` sets of parameters: each new one costs the
-making of a lexicon, which is as much as some dozen short inputs."""
+making of a lexicon, which takes as long as a hundred short inputs."""
+
 SETS = 8
 
 
@@ -49,12 +51,12 @@ def _shared_params(seed: int) -> Input:
 
 def draw_short(number: int) -> Input:
     """Many short texts find what few long ones do, and sooner."""
-    return _draw_text(number, 4)
+    return _draw_text(number, NEIGHBOURS, 4)
 
 
-def _draw_text(number: int, most: int = 9) -> Input:
+def _draw_text(number: int, neighbours: int, most: int) -> Input:
     generator = Random(number)
-    params = _shared_params(number // NEIGHBOURS * SETS + number % SETS)
+    params = _shared_params(number // neighbours * SETS + number % SETS)
     text = inputs.text_of(generator, most)
     return {"params": params, "chunks": inputs.cut(generator, text)}
 
@@ -62,7 +64,7 @@ def _draw_text(number: int, most: int = 9) -> Input:
 def draw_any_text(number: int) -> Input:
     """A text as in the lane of pieces, or one that was recorded, damaged."""
     if number % 3:
-        return _draw_text(number)
+        return _draw_text(number, FEW_NEIGHBOURS, 9)
     generator = Random(number)
     params, text = inputs.written(generator)
     return {"params": params, "chunks": inputs.cut(generator, text)}
