@@ -55,7 +55,8 @@ class Find:
 
     def report(self) -> str:
         """What is wrong, the input as it is now, and how to try both again."""
-        head = f"{self.lane} {self.number or ''}: {self.kind}: {self.message}"
+        name = self.lane if self.number is None else f"{self.lane} {self.number}"
+        head = f"{name}: {self.kind}: {self.message}"
         lines = [head, f"{COMMAND} --lane {self.lane} --given {quote(self.given)}"]
         if self.number is not None:
             lines.append(f"{COMMAND} --lane {self.lane} --seed {self.number} --count 1")
@@ -87,9 +88,12 @@ def examine_given(
 
 
 def minimal(lane: Lane, find: Find) -> Find:
-    """The find with the smallest input that shows it."""
+    """The find with the smallest input that shows it, as far as time allows."""
+    end = time.monotonic() + PATIENCE
 
     def fails(given: Any) -> bool:
+        if time.monotonic() > end:
+            return False
         try:
             if find.kind.startswith(SlowError.__name__):
                 _measure_again(lane, given)
@@ -99,6 +103,8 @@ def minimal(lane: Lane, find: Find) -> Find:
             return _kind(error) == find.kind
         return False
 
+    if find.kind == EndlessError.__name__:  # each try would take for ever
+        return find
     return evolve(find, given=shrunk(find.given, fails))
 
 
