@@ -42,6 +42,7 @@ SHORT = {
     "pieces": 1_500,
     "text": 180,
     "long": 3,
+    "turns": 120,
     "documents": 80,
     "bodies": 100,
     "stored": 150,

@@ -8,6 +8,7 @@ many more inputs:
   delimiter in what is shown, held text bounded.
 - ``text``: whole streams of text: the same, and what any stream has to keep.
 - ``long``: fragments over and over take linear work.
+- ``turns``: content beside native reasoning, in documents cut anywhere.
 - ``documents``: spoiled recordings of all wires, as documents and as a body in slices.
 - ``bodies``: bodies and bytes under any framing and encoding.
 - ``stored``: repair is idempotent, and inspect tells what it does.
@@ -190,6 +191,38 @@ def _is_linear(given: Input, sizes: tuple[int, int]) -> bool:
     chunks = [in_slices(text) if given["sliced"] else [text] for text in texts]
     few, many = (lines_of(lambda each=each: feed(params, each)) for each in chunks)
     return many < 11 * few + 2_000
+
+
+def draw_turns(number: int) -> Input:
+    """Content and native reasoning of a chat, in turn."""
+    generator = Random(number)
+    params = _shared_params(number // FEW_NEIGHBOURS * SETS + number % SETS)
+    fields = ("content", "content", "reasoning", "reasoning_content")
+    turns = [
+        [generator.choice(fields), healed(inputs.text_of(generator, 5))]
+        for _ in range(generator.randint(1, 5))
+    ]
+    seed = generator.randrange(2**32)
+    return {"params": {**params, "wire": "openai-chat"}, "turns": turns, "seed": seed}
+
+
+def check_turns(given: Input) -> None:
+    """How the content is cut into documents changes nothing."""
+    params, generator = given["params"], Random(given["seed"])
+    whole = [_delta(field, text) for field, text in given["turns"]]
+    cut = [
+        _delta(field, piece)
+        for field, text in given["turns"]
+        for piece in (inputs.cut(generator, text) if field == "content" else [text])
+    ]
+    fed = feed(params, cut)
+    _assert_same(feed(params, whole), fed)
+    assert_sound(fed, params)
+    assert_conserved(feed(params, cut, trace=True), params, cut)
+
+
+def _delta(field: str, text: str) -> Input:
+    return {"choices": [{"index": 0, "delta": {field: text}}]}
 
 
 def draw_documents(number: int) -> Input:

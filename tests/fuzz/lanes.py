@@ -31,6 +31,7 @@ LANES: dict[str, Lane] = {
         Lane("pieces", engine.draw_short, engine.check_pieces),
         Lane("text", engine.draw_any_text, engine.check_text),
         Lane("long", engine.draw_long, engine.check_long, timed=False),
+        Lane("turns", engine.draw_turns, engine.check_turns),
         Lane("documents", engine.draw_documents, engine.check_documents),
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("stored", engine.draw_stored, engine.check_stored),
