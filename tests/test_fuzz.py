@@ -157,6 +157,7 @@ def test_a_number_is_an_input(name: str) -> None:
         (["ab", "cd", "ef"], "e", ["e"]),
         (["ab", "cd"], "bc", ["bc"]),
         ({"x": [{"y": "fog"}, 2], "z": 1}, "o", {"x": [{"y": "o"}]}),
+        ({"params": {"t": ["fog", "a"]}}, "o", {"params": {"t": ["fog"]}}),
     ],
 )
 def test_shrunk(value: Any, needed: str, expected: Any) -> None:

@@ -2,7 +2,8 @@
 
 ``shrunk(value, fails)`` takes JSON data and a test, and gives a value of the same shape
 that still fails and from which nothing can be left out: no item, no field, no run of
-characters. Numbers and names stay as they are.
+characters. Numbers and names stay as they are, and so do the words of ``params``: half
+a tag is another tag.
 """
 
 from __future__ import annotations
@@ -32,21 +33,22 @@ def shrunk(value: Any, fails: Fails, tries: int = TRIES) -> Any:
     return value
 
 
-def _smaller(value: Any) -> Iterator[Any]:
-    """``value`` with one thing left out, the largest things first."""
+def _smaller(value: Any, *, words: bool = True) -> Iterator[Any]:
+    """``value`` with one thing left out, the largest things first; ``words``: also out
+    of strings."""
     if isinstance(value, str):
-        yield from _without_runs(value)
+        yield from _without_runs(value) if words else ()
     elif isinstance(value, list):
         yield from _without_runs(value)
-        yield from _joined(value)
+        yield from _joined(value) if words else ()
         for index, item in enumerate(value):
-            for less in _smaller(item):
+            for less in _smaller(item, words=words):
                 yield [*value[:index], less, *value[index + 1 :]]
     elif isinstance(value, dict):
         for key in value:
             yield {name: item for name, item in value.items() if name != key}
         for key, item in value.items():
-            for less in _smaller(item):
+            for less in _smaller(item, words=words and key != "params"):
                 yield {**value, key: less}
 
 
