@@ -66,6 +66,9 @@ class AnswerScanner(ShownScanner):
     def _answer(self, final: bool) -> bool:
         if self.border:
             return self._after_border(final)
+        if self.visible.code.in_fence and self.visible.fences_pass:
+            end_of_line = self.buffer.find("\n", self.at) + 1
+            return self._show(end_of_line or len(self.buffer)) or True
         if self._may_begin_line():
             step = self._at_line(final)
             if step is not None:
@@ -114,7 +117,13 @@ class AnswerScanner(ShownScanner):
         code = self._in_code(final, tag=tag)
         if code is None:
             return False
-        if code or not (self._counts(literal) if tag else self._is_protocol(literal)):
+        if not tag and (code or not self._is_protocol(literal)):
+            size = self.delimiters.size_without(literal)
+            if size or code:
+                return self._show(self.at + (size or len(literal))) or True
+            literal = self._delimiter_at()
+            tag = True
+        if tag and (code or not self._counts(literal)):
             return self._show(self.at + len(literal)) or True
         if literal in self.delimiters.closers:
             self._orphan(literal)
@@ -146,7 +155,7 @@ class AnswerScanner(ShownScanner):
         ``restart``, where something may stand that goes."""
         opener = max((each.opener for each in failed.openings), key=len)
         head = opener + self.buffer[len(opener) : restart].rstrip(SPACE)
-        if self.literals.any.search(head, 1) is not None:
+        if self.literals.any.search(self.buffer[: failed.position], 1) is not None:
             return
         limits = [self._limit(each) for each in failed.openings]
         candidate = Candidate(self.base, failed.openings, self.context, limits)

@@ -69,6 +69,21 @@ class Delimiters(Literals):
     def __init__(self, pairs: tuple[Pair, ...]) -> None:
         super().__init__({literal for pair in pairs for literal in pair if literal})
         self.closers = frozenset(closer for _, closer in pairs)
+        self._sizes: dict[str, int] = {}
+
+    def size_without(self, literal: str) -> int:
+        """How much of another ``literal`` is text before one of these may begin in it;
+        0: one stands at its beginning."""
+        size = self._sizes.get(literal)
+        if size is None:
+            begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
+            size = self._sizes[literal] = next(begins, len(literal))
+        return size
+
+    def _may_begin(self, text: str, at: int) -> bool:
+        return self.any.match(text, at) is not None or (
+            at > 0 and text[at:] in self.prefixes
+        )
 
 
 def completions(literals: Literals, before: str) -> list[str]:

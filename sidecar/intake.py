@@ -217,5 +217,5 @@ class Intake:
 
     def _keep(self, text: Any) -> None:
         room = _MAX_BODY - len(self._body)
-        if isinstance(text, str) and room > 0:
+        if type(text) is str and room > 0:
             self._body += text[:room]

@@ -147,7 +147,12 @@ class CodeState:
 
     @property
     def in_fence(self) -> bool:
-        """True in fenced code, outside of runs that may close it."""
+        """True in fenced code."""
+        return self.line in _FENCED
+
+    @property
+    def in_code_line(self) -> bool:
+        """The same, outside of a run that may close it."""
         return self.line is Line.FENCED or self.line is Line.FENCED_PREFIX
 
     @property
@@ -158,7 +163,7 @@ class CodeState:
     @property
     def fenced(self) -> bool:
         """True when what comes next, if it goes on with no run, is fenced code."""
-        return self.line in _FENCED or (self.line is Line.RUN and self.size > 2)
+        return self.in_fence or (self.line is Line.RUN and self.size > 2)
 
     @property
     def closing(self) -> bool:

@@ -66,13 +66,23 @@ class ReasoningScanner(FormScanner):
         self._think(end)
         if literal is None:
             return False
+        if literal not in self.delimiters.literals:
+            size = self._protocol(literal)
+            if size:
+                self._think(self.at + size)
+            if size != 0:
+                return True
+            literal = self._delimiter_at()
         if literal in self.delimiters.closers:
             return self._close(literal, final)
-        if literal in self.delimiters.literals:
-            self._nested_opener(literal)
-        else:
-            self._protocol(literal)
+        self._nested_opener(literal)
         return True
+
+    def _delimiter_at(self) -> str:
+        """The delimiter with which a longer literal begins that is text here."""
+        match = self.delimiters.any.match(self.buffer, self.at)
+        assert match is not None  # the caller knows
+        return match[0]
 
     def _close(self, closer: str, final: bool) -> bool:
         quoted = self._is_quoted(closer, final)
@@ -83,12 +93,15 @@ class ReasoningScanner(FormScanner):
             self._closer(closer)
         return quoted is not None
 
-    def _protocol(self, literal: str) -> None:
-        """What is no delimiter of reasoning: a mark, a closer or an opener of calls."""
+    def _protocol(self, literal: str) -> int | None:
+        """What is no delimiter of reasoning: a mark, a closer or an opener of calls.
+
+        Where it is text: how much of it.
+        """
         words = self.lexicon.vocabulary
         if self.base + self.at < self.free or self._is_owed(literal):
-            self._think(self.at + len(literal))
-        elif literal in words.ends:
+            return self.delimiters.size_without(literal)
+        if literal in words.ends:
             self._cut(Kind.MARK, len(literal))
             self._leave()
         elif literal in words.marks or literal in words.closers:
@@ -96,6 +109,7 @@ class ReasoningScanner(FormScanner):
             self.border = True
         else:
             self._try(words.openings_of(literal))
+        return None
 
     def _leave(self) -> None:
         """Reasoning is over, whatever was open in it."""

@@ -93,6 +93,11 @@ class ShownScanner(ReasoningScanner):
         """What stands here is text only if visible text follows; ``more`` belongs to it
         if it follows."""
         text, start = self.buffer[self.at : self.at + size], self.base + self.at
+        if self.trailing.held + size > self.max_held:
+            self.out.append((Kind.FULL, "", 0, 0))
+            self._end_trailing(followed=True)
+            self.free = max(self.free, start + size)  # it is text
+            return
         self.trailing.token(text, start, taken, more)
         self.at += size
 

@@ -107,7 +107,7 @@ class Splitter(AnswerScanner):
             self.matters = None if self.skip_break else self.gates.inside
             return
         code = self.visible.code
-        if code.in_fence and self.visible.fences_pass:
+        if code.in_code_line and self.visible.fences_pass:
             self.gates = IN_FENCE
             self.matters = None if self.visible.waits else IN_FENCE.inside
             return

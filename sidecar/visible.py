@@ -21,6 +21,7 @@ from sidecar.pieces import Kind, Pieces
 SPACE = "\n" + BLANKS
 
 _FENCE_MARK = re.compile("[`~]")
+_LINE = re.compile("[^\n]*+\n|[^\n]++")
 
 _TAIL = 512
 """How many characters are kept at most of what was shown, before it is cut back."""
@@ -85,8 +86,15 @@ class VisibleText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel."""
-        if self.fences_pass and self.code.in_fence and not self.waits:
-            text, start = self._write_fenced(text, start, out)
+        if not (self.fences_pass and (self.code.fenced or _FENCE_MARK.search(text))):
+            self._write(text, start, out)
+            return
+        for line in _LINE.findall(text):
+            write = self._write_fenced if self.code.in_fence else self._write
+            write(line, start, out)
+            start += len(line)
+
+    def _write(self, text: str, start: int, out: Pieces) -> None:
         rest = text
         while rest:
             blank = not self.line_shown or self.orphan is Orphan.ARMED
@@ -94,16 +102,13 @@ class VisibleText:
             rest, start = step(rest, start, out)
         self.code.feed(text)
 
-    def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows the lines up to one that may close the fence: blanks need not wait."""
-        match = _FENCE_MARK.search(text)
-        end = text.rfind("\n", 0, match.start()) + 1 if match else len(text)
-        if end:
-            self._emit(text[:end], start, out)
-            self.code.feed(text[:end])
-            self.line_shown = text[end - 1] != "\n"
-            self.line_removed = self.line_removed and "\n" not in text[:end]
-        return text[end:], start + end
+    def _write_fenced(self, line: str, start: int, out: Pieces) -> None:
+        """Shows a line of fenced code, or a part: nothing goes, so no blanks wait."""
+        self._emit(line, start, out)
+        self.code.feed(line)
+        ended = line[-1] == "\n"
+        self.line_shown = not ended
+        self.line_removed = self.line_removed and not ended
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""

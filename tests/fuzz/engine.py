@@ -30,6 +30,7 @@ from oracle import healed, outside_code, tiles
 from test_history import assistant, check, inspect
 
 from fuzz import inputs
+from sidecar.jsontext import is_portable
 from sidecar.outlet import Outlet
 from sidecar.pieces import Kind, merged
 from sidecar.splitter import Splitter
@@ -239,7 +240,8 @@ def check_documents(given: Input) -> None:
     again = feed(params, documents, snapshots=True)
     assert again.events == fed.events, "a replay is another one"
     known = params.get("wire", "auto") != "auto" and "framing" not in params
-    if known and all(isinstance(each, dict) for each in documents):
+    # A number that is kept as text would be written as a string.
+    if known and all(isinstance(e, dict) and is_portable(e) for e in documents):
         body = "".join(f"data: {json.dumps(each)}\n\n" for each in documents)
         slices = inputs.cut(Random(given["seed"]), body)
         _assert_same(fed, feed({**params, "framing": "sse"}, slices))
