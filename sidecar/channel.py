@@ -77,9 +77,8 @@ class Channel:
 
     def text(self, text: str) -> None:
         run = self._run
-        if self.outlet.run is run and not run.matters(text):
-            if text:
-                self.outlet.plain(run.give(text))
+        if text and self.outlet.run is run and not run.matters(text):
+            self.outlet.plain(run.give(text))
             return
         self.settle()
         joiner = self._joiners[0]

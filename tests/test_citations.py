@@ -175,11 +175,13 @@ def _same_places(random: Random, unit: str, size: int) -> int:
     for step in range(120):
         text = "".join(random.choice("ab é😀") for _ in range(random.randint(1, 400)))
         is_hidden = random.random() < 0.3
-        start = random.randrange(200) if step % 2 else 150 * step
+        start = random.randrange(200) if step % 2 else 190 * step
         fields = {"unit": unit, "anchor": "offsets", "start": start, "end": start + 9}
         for answer in (all_of_it, recent):
             answer.hide(text) if is_hidden else answer.say(text, step // size)
             answer.cite(f"u{step}", fields)
+    for answer in (all_of_it, recent):
+        answer.close()
     known = {each["url"]: each for each in all_of_it.given}
     placed = [each for each in recent.given if each["blocks"] is not None]
     for citation in placed:
