@@ -51,6 +51,10 @@ class RepairPage:
     @contextmanager
     def progress(self, paths: list[Path]) -> Iterator[Callable[[int], None]]:
         """Shows how far it is; gives what is told of bytes that were read."""
+        errors = Console(stderr=True)
+        if not errors.is_terminal:
+            yield lambda _size: None
+            return
         total = sum(path.stat().st_size for path in paths if path.is_file())
         columns = (
             TextColumn("{task.description}"),
@@ -59,9 +63,7 @@ class RepairPage:
             TransferSpeedColumn(),
             TimeRemainingColumn(),
         )
-        errors = Console(stderr=True)
-        shown = errors.is_terminal
-        with Progress(*columns, console=errors, transient=True, disable=not shown) as p:
+        with Progress(*columns, console=errors, transient=True) as p:
             task = p.add_task("repair" if self._write else "inspect", total=total)
             yield lambda size: p.advance(task, size)
 
