@@ -237,9 +237,9 @@ class AnswerScanner(ShownScanner):
 
     def _orphan(self, delimiter: str) -> None:
         """A closer without an opener (contract 7.5)."""
-        self._end_trailing(followed=False)
         shown = self.visible
         if self._may_reopen():
+            self._end_trailing(followed=False)  # it stands in what may be reasoning
             own_line = not self.likely_open
             shown.orphan = Orphan.LINE if own_line else Orphan.ARMED
         self.orphans += 1
