@@ -90,17 +90,17 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
-        run = self._outlet.run
-        if (
-            run is not None
-            and self._direct
-            and type(chunk) is str
-            and chunk
-            and not run.matters(chunk)
-        ):
-            self._passed += 1
-            self._chars += len(chunk)
-            return [run.give(chunk)]
+        if self._direct and type(chunk) is str and chunk:
+            run = self._outlet.run
+            if run is not None and not run.matters(chunk):
+                self._passed += 1
+                self._chars += len(chunk)
+                return [run.give(chunk)]
+            if chunk.isascii():  # whole characters
+                self._passed += 1
+                self._chars += len(chunk)
+                self._choices[0].text(chunk)
+                return self._outlet.take()
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
