@@ -44,38 +44,35 @@ IN_FENCE = anywhere("[`~]")
 """In fenced code only the line counts that closes it."""
 
 
-class LineGates:
-    """Gates of the answer outside fences. ``openers`` are those that begin lines."""
+def line_gates(literal: str, openers: Iterable[str]) -> Gates:
+    """Gates of the answer outside fences; ``openers`` are those that begin lines."""
+    heads: dict[str, list[str]] = {}
+    for opener in openers:
+        heads.setdefault(opener[0], []).append(opener)
+    begins, inside = _patterns(literal, "".join(sorted(heads)))
+    return Gates(_gate(begins, inside, heads), _gate(inside, inside, heads))
 
-    def __init__(self, literal: str, openers: Iterable[str]) -> None:
-        self._openers: dict[str, list[str]] = {}
-        for opener in openers:
-            self._openers.setdefault(opener[0], []).append(opener)
-        self._longest = max(map(len, openers), default=0)
-        self._patterns = _patterns(literal, "".join(sorted(self._openers)))
 
-    @property
-    def gates(self) -> Gates:
-        return Gates(self._begins, self._inside)
+def _gate(
+    pattern: re.Pattern[str], inside: re.Pattern[str], heads: dict[str, list[str]]
+) -> Callable[[str], bool]:
+    search, go_on = pattern.search, inside.search
+    longest = max((len(each) for some in heads.values() for each in some), default=0)
 
-    def _begins(self, text: str) -> bool:
-        return self._matters(self._patterns[0], text)
-
-    def _inside(self, text: str) -> bool:
-        return self._matters(self._patterns[1], text)
-
-    def _matters(self, pattern: re.Pattern[str], text: str) -> bool:
-        match = pattern.search(text)
+    def matters(text: str) -> bool:
+        match = search(text)
         while match is not None:
             if match.lastgroup is None:
                 return True
             at = match.start("head")
-            rest = text[at : at + self._longest]
-            for opener in self._openers[text[at]]:
+            rest = text[at : at + longest]
+            for opener in heads[text[at]]:
                 if rest.startswith(opener) or opener.startswith(rest):
                     return True
-            match = self._patterns[1].search(text, at)  # a literal may begin there
+            match = go_on(text, at)  # a literal may begin there
         return False
+
+    return matters
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.candidate import Opening
 from sidecar.delimiters import Delimiters, Literals
-from sidecar.gates import LineGates, anywhere
+from sidecar.gates import anywhere, line_gates
 from sidecar.markdown import BLANKS
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Lexicon:
             self._heads.setdefault(opener[0], []).append(opener)
         self._line_start = _line_starts("".join(sorted(self._heads)))
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = LineGates(self.literals.beginnings, self._lines).gates
+        self.gates = line_gates(self.literals.beginnings, self._lines)
         self.thought = anywhere(self.literals.beginnings)
 
     def _name(self, opening: Opening, name: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sidecar.gates import Gates
 
-_MOST = 128
+_MOST = 64
 """Deltas that are remembered at most: each is a string of its own."""
 
 
