@@ -80,7 +80,8 @@ class Intake:
     @property
     def direct(self) -> bool:
         """Whether a string of whole characters is text of the answer as it stands."""
-        return self._settled and self._kind is str and self._framer.direct
+        said = self.used and self._settled and self._kind is str
+        return said and self._framer.direct
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)

@@ -99,7 +99,7 @@ class Stream:
             if chunk.isascii():  # whole characters
                 self._passed += 1
                 self._chars += len(chunk)
-                self._choices[0].text(chunk)
+                self._choice(0).text(chunk)
                 return self._outlet.take()
         self._pushes += 1
         if isinstance(chunk, str):

@@ -31,6 +31,13 @@ def test_choices_have_a_bound() -> None:
     assert len(told) == 2  # and that nobody said that it was over
 
 
+def test_text_behind_what_is_none() -> None:
+    """The first chunk that is text need not be the first one."""
+    fed = feed({"wire": "text"}, [None, "a", "<think>b</think>", "c"])
+    assert fed.message.text == "ac"
+    assert fed.message.reasoning == "b"
+
+
 @pytest.mark.parametrize("chunk", ["", "a", "<thi", "\n", "\ud83d"])
 def test_seq_goes_on_over_pushes(chunk: str) -> None:
     stream = Stream(options_of({"wire": "text"}))
