@@ -12,8 +12,7 @@ from fuzz.soaking import soak
 from process_memory import IS_KNOWN
 
 ROUNDS = 14
-SEED = 1
-"""The first one with which the host stops reading now and then."""
+SEED, DEAF = 1, 0.1
 
 
 def test_interleaved_streams_give_what_they_give_alone() -> None:
@@ -23,7 +22,7 @@ def test_interleaved_streams_give_what_they_give_alone() -> None:
     def goes_on() -> bool:
         return next(rounds, None) is not None
 
-    run = soak(200, seed=SEED, idle_ms=0, goes_on=goes_on, count=60)
+    run = soak(200, seed=SEED, idle_ms=0, goes_on=goes_on, count=60, deaf=DEAF)
     assert {"eof", "cancelled", "streams", "deaf"} <= set(run.counts)
     assert run.counts["requests"] > 150 * ROUNDS
 

@@ -168,10 +168,12 @@ def soak(
     idle_ms: int,
     goes_on: Callable[[], bool],
     count: int = PLANS,
+    deaf: float = DEAF,
 ) -> Run:
     """Runs until ``goes_on()`` is False; AssertionError when an answer differs.
 
-    ``count``: of how many plans a stream follows one.
+    ``count``: of how many plans a stream follows one; ``deaf``: how often, per batch,
+    the host stops reading for a while.
     """
     generator = Random(seed)
     with RpcClient() as client:
@@ -182,7 +184,7 @@ def soak(
             for number in range(streams)
         ]
         while goes_on():
-            _round(run, slots)
+            _round(run, slots, deaf)
         _end(run, slots)
         client.end_input()
         assert client.wait() == 0
@@ -190,12 +192,12 @@ def soak(
     return Run(run.samples, dict(run.counts))
 
 
-def _round(run: _Soak, slots: list[_Slot]) -> None:
+def _round(run: _Soak, slots: list[_Slot], chance: float) -> None:
     """Every stream has its turn, in any order."""
     run.generator.shuffle(slots)
     deaf = 0
     for start in range(0, len(slots), BATCH):
-        if not deaf and run.generator.random() < DEAF:
+        if not deaf and run.generator.random() < chance:
             deaf = DEAF_BATCHES
             run.counts["deaf"] += 1
         for slot in slots[start : start + BATCH]:
