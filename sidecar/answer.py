@@ -246,7 +246,7 @@ class AnswerScanner(ShownScanner):
         self._remove(Kind.STRAY, len(delimiter))
 
     def _may_reopen(self) -> bool:
-        alone = self.likely_open or not self.visible.line_shown
+        alone = self.likely_open or not self._line_shown
         return self.reopens and alone and not self.orphans
 
     def _enter(self, delimiter: str) -> None:
