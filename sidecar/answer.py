@@ -153,10 +153,10 @@ class AnswerScanner(ShownScanner):
     def _hold_cut(self, restart: int, failed: Failed) -> None:
         """Holds back what would have been a form if the answer had ended before
         ``restart``, where something may stand that goes."""
-        opener = max((each.opener for each in failed.openings), key=len)
-        head = opener + self.buffer[len(opener) : restart].rstrip(SPACE)
         if self.literals.any.search(self.buffer[: failed.position], 1) is not None:
             return
+        opener = max((each.opener for each in failed.openings), key=len)
+        head = opener + self.buffer[len(opener) : restart].rstrip(SPACE)
         limits = [self._limit(each) for each in failed.openings]
         candidate = Candidate(self.base, failed.openings, self.context, limits)
         taken = candidate.push(head, final=True)

@@ -11,7 +11,7 @@ from binascii import a2b_base64
 from typing import TYPE_CHECKING
 
 from sidecar.jsonstream import end_of
-from sidecar.sse import Held, malformed
+from sidecar.sse import Held, take_junk
 
 if TYPE_CHECKING:
     from sidecar.wires.parts import DiagnosticPart
@@ -68,8 +68,4 @@ class Base64Reader:
                 return b"".join(found)
 
     def _end_junk(self) -> list[DiagnosticPart]:
-        if not self._junk.pieces:
-            return []
-        junk = self._junk.take()
-        problem = "Text that is not base64"
-        return [malformed(junk, problem) if isinstance(junk, str) else junk]
+        return take_junk(self._junk, "Text that is not base64")

@@ -26,6 +26,8 @@ from sidecar.text_map import RECENT, TextMap
 from sidecar.watch import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.formed import Written
     from sidecar.surroundings import Surroundings
 
@@ -89,19 +91,18 @@ class Channel:
             answer = self.answer
             self._take(answer.push(text))
             if answer.matters is not None and not (self.tagged.held or joiner.held):
-                self._begin_run()
+                self._begin_run(answer.matters)
             elif answer.holds or self.tagged.held:
                 self._note_held()
 
-    def _begin_run(self) -> None:
+    def _begin_run(self, matters: Callable[[str], object]) -> None:
         """From here on plain text needs no more than its event."""
         block, answer = self.blocks.open, self.answer
         if block is None or self.outlet.trace or self._watch is not None:
             return
         thinks = answer.depth > 0
         fits = block.source == ("tag" if thinks else None)
-        if fits and answer.matters is not None and (not thinks or self.tagged.passes):
-            matters = answer.matters
+        if fits and (not thinks or self.tagged.passes):
             self._run.begin(block.number, answer.gates, matters, thinks=thinks)
 
     def settle(self) -> None:

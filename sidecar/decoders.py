@@ -6,7 +6,7 @@ import codecs
 from typing import Protocol, TypeAlias
 
 from sidecar.base64text import Base64Reader
-from sidecar.sse import Held, malformed
+from sidecar.sse import Held, take_junk
 from sidecar.text import SurrogateJoiner
 from sidecar.wires.parts import DiagnosticPart
 
@@ -79,11 +79,8 @@ class NoBytes:
         return []
 
     def close(self) -> list[Piece]:
-        if not self._held.pieces:
-            return []
-        text = self._held.take()
         problem = "Text where an event stream needs base64 (encoding)"
-        return [malformed(text, problem) if isinstance(text, str) else text]
+        return [*take_junk(self._held, problem)]
 
 
 _BINARY = {"aws-eventstream": True, "auto": None}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sidecar.markdown import BLANKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping, Sequence
 
 HALVES = "\ud800-\udfff"
 """Halves of a character of two UTF-16 units: they wait for each other."""
@@ -44,17 +44,17 @@ IN_FENCE = anywhere("[`~]")
 """In fenced code only the line counts that closes it."""
 
 
-def line_gates(literal: str, openers: Iterable[str]) -> Gates:
-    """Gates of the answer outside fences; ``openers`` are those that begin lines."""
-    heads: dict[str, list[str]] = {}
-    for opener in openers:
-        heads.setdefault(opener[0], []).append(opener)
+def line_gates(literal: str, heads: Mapping[str, Sequence[str]]) -> Gates:
+    """Gates of the answer outside fences; ``heads``: the openers that begin lines, by
+    their first character."""
     begins, inside = _patterns(literal, "".join(sorted(heads)))
     return Gates(_gate(begins, inside, heads), _gate(inside, inside, heads))
 
 
 def _gate(
-    pattern: re.Pattern[str], inside: re.Pattern[str], heads: dict[str, list[str]]
+    pattern: re.Pattern[str],
+    inside: re.Pattern[str],
+    heads: Mapping[str, Sequence[str]],
 ) -> Callable[[str], bool]:
     search, go_on = pattern.search, inside.search
     longest = max((len(each) for some in heads.values() for each in some), default=0)

@@ -103,7 +103,7 @@ class Lexicon:
             self._heads.setdefault(opener[0], []).append(opener)
         self._line_start = _line_starts("".join(sorted(self._heads)))
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = line_gates(self.literals.beginnings, self._lines)
+        self.gates = line_gates(self.literals.beginnings, self._heads)
         self.thought = anywhere(self.literals.beginnings)
 
     def _name(self, opening: Opening, name: str) -> None:

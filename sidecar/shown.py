@@ -47,8 +47,9 @@ class ShownScanner(ReasoningScanner):
         self.chain = None if context.echo is None else LeadingResults(context.echo)
         self.trailing = Trailing()
 
-    def _step(self, final: bool) -> bool:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # `AnswerScanner` has it
+
+        def _step(self, final: bool) -> bool: ...
 
     def _limit(self, opening: Opening) -> int:
         """Leading results wait together, so together they have one limit."""

@@ -80,6 +80,14 @@ def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPa
     return DiagnosticPart("malformed-chunk", f"{problem} was left out.", raw=raw)
 
 
+def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
+    """What is held and is no document, if anything is."""
+    if not held.pieces:
+        return []
+    text = held.take()
+    return [malformed(text, problem) if isinstance(text, str) else text]
+
+
 def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
     """The frame of one document's text; a diagnostic in its place is passed on."""
     if isinstance(text, DiagnosticPart):
