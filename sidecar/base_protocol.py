@@ -82,16 +82,17 @@ class BaseProtocolReader:
 
     def next(self) -> Frame | None:
         """The next frame; None when more bytes are needed."""
-        if self._missing or (self._at == len(self._buffer) and self._awaited != 0):
+        buffer = self._buffer
+        if self._missing or (self._at == len(buffer) and self._awaited != 0):
             return None
         if self._awaited is None and self._length is None and self._skipped is None:
-            match = _PLAIN.match(self._buffer, self._at)
+            match = _PLAIN.match(buffer, self._at)
             if match:
                 start = match.end()
                 end = start + int(match[1])
-                if end <= len(self._buffer) and end - start <= self.limit:
-                    self._move_to(end)
-                    return self._buffer[start:end]
+                if end <= len(buffer) and end - start <= self.limit:
+                    self._at = self._searched = end
+                    return buffer[start:end]
         return self._next_by_line()
 
     def _next_by_line(self) -> Frame | None:

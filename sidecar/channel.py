@@ -61,7 +61,7 @@ class Channel:
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account)
         self.tagged = TaggedReasoning(
-            choice, self.policy, self.max_held, self.answer, self.blocks, outlet
+            choice, self.policy, self.answer, self._mirrors, self.blocks, outlet
         )
 
     def _splitter(self, **more: Any) -> Splitter:

@@ -141,9 +141,8 @@ class Connection:
     # From the client
 
     def _take(self) -> bytes:
-        written = b"".join(self._written)
-        self._written.clear()
-        return written
+        written, self._written = self._written, []
+        return written[0] if len(written) == 1 else b"".join(written)
 
     def _write(self, message: dict[str, Any]) -> None:
         self._written.append(frame(encode(message)))

@@ -17,7 +17,7 @@ from sidecar.errors import UsageError
 
 Id: TypeAlias = int | str
 
-_SAFE_INTEGERS = range(-(2**53) + 1, 2**53)
+_FIRST_UNSAFE = 2**53
 SAMPLE = 4096
 """Bytes at either end of an unreadable message in which its id is looked for."""
 
@@ -90,7 +90,7 @@ def notification(method: str, params: Any) -> dict[str, Any]:
 def is_id(value: Any) -> bool:
     """Whether ``value`` can be the id of a request, and echoed to any peer."""
     kind = type(value)
-    return kind is str or (kind is int and value in _SAFE_INTEGERS)
+    return kind is str or (kind is int and -_FIRST_UNSAFE < value < _FIRST_UNSAFE)
 
 
 def fault(message: Any) -> str | None:

@@ -46,6 +46,7 @@ class EventStreamReader:
     """
 
     framing = "aws-eventstream"
+    idle = False  # its strings are no text
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

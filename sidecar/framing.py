@@ -58,10 +58,10 @@ class Framer:
         return self._reader.framing
 
     @property
-    def direct(self) -> bool:
-        """Whether a string of whole characters is a document as it stands."""
+    def idle(self) -> bool:
+        """Whether strings are text, and nothing of them is held back."""
         joiner = self._joiner
-        return self.framing == "text" and joiner is not None and not joiner.held
+        return joiner is not None and not joiner.held and self._reader.idle
 
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
@@ -98,6 +98,10 @@ class Framer:
 class _Reader(Protocol):
     framing: str
 
+    @property
+    def idle(self) -> bool:
+        """Whether a string that comes next is read as if it came first."""
+
     def __init__(self, limit: int) -> None: ...
 
     def push(self, text: Any) -> list[Frame]: ...
@@ -107,6 +111,7 @@ class _Reader(Protocol):
 
 class _TextReader:
     framing = "text"
+    idle = True
 
     def __init__(self, _limit: int) -> None: ...
 
@@ -121,6 +126,7 @@ class _JsonReader:
     """What is pushed up to a close is one document; blank text is none."""
 
     framing = "json"
+    idle = True  # every string is closed
 
     def __init__(self, limit: int) -> None:
         self._held = Held(limit)
@@ -175,6 +181,10 @@ class _AutoReader:
         self._start += text
         framing = "text" if self._size > self._limit else _guess(self._start)
         return self._decide(framing) if framing else []
+
+    @property
+    def idle(self) -> bool:
+        return self._reader is not None and self._reader.idle
 
     def close(self) -> list[Frame]:
         frames: list[Frame] = []

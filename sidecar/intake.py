@@ -10,8 +10,10 @@ plain text under HTTP 200); what begins as an exception does is one at once.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sidecar.alike import alike_object, alike_string
 from sidecar.framing import Framer
 from sidecar.provider_errors import find_error, normalize_error
 from sidecar.wires import FALLBACK, WIRES, detect
@@ -21,11 +23,13 @@ from sidecar.wires.parts import (
     DonePart,
     ErrorPart,
     MetadataPart,
+    TextPart,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sidecar.alike import TextOf
     from sidecar.framing import Frame
     from sidecar.options import StreamOptions
     from sidecar.wires.parts import Part, Wire
@@ -38,15 +42,23 @@ _EXCEPTION = re.compile(
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
+_TRIES = 16
+"""Chunks that are learned in vain before none is any more."""
+
 _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
+
+
+def _itself(chunk: object) -> str | None:
+    return chunk if type(chunk) is str else None
 
 
 class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something.
+    document said something. A chunk in which ``text_of`` finds text says that, of the
+    choice ``speaker``, and need not be pushed; ``passed`` counts those.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -56,6 +68,8 @@ class Intake:
         self.documents = 0
         self.done = False
         self.used = False
+        self.speaker = 0
+        self.passed = 0
         self._framer = Framer(
             "text" if is_text else options.framing,
             options.encoding,
@@ -66,6 +80,9 @@ class Intake:
         self._undecided: list[Document] = []
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
+        self._learned: TextOf | None = None  # from the last chunk
+        self._tries = _TRIES
+        self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
         self._strays: list[str] = []  # what nothing has carried yet
         self._room = options.limits.max_document_chars
@@ -78,20 +95,49 @@ class Intake:
         return self._framer.framing
 
     @property
-    def direct(self) -> bool:
-        """Whether a string of whole characters is text of the answer as it stands."""
-        said = self.used and self._settled and self._kind is str
-        return said and self._framer.direct
+    def text_of(self) -> TextOf | None:
+        """Finds the text of a chunk that says nothing else, until another is pushed."""
+        if self._kind is dict:
+            return self._learned
+        said = self.used and self._settled and self._framer.idle
+        return _itself if said else None
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
+        self._learned = None
+        learns = type(chunk) is dict or self._framer.idle
         frames = self._framer.push(chunk)
         if len(frames) == 1 and self._settled:
             frame, reader = frames[0], self._reader
             if isinstance(frame, Document) and type(frame.value) is self._kind:
                 assert reader is not None  # it has read a document before
                 self.documents += 1
-                return (self._seen(reader.push(frame)),)
+                parts = self._seen(reader.push(frame))
+                if learns and len(parts) == 1 and type(parts[0]) is TextPart:
+                    self._learn(chunk, frame.value, parts[0])
+                return (parts,)
         return self._frames(frames)
+
+    def _learn(self, chunk: object, value: Any, part: TextPart) -> None:
+        """What ``chunk`` was like, unless that has not helped for a while."""
+        self._tries = self._tries - 1 if self._tried == self.passed else _TRIES
+        self._tried = self.passed
+        if self._tries < 0 or not WIRES[self.wire].alike(value):
+            return
+        self.speaker = part.choice
+        learned = alike_object(value, part.text)
+        if learned is not None and isinstance(chunk, str):
+            limit = self.options.limits.max_document_chars
+            reads = partial(self._reads, learned)
+            learned = alike_string(chunk, part.text, limit, reads)
+        self._learned = learned
+
+    def _reads(self, text_of: TextOf, chunk: str, text: str) -> bool:
+        """Whether ``chunk`` alone is a document with ``text``, as ``text_of`` says."""
+        framer = Framer(self.framing)
+        frames = framer.push(chunk)
+        if len(frames) != 1 or not framer.idle:
+            return False
+        return isinstance(frames[0], Document) and text_of(frames[0].value) == text
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""

@@ -31,6 +31,7 @@ class SequenceReader:
     """JSON documents one after the other."""
 
     framing = "ndjson"
+    idle = False  # chunks are not learned: no wire that allows it comes like this
     _separators = _BLANKS
     _between = re.compile(r"[ \t\n\r]*+")
     _extent = re.compile(r"[^\r\n]*+")

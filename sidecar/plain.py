@@ -29,7 +29,7 @@ class Numbers(Protocol):
 
 
 class PlainRun:
-    """The run of one choice; between ``begin`` and ``end`` it is the outlet's ``run``.
+    """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
     ``matters(text)`` is true when ``text`` must go the long way. ``account`` takes the
     text of all deltas since it was last called.
@@ -39,11 +39,11 @@ class PlainRun:
         "_account",
         "_begins",
         "_block",
-        "_choice",
         "_inside",
         "_outlet",
         "_texts",
         "_thinks",
+        "choice",
         "matters",
     )
 
@@ -53,7 +53,7 @@ class PlainRun:
         self.matters: Callable[[str], object] = len
         self._begins: Callable[[str], object] = len
         self._inside: Callable[[str], object] = len
-        self._choice = choice
+        self.choice = choice
         self._outlet = outlet
         self._account = account
         self._texts: list[str] = []
@@ -72,7 +72,7 @@ class PlainRun:
         of reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._begins, self._inside = gates
+        self._begins, self._inside = gates.begins, gates.inside
         self.matters, self._block, self._thinks = matters, block, thinks
         self._outlet.run = self
 
@@ -85,8 +85,8 @@ class PlainRun:
             self.settle()
         outlet.seq = seq = outlet.seq + 1
         if self._thinks:
-            return ReasoningDelta(seq, self._choice, self._block, text, "tag", None)
-        return TextDelta(seq, self._choice, self._block, text, None)
+            return ReasoningDelta(seq, self.choice, self._block, text, "tag", None)
+        return TextDelta(seq, self.choice, self._block, text, None)
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""

@@ -37,6 +37,7 @@ from sidecar.methods import (
     OpenParams,
     PolicyPatch,
     PushParams,
+    PushResult,
     SnapshotParams,
 )
 from sidecar.options import (
@@ -77,7 +78,7 @@ class Method:
     """``handler`` takes the open streams and ``params``, and gives an attrs instance.
 
     ``notifies``: sent as a notification, the method is answered with this one.
-    ``quick`` reads the commonest params without the converter, or gives None. A
+    ``quick`` does the commonest calls without the converter, or gives None. A
     ``batch`` may take long: its handler is told, third, whom to tell how far it is.
     """
 
@@ -85,23 +86,24 @@ class Method:
     params: type[Any]
     handler: Callable[..., Any]
     notifies: str | None = None
-    quick: Callable[[Any], Any] | None = None
+    quick: Callable[[Sessions, Any], Any] | None = None
     batch: bool = False
 
     def call(self, sessions: Sessions, params: Any, *watch: Watch) -> Any:
         """Reads JSON ``params``, calls the handler, and gives the JSON result."""
-        read = None if self.quick is None else self.quick(params)
-        if read is None:
+        result = None if self.quick is None else self.quick(sessions, params)
+        if result is None:
             read = structure({} if params is None else params, self.params, "params")
-        return unstructure(self.handler(sessions, read, *watch))
+            result = self.handler(sessions, read, *watch)
+        return unstructure(result)
 
 
-def _plain_push(params: Any) -> PushParams | None:
+def _push_one(sessions: Sessions, params: Any) -> PushResult | None:
     """``streamId`` and ``chunk``, nothing else: what is sent for every chunk."""
     if type(params) is dict and len(params) == 2 and "chunk" in params:
         stream_id = params.get("streamId")
         if type(stream_id) is str:
-            return PushParams(stream_id, params["chunk"])
+            return sessions.push_one(stream_id, params["chunk"])
     return None
 
 
@@ -109,7 +111,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("stream/open", OpenParams, Sessions.open),
-        Method("stream/push", PushParams, Sessions.push, "stream/events", _plain_push),
+        Method("stream/push", PushParams, Sessions.push, "stream/events", _push_one),
         Method("stream/close", CloseParams, Sessions.close),
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),

@@ -55,6 +55,13 @@ class NativeText:
             state.position = self.size
         return new.decode("utf-8", "surrogatepass") if old else text
 
+    def head(self, size: int) -> str:
+        """The first ``size`` characters given, or somewhat more."""
+        end = min(4 * size, len(self._given))
+        while end < len(self._given) and self._given[end] & 0xC0 == 0x80:
+            end -= 1  # inside a character
+        return self._slice(0, end).decode("utf-8", "surrogatepass")
+
     def _mirrored(self, state: _Field, text: bytes) -> int:
         """How many bytes of ``text`` have been given already."""
         if self._is_snapshot(text):

@@ -119,10 +119,17 @@ class Sessions:
             stream.options.limits,
         )
 
-    def push(self, params: PushParams) -> PushResult:
-        entry = self._streams.get(params.stream_id)
+    def push_one(self, stream_id: str, chunk: Any) -> PushResult:
+        """One chunk, without a number of its own."""
+        entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
-            entry = self._use(params.stream_id)
+            entry = self._use(stream_id)
+        events = entry.stream.push(chunk)
+        entry.pushes += 1
+        return PushResult(stream_id, events, entry.stream.last_seq, entry.pushes)
+
+    def push(self, params: PushParams) -> PushResult:
+        entry = self._use(params.stream_id)
         expected = entry.pushes + 1
         if params.push_seq is not None and params.push_seq != expected:
             raise SequenceError(
@@ -130,11 +137,10 @@ class Sessions:
                 streamId=params.stream_id,
                 expected=expected,
             )
-        stream = entry.stream
         if params.chunks is None:
-            events = stream.push(params.chunk)
-        else:
-            events = [event for chunk in params.chunks for event in stream.push(chunk)]
+            return self.push_one(params.stream_id, params.chunk)
+        stream = entry.stream
+        events = [event for chunk in params.chunks for event in stream.push(chunk)]
         entry.pushes = expected
         return PushResult(params.stream_id, events, stream.last_seq, expected)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from sidecar.answer import AnswerScanner
-from sidecar.gates import IN_FENCE
+from sidecar.gates import IN_FENCE, INDENT
 from sidecar.grammar import Context
 from sidecar.pieces import Kind, Pieces
 
@@ -102,6 +102,8 @@ class Splitter(AnswerScanner):
         self.matters = None
         if self.buffer or self.border or self.candidate or self.trailing:
             return
+        if self.visible.limit <= INDENT:  # blanks that pass may have to wait
+            return
         if self.depth:
             self.gates = self.lexicon.thought
             self.matters = None if self.skip_break else self.gates.inside
@@ -114,8 +116,9 @@ class Splitter(AnswerScanner):
         self.gates = self.lexicon.gates
         if self.visible.begins_line and code.begins_line:
             self.matters = self.gates.begins
-        elif self.visible.goes_on and code.ordinary:
-            self.matters = self.gates.inside
+        elif self.visible.goes_on and not code.fenced:
+            gates = self.gates
+            self.matters = gates.inside if code.ordinary else gates.marked
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -123,8 +126,8 @@ class Splitter(AnswerScanner):
             return []
         start = self.base
         self.base = end = start + len(text)
-        begins, inside = self.gates
-        self.matters = begins if text[-1] == "\n" else inside
+        gates = self.gates
+        self.matters = gates.begins if text[-1] == "\n" else gates.inside
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]

@@ -120,7 +120,7 @@ class SseReader:
             text[-2:] == "\n\n"
             and text.startswith("data: {")
             and text.find("\n") == len(text) - 2
-            and self._idle()
+            and self.idle
             and len(text) <= self._data.limit
             and "\r" not in text
         ):
@@ -142,8 +142,9 @@ class SseReader:
             self._line.add(rest)
         return frames
 
-    def _idle(self) -> bool:
-        """Between two events."""
+    @property
+    def idle(self) -> bool:
+        """Whether it is between two events."""
         return not (
             self._line.pieces
             or self._data.pieces

@@ -20,6 +20,7 @@ from sidecar.message import Stats
 from sidecar.outlet import Outlet
 from sidecar.provider_errors import normalize_error
 from sidecar.surroundings import surroundings
+from sidecar.text import has_half
 from sidecar.usage import merge_usage
 from sidecar.wires.parts import (
     BlockEndPart,
@@ -39,6 +40,7 @@ from sidecar.wires.parts import (
 )
 
 if TYPE_CHECKING:
+    from sidecar.alike import TextOf
     from sidecar.message import Message
     from sidecar.options import StreamOptions
     from sidecar.wires.parts import Part
@@ -67,8 +69,7 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
-        self._passed = 0  # pushes of plain text that went no further than its run
-        self._direct = False  # strings are text as it stands
+        self._text_of: TextOf | None = None  # of a chunk that needs no more reading
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -90,23 +91,23 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
-        if self._direct and type(chunk) is str and chunk:
-            run = self._outlet.run
-            if run is not None and not run.matters(chunk):
-                self._passed += 1
+        text_of = self._text_of
+        text = None if text_of is None else text_of(chunk)
+        if text and (text.isascii() or not has_half(text)):
+            intake, run = self._intake, self._outlet.run
+            intake.passed += 1
+            if type(chunk) is str:
                 self._chars += len(chunk)
-                return [run.give(chunk)]
-            if chunk.isascii():  # whole characters
-                self._passed += 1
-                self._chars += len(chunk)
-                self._choice(0).text(chunk)
-                return self._outlet.take()
+            if run and run.choice == intake.speaker and not run.matters(text):
+                return [run.give(text)]
+            self._choice(intake.speaker).text(text)
+            return self._outlet.take()
         self._pushes += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
         for parts in self._intake.push(chunk):
             self._take(parts)
-        self._direct = self._intake.direct
+        self._text_of = self._intake.text_of
         return self._outlet.take()
 
     def close(
@@ -161,8 +162,8 @@ class Stream:
         channels = [choice.channel for choice in self._choices.values()]
         counters = [channel.counters for channel in channels]
         return Stats(
-            pushes=self._pushes + self._passed,
-            chunks=self._intake.documents + self._passed,
+            pushes=self._pushes + self._intake.passed,
+            chunks=self._intake.documents + self._intake.passed,
             chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),

@@ -3,7 +3,8 @@
 While no native character has come, tagged reasoning goes out at once; what was sent is
 retracted when the native text turns out to say the same. From the first native
 character on tagged blocks are held and dropped into a diagnostic when they close
-(contract 7.4). A block that never closes is judged at the end (contract 7.3).
+(contract 7.4). A block that never closes is judged at the end (contract 7.3). The
+native text is compared only where such a block comes, so only there it is kept.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sidecar.events import Reclassify, Retract
 from sidecar.pieces import Kind, Piece, merged
 from sidecar.reasoning import Collapsed, SameText
 from sidecar.splitter import Splitter
+from sidecar.text import SurrogateJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sidecar.blocks import Blocks
     from sidecar.options import ReasoningPolicy
     from sidecar.outlet import Outlet
+    from sidecar.reasoning import NativeText
 
 REMOVALS = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK, Kind.CALL)
 
@@ -52,14 +55,14 @@ class TaggedReasoning:
         self,
         choice: int,
         policy: ReasoningPolicy,
-        max_held: int,
         answer: Splitter,
+        mirrors: NativeText,
         blocks: Blocks,
         outlet: Outlet,
     ) -> None:
         self.choice = choice
         self.policy = policy
-        self.max_held = max_held
+        self.max_held = answer.max_held
         self.answer = answer
         self.blocks = blocks
         self.outlet = outlet
@@ -67,7 +70,9 @@ class TaggedReasoning:
         self._block: _Block | None = None
         self._same: SameText | None = None
         self._copies: list[int] = []  # blocks that may repeat native text
-        self._native: str | None = None  # the first native text, collapsed
+        self._is_second = False  # native reasoning has come
+        self._mirrors = mirrors
+        self._native: str | None = None  # the first native text, once it is wanted
         self._copied = 0  # how far tagged blocks have repeated it (policy merge)
         self._collapsed = Collapsed()
 
@@ -79,7 +84,7 @@ class TaggedReasoning:
 
     def push(self, piece: Piece) -> None:
         block = self._open
-        if self._native is None or block.passing:
+        if not self._is_second or block.passing:
             self._send(block, piece)
             return
         block.held.append(piece)
@@ -102,9 +107,8 @@ class TaggedReasoning:
 
     def native(self, text: str) -> None:
         """Native reasoning was sent."""
-        if self._native is None:
-            self._native = ""
-        if len(self._native) < self.max_held:
+        self._is_second = True
+        if self._native is not None and len(self._native) < self.max_held:
             self._native += self._collapsed.push(text)
         same = self._same
         if same is not None and same.same is None and same.native(text):
@@ -146,7 +150,7 @@ class TaggedReasoning:
     def passes(self) -> bool:
         """Whether reasoning goes out as it comes."""
         block = self._block
-        return block is not None and (self._native is None or block.passing)
+        return block is not None and (not self._is_second or block.passing)
 
     def _send(self, block: _Block, piece: Piece) -> None:
         number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(piece))
@@ -162,7 +166,7 @@ class TaggedReasoning:
         if len(block.head) < self.answer.literals.longest:
             block.head += text[: self.answer.literals.longest]
         block.shown = block.shown or not text.isspace()
-        if self._native is None:
+        if not self._is_second:
             self._same = self._same or SameText()
             self._same.tagged(text)
             if number not in self._copies[-1:]:
@@ -193,18 +197,28 @@ class TaggedReasoning:
         """Open at the end: a prefix of native text, or of what is left of it?"""
         words = Collapsed().push(text)
         sent = self._same.size if self._same is not None else 0
-        head = self._native or ""
+        head = self._head()
         return head.startswith(words) or head[sent:].lstrip().startswith(words)
 
     def _is_copy(self, text: str) -> bool:
         """The native text from its start, or from where the last copy ended."""
-        words, head = Collapsed().push(text), self._native or ""
+        words, head = Collapsed().push(text), self._head()
         for start in (self._copied, 0):
             at = start + head.startswith(" ", start)
             if head.startswith(words, at):
                 self._copied = at + len(words)
                 return True
         return False
+
+    def _head(self) -> str:
+        """The first native text, collapsed."""
+        if self._native is None:
+            text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
+            probe = _splitter_like(self.answer, native=True)
+            sent = (piece for piece in probe.push(text) if piece[0] is Kind.REASONING)
+            words = "".join(piece[1] for piece in sent)
+            self._native = self._collapsed.push(words)
+        return self._native
 
     def _shows_delimiter(self, block: _Block, numbers: tuple[int, ...]) -> bool:
         """Would these blocks, as visible text, show a delimiter?"""
@@ -215,11 +229,16 @@ class TaggedReasoning:
         return would_remove(self.answer, "".join(text or "" for text in texts))
 
 
+def _splitter_like(answer: Splitter, *, native: bool = False) -> Splitter:
+    limit, scope = answer.max_held, answer.scope
+    return Splitter(
+        answer.lexicon, answer.context, scope=scope, max_held=limit, native=native
+    )
+
+
 def would_remove(answer: Splitter, text: str) -> bool:
     """Would ``text``, shown behind everything in ``answer``, lose a delimiter?"""
-    probe = Splitter(
-        answer.lexicon, answer.context, scope=answer.scope, max_held=answer.max_held
-    )
+    probe = _splitter_like(answer)
     probe.visible.code = answer.visible.code.copy()
     probe.visible.tail = answer.visible.tail
     probe.visible.start, probe.border = False, True

@@ -12,6 +12,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 
+has_half = _SURROGATE.search
+"""Whether a text has half a character, with or without its partner."""
+
+
 class SurrogateJoiner:
     """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``.
 

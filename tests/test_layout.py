@@ -37,7 +37,8 @@ CORE = _names(
     provider_errors
     citations blocks tagged sse jsonstream base64text eventstream decoders
     framing
-    dialects tools surroundings watch formed removals channel choice wires intake stream
+    dialects tools surroundings watch formed removals channel choice wires
+    alike intake stream
     history_results history_messages history_text history_spans history
     json_places history_documents
     """

@@ -244,4 +244,9 @@ def fits(document: Document) -> bool:
     return kind in _TELLING
 
 
-ROW = WireRow(AnthropicWire.name, AnthropicWire, fits)
+def alike(value: JsonObject) -> bool:
+    """A delta begins no block, and of deltas only those of text give text."""
+    return value.get("type") == "content_block_delta"
+
+
+ROW = WireRow(AnthropicWire.name, AnthropicWire, fits, alike)

@@ -20,6 +20,7 @@ from attrs import evolve
 
 from sidecar.provider_errors import find_error, normalize_error
 from sidecar.usage import finish_reason, read_usage
+from sidecar.wires import openai_plain as plain
 from sidecar.wires.openai_delta import read_delta
 from sidecar.wires.openai_fields import Choice, Identity, malformed
 from sidecar.wires.openai_sources import SOURCES, read_sources
@@ -37,22 +38,6 @@ if TYPE_CHECKING:
     from sidecar.wires.reasoning_state import JsonObject
 
 _NAME = "openai-chat"
-_PLAIN_DOCUMENT = frozenset(
-    (
-        *("id", "object", "created", "model", "provider", "choices", "usage"),
-        *("system_fingerprint", "service_tier", "obfuscation", "p"),
-        "prompt_filter_results",
-    )
-)
-_PLAIN_CHOICE = frozenset(
-    (
-        *("index", "delta", "finish_reason", "native_finish_reason", "logprobs"),
-        *("stop_reason", "matched_stop", "token_ids", "content_filter_results"),
-    )
-)
-_PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
-"""Where a document has no other keys than these, nothing else is looked for."""
-
 _ANSWERS = frozenset(("delta", "message", "text"))
 _CHUNK = "chat.completion.chunk"
 _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
@@ -128,7 +113,7 @@ class OpenAIChatWire:
                     self._choice(choice, position, value, parts)
                 elif choice is not None:
                     parts.append(malformed("choices", choice))
-            is_plain = bool(choices) and value.keys() <= _PLAIN_DOCUMENT
+            is_plain = bool(choices) and value.keys() <= plain.DOCUMENT
         if is_plain and not (event or self._ends or self._failed or value.get("usage")):
             return parts
         self._sources(value, parts)
@@ -147,14 +132,14 @@ class OpenAIChatWire:
             index = position
         delta = value.get("delta")
         text = None
-        if isinstance(delta, dict) and delta.keys() <= _PLAIN_DELTA:
+        if isinstance(delta, dict) and delta.keys() <= plain.DELTA:
             text = delta.get("content")
         if not isinstance(text, str):
             self._fields(value, index, document, parts)
         elif text:
             self._heard.add(index)
             parts.append(TextPart(text, index))
-        if value.get("finish_reason") or not value.keys() <= _PLAIN_CHOICE:
+        if value.get("finish_reason") or not value.keys() <= plain.CHOICE:
             self._end(value, index, document, parts)
 
     def _fields(
@@ -297,4 +282,4 @@ def fits(document: Document) -> bool:
     return body.get("object") in _OBJECTS
 
 
-ROW = WireRow(_NAME, OpenAIChatWire, fits)
+ROW = WireRow(_NAME, OpenAIChatWire, fits, plain.is_plain)

@@ -268,8 +268,13 @@ class WireRow:
     ``make`` gives a fresh wire for ``provider`` (or None). ``fits`` looks at one
     document's value and event name and says whether it can only be of this wire; it is
     used by ``auto`` and must be cheap and never raise.
+
+    ``alike`` is asked of an object that gave one `TextPart`, whose text stands in it as
+    it is, and nothing else. True: one with another text would give that, and neither
+    changes what the wire says of any other document.
     """
 
     name: str
     make: Callable[[str | None], Wire]
     fits: Callable[[Document], bool] = field(default=lambda _document: False)
+    alike: Callable[[dict[str, Json]], bool] = field(default=lambda _value: False)
