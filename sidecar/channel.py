@@ -59,7 +59,7 @@ class Channel:
         self._mirrors = NativeText(options.limits.max_document_chars)
         self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
-        self._run = PlainRun(choice, outlet, self._account)
+        self._run = PlainRun(choice, outlet, self._account, self._hold)
         self.tagged = TaggedReasoning(
             choice, self.policy, self.answer, self._mirrors, self.blocks, outlet
         )
@@ -78,9 +78,9 @@ class Channel:
     # What comes in
 
     def text(self, text: str) -> None:
-        run = self._run
-        if text and self.outlet.run is run and not run.matters(text):
-            self.outlet.plain(run.give(text))
+        in_run = text and self.outlet.run is self._run
+        if in_run and (events := self._run.take(text)) is not None:
+            self.outlet.plain(events)
             return
         self.settle()
         joiner = self._joiners[0]
@@ -119,6 +119,12 @@ class Channel:
             self.tagged.extend(text)
         else:
             self._shown(text, start, end)
+
+    def _hold(self, text: str) -> None:
+        """What the run has held back is held back here."""
+        self.map.raw(text)
+        self._take(self.answer.push(text))
+        self._note_held()
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
@@ -264,22 +270,16 @@ class Channel:
     _READ: ClassVar = {
         Kind.TEXT: _text,
         Kind.REASONING: _reasoning,
-        Kind.DELIMITER: _removed,
-        Kind.STRAY: _removed,
-        Kind.REBUILT: _removed,
-        Kind.BLANK: _removed,
+        **dict.fromkeys((Kind.DELIMITER, Kind.STRAY, Kind.REBUILT), _removed),
+        **dict.fromkeys((Kind.BLANK, Kind.MARK), _removed),
         Kind.ENTER: _enter,
         Kind.ENTER_MID: _enter,
         Kind.EXIT: _exit,
         Kind.CUT: _exit,
         Kind.REOPEN: _reopen,
         Kind.FULL: _full,
-        Kind.MARK: _removed,
-        Kind.CALL: _formed,
-        Kind.RESULT: _formed,
-        Kind.CITE: _formed,
-        Kind.SEEN: _formed,
-        Kind.FAILED: _formed,
+        **dict.fromkeys((Kind.CALL, Kind.RESULT, Kind.CITE), _formed),
+        **dict.fromkeys((Kind.SEEN, Kind.FAILED), _formed),
     }
 
     # The pieces of native reasoning

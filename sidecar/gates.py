@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from string import digits
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from sidecar.markdown import BLANKS
+from sidecar.markdown import BLANKS, Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from sidecar.delimiters import Literals
 
 HALVES = "\ud800-\udfff"
 """Halves of a character of two UTF-16 units: they wait for each other."""
@@ -35,39 +38,94 @@ _PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
 _GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
 """What ends the prefix, so that no fence begins on the line."""
 
-_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}]){_PREFIX}(?:{_GOES_ON})"
-_MARKED = rf"(?![.)]){_ORDINARY}"
-"""A line, and the rest of one behind a prefix or a part of it, that may pass."""
+_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?P<mark>[*+\-]|[0-9]{{1,9}}[.)]?)?\Z"
+"""A prefix at a slice's end, perhaps with a part of a list mark."""
+
+_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIX}(?:{_GOES_ON})|%s)"
+_MARKED = rf"[^{BLANKS}\d.)]|[ \t]{_PREFIX}(?:{_GOES_ON})"
+_PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
+"""What may pass: a line, the rest of one behind a list mark or its digits, and the rest
+of one behind a whole prefix."""
+
+_LINE %= _BEGUN.replace("?P<mark>", "?:")
+_LAST_LINE = re.compile(rf"(?:\A|\n)[{BLANKS}]*+{_BEGUN}")
+
+Gate: TypeAlias = "Callable[[str], object]"
+
+
+_ON = {Line.TEXT: "inside", Line.MARK: "marked", Line.PREFIX: "prefixed"}
 
 
 class Gates(NamedTuple):
     """``begins``: for a slice that begins a line; ``inside``: for one that goes on;
-    ``marked``: for one behind what may be a part of a list mark, a quote or a span."""
+    ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
+    quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
 
-    begins: Callable[[str], object]
-    inside: Callable[[str], object]
-    marked: Callable[[str], object]
+    ``certain`` tells where the beginning of a literal begins at the end of a slice.
+    """
+
+    begins: Gate
+    inside: Gate
+    marked: Gate
+    prefixed: Gate
+    ends: str
+    last: re.Pattern[str]
+    certain: Callable[[str, int], int] | None
+
+    def on(self, line: Line) -> Gate | None:
+        """The gate in a line of which something is shown; a run of backticks waits."""
+        name = _ON.get(line)
+        return None if name is None else getattr(self, name)
+
+    def after(self, text: str, gate: Gate | None) -> Gate:
+        """The gate behind ``text``, which has passed ``gate`` and ends with one of
+        ``ends``; behind all others it is ``inside``."""
+        if text[-1] == "\n":
+            return self.begins
+        if gate is self.inside and "\n" not in text:
+            return self.inside
+        match = self.last.search(text)
+        if match is None or (gate is not self.begins and match[0][0] != "\n"):
+            return self.inside
+        return self.prefixed if match["mark"] is None else self.marked
 
 
 @lru_cache(maxsize=64)
-def anywhere(literal: str) -> Gates:
-    """Gates where lines do not count; ``literal``: a pattern of how one may begin."""
-    search = re.compile(f"{literal}|[{HALVES}]").search
-    return Gates(search, search, search)
+def _anywhere(literal: str) -> Callable[[str], object]:
+    return re.compile(f"{literal}|[{HALVES}]").search
 
 
-IN_FENCE = anywhere("[`~]")
-"""In fenced code only the line counts that closes it."""
+def anywhere(literals: Literals) -> Gates:
+    """Gates where lines do not count."""
+    search = _anywhere(literals.beginnings)
+    return Gates(search, search, search, search, "", _LAST_LINE, literals.certain)
 
 
-def line_gates(literal: str, heads: Mapping[str, Sequence[str]]) -> Gates:
+def _in_fence() -> Gates:
+    """In fenced code only the line counts that closes it."""
+    fence = f"[>{BLANKS}]*+[`~]"
+    begins = re.compile(rf"(?:\A|\n){fence}|[{HALVES}]").search
+    inside = re.compile(rf"\n{fence}|[{HALVES}]").search
+    last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
+    return Gates(begins, inside, begins, begins, f"\n>{BLANKS}", last, None)
+
+
+IN_FENCE = _in_fence()
+
+
+def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
     """Gates of the answer outside fences; ``heads``: the openers that begin lines, by
     their first character."""
-    begins, inside, marked = _patterns(literal, "".join(sorted(heads)))
+    begins, inside, *behind = _patterns(literals.beginnings, "".join(sorted(heads)))
+    marked, prefixed = (_gate(each, inside, heads) for each in behind)
     return Gates(
         _gate(begins, inside, heads),
         _gate(inside, inside, heads),
-        _gate(marked, inside, heads),
+        marked,
+        prefixed,
+        f"\n>*+-.){BLANKS}{digits}",
+        _LAST_LINE,
+        literals.certain,
     )
 
 
@@ -97,8 +155,7 @@ def _gate(
 
 @lru_cache(maxsize=64)
 def _patterns(literal: str, heads: str) -> tuple[re.Pattern[str], ...]:
-    """For the beginning of a line, its inside, and behind a mark; ``head`` may begin an
-    opener."""
+    """In the order of `Gates`; ``head`` may begin an opener."""
     head = f"[{BLANKS}]*+(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
     line = f"(?:(?!{_LINE})|{head})"
     rest = f"{literal}|[{HALVES}]"
@@ -106,4 +163,5 @@ def _patterns(literal: str, heads: str) -> tuple[re.Pattern[str], ...]:
         re.compile(rf"(?:\A|\n){line}|{rest}"),
         re.compile(rf"\n{line}|{rest}"),
         re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}"),
+        re.compile(rf"\A(?!{_PREFIXED})|\n{line}|{rest}"),
     )

@@ -58,7 +58,7 @@ class Intake:
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
     document said something. A chunk in which ``text_of`` finds text says that, of the
-    choice ``speaker``, and need not be pushed; ``passed`` counts those.
+    choice ``speaker``, and need not be pushed; ``passed`` is how many were not.
     """
 
     def __init__(self, options: StreamOptions) -> None:

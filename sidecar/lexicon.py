@@ -103,8 +103,8 @@ class Lexicon:
             self._heads.setdefault(opener[0], []).append(opener)
         self._line_start = _line_starts("".join(sorted(self._heads)))
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = line_gates(self.literals.beginnings, self._heads)
-        self.thought = anywhere(self.literals.beginnings)
+        self.gates = line_gates(self.literals, self._heads)
+        self.thought = anywhere(self.literals)
 
     def _name(self, opening: Opening, name: str) -> None:
         opener = opening.opener % name

@@ -141,11 +141,6 @@ class CodeState:
         return twin
 
     @property
-    def ordinary(self) -> bool:
-        """True when what comes next on this line cannot begin a list or a fence."""
-        return self.line is Line.TEXT
-
-    @property
     def in_fence(self) -> bool:
         """True in fenced code."""
         return self.line in _FENCED

@@ -79,9 +79,9 @@ class Outlet:
         self._events.append(event)
         self.builder.push(event)
 
-    def plain(self, event: TextDelta | ReasoningDelta) -> None:
-        """Sends a delta of the run, whose bookkeeping is done later."""
-        self._events.append(event)
+    def plain(self, events: list[Event]) -> None:
+        """Sends deltas of the run, whose bookkeeping is done later."""
+        self._events += events
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, under its own number."""

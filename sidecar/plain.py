@@ -3,7 +3,8 @@
 Most of a stream is that. Such a delta is an event at once and is only remembered; the
 bookkeeping of all of them (positions, the block's text, what stands before the next
 character) is done together when anything else happens, or somebody asks. So the same
-text leaves the same state, whether or not it went as a run.
+text leaves the same state, whether or not it went as a run. The beginning of a literal
+at a delta's end waits for the next delta; when the run ends first, it waits elsewhere.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from sidecar.events import ReasoningDelta, TextDelta
+from sidecar.gates import IN_FENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sidecar.events import Event
     from sidecar.gates import Gates
 
-_MOST = 64
+_MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
 
 
@@ -31,32 +34,40 @@ class Numbers(Protocol):
 class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
-    ``matters(text)`` is true when ``text`` must go the long way. ``account`` takes the
-    text of all deltas since it was last called.
+    ``account`` takes the text of all deltas since it was last called, ``hold`` what is
+    held back at the end of the run: the beginning of a literal, perhaps.
     """
 
     __slots__ = (
         "_account",
-        "_begins",
         "_block",
+        "_ends",
+        "_gates",
+        "_held",
+        "_hold",
         "_inside",
+        "_matters",
         "_outlet",
         "_texts",
         "_thinks",
         "choice",
-        "matters",
     )
 
     def __init__(
-        self, choice: int, outlet: Numbers, account: Callable[[str], None]
+        self,
+        choice: int,
+        outlet: Numbers,
+        account: Callable[[str], None],
+        hold: Callable[[str], None],
     ) -> None:
-        self.matters: Callable[[str], object] = len
-        self._begins: Callable[[str], object] = len
-        self._inside: Callable[[str], object] = len
+        self._matters: Callable[[str], object] = len
+        self._gates, self._ends, self._inside = IN_FENCE, "", IN_FENCE.inside
         self.choice = choice
         self._outlet = outlet
         self._account = account
+        self._hold = hold
         self._texts: list[str] = []
+        self._held = ""
         self._block = -1
         self._thinks = False
 
@@ -72,21 +83,43 @@ class PlainRun:
         of reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._begins, self._inside = gates.begins, gates.inside
-        self.matters, self._block, self._thinks = matters, block, thinks
+        self._gates, self._ends, self._inside = gates, gates.ends, gates.inside
+        self._matters, self._block, self._thinks = matters, block, thinks
         self._outlet.run = self
 
-    def give(self, text: str) -> TextDelta | ReasoningDelta:
-        """The event of a delta, under the next number."""
+    def take(self, text: str) -> list[Event] | None:
+        """The events of a delta, under the next number; None: it must go the long
+        way."""
+        if self._held or self._matters(text):
+            certain = self._certain(self._held + text)
+            if not certain:
+                return None if certain is None else []
+            text = certain
         outlet, texts = self._outlet, self._texts
-        self.matters = self._begins if text[-1] == "\n" else self._inside
+        if text[-1] in self._ends and (
+            "\n" in text or self._matters is not self._inside
+        ):
+            self._matters = self._gates.after(text, self._matters)
+        else:
+            self._matters = self._inside
         texts.append(text)
         if len(texts) == _MOST:
             self.settle()
         outlet.seq = seq = outlet.seq + 1
         if self._thinks:
-            return ReasoningDelta(seq, self.choice, self._block, text, "tag", None)
-        return TextDelta(seq, self.choice, self._block, text, None)
+            block = self._block
+            return [ReasoningDelta(seq, self.choice, block, text, "tag", None)]
+        return [TextDelta(seq, self.choice, self._block, text, None)]
+
+    def _certain(self, text: str) -> str | None:
+        """``text`` without the beginning of a literal at its end, which is held back;
+        None: it matters for something else."""
+        find = self._gates.certain
+        end = len(text) if find is None else find(text, 0)
+        if end and self._matters(text[:end]):
+            return None
+        self._held = text[end:]
+        return text[:end]
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
@@ -99,3 +132,6 @@ class PlainRun:
         """Does the bookkeeping, and is over."""
         self._outlet.run = None
         self.settle()
+        if self._held:
+            held, self._held = self._held, ""
+            self._hold(held)

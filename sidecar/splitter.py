@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from sidecar.answer import AnswerScanner
 from sidecar.gates import IN_FENCE, INDENT
 from sidecar.grammar import Context
+from sidecar.markdown import Line
 from sidecar.pieces import Kind, Pieces
 
 if TYPE_CHECKING:
@@ -111,14 +112,15 @@ class Splitter(AnswerScanner):
         code = self.visible.code
         if code.in_code_line and self.visible.fences_pass:
             self.gates = IN_FENCE
-            self.matters = None if self.visible.waits else IN_FENCE.inside
+            begins = code.line is Line.FENCED_PREFIX
+            gate = IN_FENCE.begins if begins else IN_FENCE.inside
+            self.matters = None if self.visible.waits else gate
             return
         self.gates = self.lexicon.gates
         if self.visible.begins_line and code.begins_line:
             self.matters = self.gates.begins
-        elif self.visible.goes_on and not code.fenced:
-            gates = self.gates
-            self.matters = gates.inside if code.ordinary else gates.marked
+        elif self.visible.goes_on:
+            self.matters = self.gates.on(code.line)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -127,7 +129,8 @@ class Splitter(AnswerScanner):
         start = self.base
         self.base = end = start + len(text)
         gates = self.gates
-        self.matters = gates.begins if text[-1] == "\n" else gates.inside
+        ends = text[-1] in gates.ends
+        self.matters = gates.after(text, self.matters) if ends else gates.inside
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import fields
+from attrs import astuple, fields
 
 from sidecar.choice import Choice
 from sidecar.ending import Ending
@@ -70,6 +70,8 @@ class Stream:
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
         self._text_of: TextOf | None = None  # of a chunk that needs no more reading
+        self._speaker = 0  # whose text that is
+        self._passed = 0  # how many those were
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -93,21 +95,31 @@ class Stream:
         value (one decoded document)."""
         text_of = self._text_of
         text = None if text_of is None else text_of(chunk)
-        if text and (text.isascii() or not has_half(text)):
-            intake, run = self._intake, self._outlet.run
-            intake.passed += 1
-            if type(chunk) is str:
-                self._chars += len(chunk)
-            if run and run.choice == intake.speaker and not run.matters(text):
-                return [run.give(text)]
-            self._choice(intake.speaker).text(text)
-            return self._outlet.take()
-        self._pushes += 1
+        if text:
+            run = self._outlet.run
+            if run is not None and run.choice == self._speaker:
+                events = run.take(text)
+                if events is not None:
+                    self._passed += 1
+                    if type(chunk) is str:
+                        self._chars += len(chunk)
+                    return events
+        return self._read(chunk, text)
+
+    def _read(self, chunk: object, text: str | None) -> list[Event]:
+        """The events of a chunk that says more, or whose ``text`` must be looked at."""
         if isinstance(chunk, str):
             self._chars += len(chunk)
-        for parts in self._intake.push(chunk):
+        if text and (text.isascii() or not has_half(text)):
+            self._passed += 1
+            self._choice(self._speaker).text(text)
+            return self._outlet.take()
+        intake = self._intake
+        intake.passed = self._passed
+        self._pushes += 1
+        for parts in intake.push(chunk):
             self._take(parts)
-        self._text_of = self._intake.text_of
+        self._text_of, self._speaker = intake.text_of, intake.speaker
         return self._outlet.take()
 
     def close(
@@ -162,8 +174,8 @@ class Stream:
         channels = [choice.channel for choice in self._choices.values()]
         counters = [channel.counters for channel in channels]
         return Stats(
-            pushes=self._pushes + self._intake.passed,
-            chunks=self._intake.documents + self._intake.passed,
+            pushes=self._pushes + self._passed,
+            chunks=self._intake.documents + self._passed,
             chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),
@@ -234,16 +246,7 @@ class Stream:
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:
-        self._outlet.send(
-            Metadata,
-            0,
-            id=part.id,
-            model=part.model,
-            provider=part.provider,
-            created=part.created,
-            wire=part.wire,
-            framing=part.framing,
-        )
+        self._outlet.send(Metadata, 0, *astuple(part, recurse=False))
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""

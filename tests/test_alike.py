@@ -35,7 +35,7 @@ def _read(chunks: list[Any], **options: Any) -> tuple[list[Event], Any, Any, int
     stream = Stream(StreamOptions(**options))
     events = [event for chunk in chunks for event in stream.push(chunk)]
     events += stream.close()
-    return events, stream.message(), stream.stats(), stream._intake.passed
+    return events, stream.message(), stream.stats(), stream._passed
 
 
 def _both(chunks: list[Any], **options: Any) -> int:
