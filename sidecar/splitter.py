@@ -134,7 +134,7 @@ class Splitter(AnswerScanner):
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]
-        self.visible.write(text, start, [])
+        self.visible.passed(text)
         return [(Kind.TEXT, text, start, end)]
 
     def _give(self) -> Pieces:

@@ -94,6 +94,18 @@ class VisibleText:
             write(line, start, out)
             start += len(line)
 
+    def passed(self, text: str) -> None:
+        """``text`` was shown as it stands, nothing waits and no fence begins or ends in
+        it: what counts from here on is its last line."""
+        cut = text.rfind("\n") + 1
+        if cut:
+            self.note(text[:cut])
+            self.code.feed("\n")
+            self.line_shown = self.line_removed = False
+        if cut < len(text):
+            write = self._write_fenced if self.code.in_fence else self._write
+            write(text[cut:], 0, [])
+
     def _write(self, text: str, start: int, out: Pieces) -> None:
         rest = text
         while rest:
