@@ -26,9 +26,8 @@ from sidecar.text_map import RECENT, TextMap
 from sidecar.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sidecar.formed import Written
+    from sidecar.gates import Gate
     from sidecar.surroundings import Surroundings
 
 
@@ -90,12 +89,12 @@ class Channel:
             self.map.raw(text)
             answer = self.answer
             self._take(answer.push(text))
-            if answer.matters is not None and not (self.tagged.held or joiner.held):
-                self._begin_run(answer.matters)
+            if answer.gate is not None and not (self.tagged.held or joiner.held):
+                self._begin_run(answer.gate)
             elif answer.holds or self.tagged.held:
                 self._note_held()
 
-    def _begin_run(self, matters: Callable[[str], object]) -> None:
+    def _begin_run(self, gate: Gate) -> None:
         """From here on plain text needs no more than its event."""
         block, answer = self.blocks.open, self.answer
         if block is None or self.outlet.trace or self._watch is not None:
@@ -103,7 +102,7 @@ class Channel:
         thinks = answer.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
-            self._run.begin(block.number, answer.gates, matters, thinks=thinks)
+            self._run.begin(block.number, answer.gates, gate, thinks=thinks)
 
     def settle(self) -> None:
         """Does the bookkeeping of the run, which is over."""

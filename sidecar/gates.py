@@ -50,8 +50,8 @@ of one behind a whole prefix."""
 _LINE %= _BEGUN.replace("?P<mark>", "?:")
 _LAST_LINE = re.compile(rf"(?:\A|\n)[{BLANKS}]*+{_BEGUN}")
 
-Gate: TypeAlias = "Callable[[str], object]"
-
+Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
+"""The search of a pattern: what it finds may matter, and mostly does."""
 
 _ON = {Line.TEXT: "inside", Line.MARK: "marked", Line.PREFIX: "prefixed"}
 
@@ -61,7 +61,8 @@ class Gates(NamedTuple):
     ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
     quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
 
-    ``certain`` tells where the beginning of a literal begins at the end of a slice.
+    ``certain`` tells where the beginning of a literal begins at the end of a slice;
+    ``heads`` are the openers that begin lines, by their first character.
     """
 
     begins: Gate
@@ -71,6 +72,21 @@ class Gates(NamedTuple):
     ends: str
     last: re.Pattern[str]
     certain: Callable[[str, int], int] | None
+    heads: Mapping[str, Sequence[str]]
+
+    def matters(self, gate: Gate, text: str) -> bool:
+        """Whether ``text`` must go the long way."""
+        match = gate(text)
+        while match is not None:
+            if match.lastgroup is None:
+                return True
+            at = match.start("head")
+            for opener in self.heads[text[at]]:
+                rest = text[at : at + len(opener)]
+                if opener.startswith(rest):
+                    return True
+            match = self.inside(text, at)  # a literal may begin there
+        return False
 
     def on(self, line: Line) -> Gate | None:
         """The gate in a line of which something is shown; a run of backticks waits."""
@@ -91,14 +107,15 @@ class Gates(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _anywhere(literal: str) -> Callable[[str], object]:
+def _anywhere(literal: str) -> Gate:
     return re.compile(f"{literal}|[{HALVES}]").search
 
 
 def anywhere(literals: Literals) -> Gates:
     """Gates where lines do not count."""
     search = _anywhere(literals.beginnings)
-    return Gates(search, search, search, search, "", _LAST_LINE, literals.certain)
+    gates = search, search, search, search
+    return Gates(*gates, "", _LAST_LINE, literals.certain, {})
 
 
 def _in_fence() -> Gates:
@@ -107,61 +124,28 @@ def _in_fence() -> Gates:
     begins = re.compile(rf"(?:\A|\n){fence}|[{HALVES}]").search
     inside = re.compile(rf"\n{fence}|[{HALVES}]").search
     last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
-    return Gates(begins, inside, begins, begins, f"\n>{BLANKS}", last, None)
+    return Gates(begins, inside, begins, begins, f"\n>{BLANKS}", last, None, {})
 
 
 IN_FENCE = _in_fence()
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
-    """Gates of the answer outside fences; ``heads``: the openers that begin lines, by
-    their first character."""
-    begins, inside, *behind = _patterns(literals.beginnings, "".join(sorted(heads)))
-    marked, prefixed = (_gate(each, inside, heads) for each in behind)
-    return Gates(
-        _gate(begins, inside, heads),
-        _gate(inside, inside, heads),
-        marked,
-        prefixed,
-        f"\n>*+-.){BLANKS}{digits}",
-        _LAST_LINE,
-        literals.certain,
-    )
-
-
-def _gate(
-    pattern: re.Pattern[str],
-    inside: re.Pattern[str],
-    heads: Mapping[str, Sequence[str]],
-) -> Callable[[str], bool]:
-    search, go_on = pattern.search, inside.search
-    longest = max((len(each) for some in heads.values() for each in some), default=0)
-
-    def matters(text: str) -> bool:
-        match = search(text)
-        while match is not None:
-            if match.lastgroup is None:
-                return True
-            at = match.start("head")
-            rest = text[at : at + longest]
-            for opener in heads[text[at]]:
-                if rest.startswith(opener) or opener.startswith(rest):
-                    return True
-            match = go_on(text, at)  # a literal may begin there
-        return False
-
-    return matters
+    """Gates of the answer outside fences."""
+    gates = _searches(literals.beginnings, "".join(sorted(heads)))
+    ends = f"\n>*+-.){BLANKS}{digits}"
+    return Gates(*gates, ends, _LAST_LINE, literals.certain, heads)
 
 
 @lru_cache(maxsize=64)
-def _patterns(literal: str, heads: str) -> tuple[re.Pattern[str], ...]:
+def _searches(literal: str, heads: str) -> tuple[Gate, Gate, Gate, Gate]:
     """In the order of `Gates`; ``head`` may begin an opener."""
     head = f"[{BLANKS}]*+(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
     line = f"(?:(?!{_LINE})|{head})"
     rest = f"{literal}|[{HALVES}]"
     return (
-        re.compile(rf"(?:\A|\n){line}|{rest}"),
-        re.compile(rf"\n{line}|{rest}"),
-        re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}"),
-        re.compile(rf"\A(?!{_PREFIXED})|\n{line}|{rest}"),
+        re.compile(rf"(?:\A|\n){line}|{rest}").search,
+        re.compile(rf"\n{line}|{rest}").search,
+        re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}").search,
+        re.compile(rf"\A(?!{_PREFIXED})|\n{line}|{rest}").search,
     )

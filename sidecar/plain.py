@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.events import Event
-    from sidecar.gates import Gates
+    from sidecar.gates import Gate, Gates
 
 _MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
@@ -42,11 +42,11 @@ class PlainRun:
         "_account",
         "_block",
         "_ends",
+        "_gate",
         "_gates",
         "_held",
         "_hold",
         "_inside",
-        "_matters",
         "_outlet",
         "_texts",
         "_thinks",
@@ -60,7 +60,7 @@ class PlainRun:
         account: Callable[[str], None],
         hold: Callable[[str], None],
     ) -> None:
-        self._matters: Callable[[str], object] = len
+        self._gate: Gate = IN_FENCE.inside
         self._gates, self._ends, self._inside = IN_FENCE, "", IN_FENCE.inside
         self.choice = choice
         self._outlet = outlet
@@ -75,33 +75,31 @@ class PlainRun:
         self,
         block: int,
         gates: Gates,
-        matters: Callable[[str], object],
+        gate: Gate,
         *,
         thinks: bool,
     ) -> None:
-        """What comes next, unless it ``matters``, belongs to ``block``, which is one
-        of reasoning if it ``thinks``."""
+        """What comes next and passes the ``gate`` belongs to ``block``, which is one of
+        reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
         self._gates, self._ends, self._inside = gates, gates.ends, gates.inside
-        self._matters, self._block, self._thinks = matters, block, thinks
+        self._gate, self._block, self._thinks = gate, block, thinks
         self._outlet.run = self
 
     def take(self, text: str) -> list[Event] | None:
         """The events of a delta, under the next number; None: it must go the long
         way."""
-        if self._held or self._matters(text):
+        if self._held or self._gate(text) is not None:
             certain = self._certain(self._held + text)
             if not certain:
                 return None if certain is None else []
             text = certain
         outlet, texts = self._outlet, self._texts
-        if text[-1] in self._ends and (
-            "\n" in text or self._matters is not self._inside
-        ):
-            self._matters = self._gates.after(text, self._matters)
+        if text[-1] in self._ends and ("\n" in text or self._gate is not self._inside):
+            self._gate = self._gates.after(text, self._gate)
         else:
-            self._matters = self._inside
+            self._gate = self._inside
         texts.append(text)
         if len(texts) == _MOST:
             self.settle()
@@ -114,12 +112,13 @@ class PlainRun:
     def _certain(self, text: str) -> str | None:
         """``text`` without the beginning of a literal at its end, which is held back;
         None: it matters for something else."""
-        find = self._gates.certain
-        end = len(text) if find is None else find(text, 0)
-        if end and self._matters(text[:end]):
+        gates, certain = self._gates, text
+        if gates.certain is not None and gates.matters(self._gate, text):
+            certain = text[: gates.certain(text, 0)]
+        if certain and gates.matters(self._gate, certain):
             return None
-        self._held = text[end:]
-        return text[:end]
+        self._held = text[len(certain) :]
+        return certain
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""

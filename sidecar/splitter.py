@@ -8,7 +8,7 @@ It holds back only what cannot be decided yet: a proper prefix of a literal, a d
 behind an unmatched backtick run, a closer in reasoning that may be quoted, a candidate
 for a call or a result, leading results, and the white space of ``sidecar.visible``.
 ``flush`` decides what is held as at the end of the text; the states of reasoning, fence
-and line go on. While ``matters`` is set, text of which it finds nothing is one piece.
+and line go on. While ``gate`` is set, text in which nothing matters is one piece.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from sidecar.markdown import Line
 from sidecar.pieces import Kind, Pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from sidecar.gates import Gate
     from sidecar.lexicon import Lexicon
     from sidecar.scanner import Scope
 
@@ -57,12 +56,12 @@ class Splitter(AnswerScanner):
         self.depth = 1 if native or starts_open == "open" else 0
         self.implicit = self.depth == 1
         self.gates = lexicon.gates  # for plain text from here on
-        self.matters: Callable[[str], object] | None = None
+        self.gate: Gate | None = None
         if self.depth and not native:
             self.out.append((Kind.ENTER, "", 0, 0))
 
     def push(self, text: str) -> Pieces:
-        if self.matters is not None and not self.matters(text):
+        if self.gate is not None and not self.gates.matters(self.gate, text):
             return self.passed(text)
         # In bounded steps, because each step through the buffer copies its rest.
         for at in range(0, len(text), _STEP):
@@ -81,7 +80,7 @@ class Splitter(AnswerScanner):
             self._take(final=True)
         self._end_trailing(followed=False)
         self.visible.flush(self.out)
-        self.border, self.matters = True, None
+        self.border, self.gate = True, None
         return self._give()
 
     def call(self) -> None:
@@ -100,27 +99,27 @@ class Splitter(AnswerScanner):
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
-        self.matters = None
+        self.gate = None
         if self.buffer or self.border or self.candidate or self.trailing:
             return
         if self.visible.limit <= INDENT:  # blanks that pass may have to wait
             return
         if self.depth:
             self.gates = self.lexicon.thought
-            self.matters = None if self.skip_break else self.gates.inside
+            self.gate = None if self.skip_break else self.gates.inside
             return
         code = self.visible.code
         if code.in_code_line and self.visible.fences_pass:
             self.gates = IN_FENCE
             begins = code.line is Line.FENCED_PREFIX
             gate = IN_FENCE.begins if begins else IN_FENCE.inside
-            self.matters = None if self.visible.waits else gate
+            self.gate = None if self.visible.waits else gate
             return
         self.gates = self.lexicon.gates
         if self.visible.begins_line and code.begins_line:
-            self.matters = self.gates.begins
+            self.gate = self.gates.begins
         elif self.visible.goes_on:
-            self.matters = self.gates.on(code.line)
+            self.gate = self.gates.on(code.line)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -130,7 +129,7 @@ class Splitter(AnswerScanner):
         self.base = end = start + len(text)
         gates = self.gates
         ends = text[-1] in gates.ends
-        self.matters = gates.after(text, self.matters) if ends else gates.inside
+        self.gate = gates.after(text, self.gate) if ends else gates.inside
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]
