@@ -8,7 +8,8 @@ the business of ``sidecar.intake``: a wire that says so (`WireRow.alike`), and f
 that holds nothing back.
 
 Nothing is guessed: one value only may be the text, and a string is learned only if it
-reads as it should with another text. Numbers count by their value, so that false is 0.
+reads as it should with another text. Numbers and truth values have to be of the same
+type: false is not 0, and 0.0 is no index.
 """
 
 from __future__ import annotations
@@ -43,6 +44,21 @@ class _Leaf:
     __hash__ = None  # type: ignore[assignment]
 
 
+class _Exactly:
+    """Equal to what is equal and of the same type."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        self.kind = type(value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is self.kind and other == self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def alike_object(document: Any, text: str) -> TextOf | None:
     """For objects like ``document``, which holds ``text``; None: it cannot be told."""
     leaf = _Leaf()
@@ -71,7 +87,7 @@ def _pattern(value: Any, text: str, leaf: _Leaf, depth: int) -> Any:
         return [_pattern(item, text, leaf, depth - 1) for item in value]
     if isinstance(value, dict | list):
         leaf.count += 2  # too deep to be learned
-    return value
+    return value if value is None else _Exactly(value)
 
 
 def alike_string(
