@@ -135,9 +135,8 @@ class Intake:
         """Whether ``chunk`` alone is a document with ``text``, as ``text_of`` says."""
         framer = Framer(self.framing)
         frames = framer.push(chunk)
-        if len(frames) != 1 or not framer.idle:
-            return False
-        return isinstance(frames[0], Document) and text_of(frames[0].value) == text
+        found = [text_of(each.value) for each in frames if isinstance(each, Document)]
+        return len(frames) == 1 and found == [text] and framer.idle
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""

@@ -135,6 +135,18 @@ def test_strings_in_pieces_are_not_compared() -> None:
     _both([*whole, "event: error\n", *whole, "data: [DONE]\n\n", *whole])
 
 
+def test_another_choice_speaks() -> None:
+    """What one choice holds back leaves the run of another as it is."""
+
+    def chunk(text: str, index: int) -> dict[str, Any]:
+        return _chat(None, choices=[{"index": index, "delta": {"content": text}}])
+
+    said = [(0, "a"), (0, "b"), (1, "x"), (1, "<"), (1, "think"), (1, "y"), (0, "c")]
+    chunks = [chunk(text, index) for index, text in said * 3]
+    for make in (lambda each: each, _sse):
+        _both(list(map(make, chunks)))
+
+
 def test_one_document_a_string_is_compared() -> None:
     chunks = [json.dumps(_chat(word)) for word in ("one", "two", "three", "four")]
     assert _both(chunks, framing="json") > 0

@@ -1,0 +1,28 @@
+"""What `NativeText` keeps of native reasoning; what it tells is in the pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from sidecar.reasoning import NativeText
+
+
+@pytest.mark.parametrize(
+    "text", ["", "one", "\u00e9" * 9, "\u4e16" * 9, "\U0001f33f" * 9]
+)
+def test_the_head_is_whole_characters(text: str) -> None:
+    native = NativeText(1000)
+    native.push("reasoning", text, 0)
+    for size in range(12):
+        head = native.head(size)
+        assert text.startswith(head)
+        assert len(head) >= min(size, len(text))
+
+
+def test_the_head_has_what_a_mirror_adds() -> None:
+    native = NativeText(1000)
+    native.push("reasoning", "one", 0)
+    native.push("reasoning_content", "one two", 0)
+    assert native.head(99) == "one two"
+    native.push("reasoning", "\ud83d", 1)
+    assert native.head(99) == "one two\ud83d"
