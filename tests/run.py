@@ -25,18 +25,28 @@ CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
 PLAIN = ("tests/test_jsontext.py", "tests/test_wires.py", "tests/test_protocol.py")
 """What is run again on the standard library's JSON."""
 
+WHOLE = (
+    *("tests/test_corpus.py", "tests/test_cases.py", "tests/test_wires.py"),
+    *("tests/test_fuzz.py", "tests/test_soak.py", "tests/test_packaging.py"),
+)
+"""What reads whole recordings and runs whole processes: an eighth of the work."""
+
 FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
 
 _TESTS = ("pytest", "-q", "-p", "no:cacheprovider")
 _COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
 
+_APART = (*ALL_CUTS, *CLIENTS, *WHOLE)
+
 BESIDE = (
     (*_COVERED, *ALL_CUTS),
+    (*_COVERED, "-rs", *(f"--ignore={path}" for path in _APART)),
     (*_TESTS, "-rs", *CLIENTS),
-    (*_COVERED, "-rs", *(f"--ignore={path}" for path in (*ALL_CUTS, *CLIENTS))),
+    (*_COVERED, "-rs", *WHOLE),
     (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
 )
-"""What does not need each other; two at a time, each told when it is done."""
+"""What does not need each other, the longest first; two at a time, each told when it
+is done."""
 
 LAST = (("coverage", "combine", "--quiet"), ("coverage", "report"))
 
