@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sidecar.jsontext import loads
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -113,10 +115,18 @@ def alike_string(
             and len(chunk) <= limit
         ):
             text = chunk[start:end]
-            return text if _is_plain(text) else None
+            return text if _is_plain(text) else _unescaped(text)
         return None
 
     return text_of
+
+
+def _unescaped(text: str) -> str | None:
+    """What stands in a JSON string as ``text``; None where a string is no more."""
+    try:
+        return str(loads(f'"{text}"'))
+    except ValueError:
+        return None
 
 
 def _is_plain(text: str) -> bool:

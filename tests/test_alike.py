@@ -127,6 +127,11 @@ def test_text_that_json_escapes(text: str) -> None:
         _both([make(word) for word in ("one", "two", text, "three", text, text, "x")])
 
 
+def test_escaped_text_is_compared_too() -> None:
+    words = ("one", "two", "\n\n", "caf\u00e9", 'say "a"', "\U0001f33f", "x")
+    assert _both([f"data: {json.dumps(_chat(word))}\n\n" for word in words]) >= 5
+
+
 def test_strings_in_pieces_are_not_compared() -> None:
     whole = [_sse(_chat(word)) for word in ("one", "two", "three", "four")]
     head, tail = whole[2][:40], whole[2][40:]
