@@ -38,17 +38,20 @@ _PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
 _GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
 """What ends the prefix, so that no fence begins on the line."""
 
-_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?P<mark>[*+\-]|[0-9]{{1,9}}[.)]?)?\Z"
+_MARK = r"[*+\-]|[0-9]{1,9}[.)]?"
+_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
 """A prefix at a slice's end, perhaps with a part of a list mark."""
 
-_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIX}(?:{_GOES_ON})|%s)"
-_MARKED = rf"[^{BLANKS}\d.)]|[ \t]{_PREFIX}(?:{_GOES_ON})"
-_PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
-"""What may pass: a line, the rest of one behind a list mark or its digits, and the rest
-of one behind a whole prefix."""
+_LAST_LINE = re.compile(
+    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_PREFIX}(?P<mark>{_MARK})?\Z"
+)
+"""The last line of a slice, if it ends so."""
 
-_LINE %= _BEGUN.replace("?P<mark>", "?:")
-_LAST_LINE = re.compile(rf"(?:\A|\n)[{BLANKS}]*+{_BEGUN}")
+_PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
+_MARKED = rf"[^{BLANKS}\d.)]|[ \t]{_PREFIXED}"
+_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIXED}|{_BEGUN})"
+"""What may pass: the rest of a line behind a whole prefix, behind a list mark or its
+digits, and a line."""
 
 Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
 """The search of a pattern: what it finds may matter, and mostly does."""
