@@ -31,9 +31,9 @@ class Literals:
         self.prefixes = frozenset(
             text[:end] for text in self.literals for end in range(1, len(text))
         )
-        first = "".join(sorted({re.escape(text[0]) for text in self.literals}))
-        #: the characters that may begin a literal
-        self.first = re.compile(f"[{first}]" if first else r"(?!)")
+        #: the characters that may begin a literal, escaped
+        self.firsts = "".join(sorted({re.escape(text[0]) for text in self.literals}))
+        self.first = re.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
         self.any = re.compile(_alternatives(self.literals) or r"(?!)")
 
     @cached_property
@@ -44,7 +44,7 @@ class Literals:
         cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
         return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
-    def certain(self, text: str, at: int) -> int:
+    def certain(self, text: str, at: int = 0) -> int:
         """Where a proper prefix of a literal at the end of ``text`` begins."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):

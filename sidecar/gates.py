@@ -64,6 +64,9 @@ class Gates(NamedTuple):
     ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
     quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
 
+    ``quick`` finds whatever ``inside`` may, and more, at a third of the cost: where it
+    finds nothing, nothing matters.
+
     ``certain`` tells where the beginning of a literal begins at the end of a slice;
     ``heads`` are the openers that begin lines, by their first character.
     """
@@ -74,7 +77,8 @@ class Gates(NamedTuple):
     prefixed: Gate
     ends: str
     last: re.Pattern[str]
-    certain: Callable[[str, int], int] | None
+    quick: Gate
+    certain: Callable[[str], int]
     heads: Mapping[str, Sequence[str]]
 
     def matters(self, gate: Gate, text: str) -> bool:
@@ -110,6 +114,12 @@ class Gates(NamedTuple):
 
 
 @lru_cache(maxsize=64)
+def _quick(characters: str) -> Gate:
+    """Any of the (escaped) ``characters``, or half of one."""
+    return re.compile(f"[{characters}{HALVES}]").search
+
+
+@lru_cache(maxsize=64)
 def _anywhere(literal: str) -> Gate:
     return re.compile(f"{literal}|[{HALVES}]").search
 
@@ -118,7 +128,8 @@ def anywhere(literals: Literals) -> Gates:
     """Gates where lines do not count."""
     search = _anywhere(literals.beginnings)
     gates = search, search, search, search
-    return Gates(*gates, "", _LAST_LINE, literals.certain, {})
+    quick = _quick(literals.firsts)
+    return Gates(*gates, "", _LAST_LINE, quick, literals.certain, {})
 
 
 def _in_fence() -> Gates:
@@ -127,7 +138,8 @@ def _in_fence() -> Gates:
     begins = re.compile(rf"(?:\A|\n){fence}|[{HALVES}]").search
     inside = re.compile(rf"\n{fence}|[{HALVES}]").search
     last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
-    return Gates(begins, inside, begins, begins, f"\n>{BLANKS}", last, None, {})
+    ends, quick = f"\n>{BLANKS}", _quick("\n")
+    return Gates(begins, inside, begins, begins, ends, last, quick, len, {})
 
 
 IN_FENCE = _in_fence()
@@ -137,7 +149,8 @@ def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
     """Gates of the answer outside fences."""
     gates = _searches(literals.beginnings, "".join(sorted(heads)))
     ends = f"\n>*+-.){BLANKS}{digits}"
-    return Gates(*gates, ends, _LAST_LINE, literals.certain, heads)
+    quick = _quick("\n" + literals.firsts)
+    return Gates(*gates, ends, _LAST_LINE, quick, literals.certain, heads)
 
 
 @lru_cache(maxsize=64)

@@ -46,8 +46,8 @@ class PlainRun:
         "_gates",
         "_held",
         "_hold",
-        "_inside",
         "_outlet",
+        "_quick",
         "_texts",
         "_thinks",
         "choice",
@@ -61,7 +61,7 @@ class PlainRun:
         hold: Callable[[str], None],
     ) -> None:
         self._gate: Gate = IN_FENCE.inside
-        self._gates, self._ends, self._inside = IN_FENCE, "", IN_FENCE.inside
+        self._gates, self._ends, self._quick = IN_FENCE, "", IN_FENCE.quick
         self.choice = choice
         self._outlet = outlet
         self._account = account
@@ -83,8 +83,9 @@ class PlainRun:
         reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._gates, self._ends, self._inside = gates, gates.ends, gates.inside
-        self._gate, self._block, self._thinks = gate, block, thinks
+        self._gates, self._ends, self._quick = gates, gates.ends, gates.quick
+        self._gate = gates.quick if gate is gates.inside else gate
+        self._block, self._thinks = block, thinks
         self._outlet.run = self
 
     def take(self, text: str) -> list[Event] | None:
@@ -96,10 +97,10 @@ class PlainRun:
                 return None if certain is None else []
             text = certain
         outlet, texts = self._outlet, self._texts
-        if text[-1] in self._ends and ("\n" in text or self._gate is not self._inside):
-            self._gate = self._gates.after(text, self._gate)
+        if text[-1] in self._ends and ("\n" in text or self._gate is not self._quick):
+            self._go_on(text)
         else:
-            self._gate = self._inside
+            self._gate = self._quick
         texts.append(text)
         if len(texts) == _MOST:
             self.settle()
@@ -112,13 +113,22 @@ class PlainRun:
     def _certain(self, text: str) -> str | None:
         """``text`` without the beginning of a literal at its end, which is held back;
         None: it matters for something else."""
-        gates, certain = self._gates, text
-        if gates.certain is not None and gates.matters(self._gate, text):
-            certain = text[: gates.certain(text, 0)]
-        if certain and gates.matters(self._gate, certain):
-            return None
+        gates, gate, certain = self._gates, self._whole_gate, text
+        if gates.matters(gate, text):
+            certain = text[: gates.certain(text)]
+            if certain == text or (certain and gates.matters(gate, certain)):
+                return None
         self._held = text[len(certain) :]
         return certain
+
+    @property
+    def _whole_gate(self) -> Gate:
+        return self._gates.inside if self._gate is self._quick else self._gate
+
+    def _go_on(self, text: str) -> None:
+        """Sets the gate behind ``text``, which may end with the beginning of a line."""
+        gate = self._gates.after(text, self._whole_gate)
+        self._gate = self._quick if gate is self._gates.inside else gate
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
