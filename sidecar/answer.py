@@ -103,9 +103,11 @@ class AnswerScanner(ShownScanner):
         start = self.visible.start or self.visible.orphan is Orphan.ARMED
         start = start and not self.trailing
         openings = self.lexicon.at_line(self.buffer, self.at, start=start, final=final)
-        if openings is None:
+        literal = self.literals.any.match(self.buffer, self.at)
+        overlap = self._overlap(literal[0], final) if openings and literal else 0
+        if openings is None or overlap is None:
             return False
-        if openings:
+        if openings and not overlap:
             self._try(openings)
             return True
         self.tried = self.base + self.at
@@ -114,6 +116,9 @@ class AnswerScanner(ShownScanner):
     def _at_literal(self, literal: str, final: bool) -> bool:
         """What stands here; False: that depends on code which is not yet decided."""
         tag = literal in self.delimiters.literals
+        overlap = 0 if tag else self._overlap(literal, final)
+        if overlap != 0:
+            return overlap is not None and (self._show(self.at + overlap) or True)
         code = self._in_code(final, tag=tag)
         if code is None:
             return False

@@ -93,7 +93,7 @@ def completions(literals: Literals, before: str) -> list[str]:
         for size in range(1, min(literals.longest, len(before) + 1))
         if (start := before[-size:]) in literals.prefixes
         for literal in literals.literals
-        if literal.startswith(start)
+        if literal.startswith(start) and literal != start
     }
     return sorted(needs, key=lambda need: (len(need), need))
 

@@ -67,6 +67,10 @@ class ReasoningScanner(FormScanner):
         if literal is None:
             return False
         if literal not in self.delimiters.literals:
+            overlap = self._overlap(literal, final)
+            if overlap != 0:
+                self._think(self.at + (overlap or 0))
+                return overlap is not None
             size = self._protocol(literal)
             if size:
                 self._think(self.at + size)
@@ -83,6 +87,17 @@ class ReasoningScanner(FormScanner):
         match = self.delimiters.any.match(self.buffer, self.at)
         assert match is not None  # the caller knows
         return match[0]
+
+    def _overlap(self, literal: str, final: bool) -> int | None:
+        """How much of ``literal`` is text, since the rest of it begins a delimiter; 0:
+        no delimiter begins in it, None: that takes more text to know."""
+        size = self.delimiters.size_without(literal)
+        if size in (0, len(literal)):
+            return 0
+        after = self.at + len(literal)
+        rest = self.buffer[after : after + self.literals.longest]
+        found = rebuilt(self.delimiters, literal, rest, final=final)
+        return size if found else found
 
     def _close(self, closer: str, final: bool) -> bool:
         quoted = self._is_quoted(closer, final)
