@@ -124,10 +124,10 @@ class AnswerScanner(ShownScanner):
             return False
         if not tag and (code or not self._is_protocol(literal)):
             size = self.delimiters.size_without(literal)
-            if size or code:
-                return self._show(self.at + (size or len(literal))) or True
+            if size:
+                return self._show(self.at + size) or True
             literal = self._delimiter_at()
-            tag = True
+            tag, code = True, code and self.scope != "everywhere"
         if tag and (code or not self._counts(literal)):
             return self._show(self.at + len(literal)) or True
         if literal in self.delimiters.closers:
