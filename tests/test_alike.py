@@ -92,6 +92,8 @@ def test_plain_streams_are_only_compared(make: Any) -> None:
         _chat(""),
         _chat("two", created=None),
         _chat("two", choices=[{"index": 1, "delta": {"content": "two"}}]),
+        _chat("two", choices=[{"index": False, "delta": {"content": "two"}}]),
+        _chat("two", created=7.0),
         _chat("two", choices=[{"index": 0, "delta": {"content": ["two"]}}]),
         _chat("two", choices=[{"index": 0, "delta": {"refusal": "two"}}]),
         ["two"],
