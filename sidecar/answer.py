@@ -103,13 +103,16 @@ class AnswerScanner(ShownScanner):
         start = self.visible.start or self.visible.orphan is Orphan.ARMED
         start = start and not self.trailing
         openings = self.lexicon.at_line(self.buffer, self.at, start=start, final=final)
-        literal = self.literals.any.match(self.buffer, self.at)
-        overlap = self._overlap(literal[0], final) if openings and literal else 0
-        if openings is None or overlap is None:
+        if openings is None:
             return False
-        if openings and not overlap:
-            self._try(openings)
-            return True
+        if openings:
+            literal = self.literals.any.match(self.buffer, self.at)
+            overlap = self._overlap(literal[0], final) if literal else 0
+            if overlap is None:
+                return False
+            if not overlap:
+                self._try(openings)
+                return True
         self.tried = self.base + self.at
         return None
 

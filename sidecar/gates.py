@@ -101,8 +101,9 @@ class Gates(NamedTuple):
         return None if name is None else getattr(self, name)
 
     def after(self, text: str, gate: Gate | None) -> Gate:
-        """The gate behind ``text``, which has passed ``gate`` and ends with one of
-        ``ends``; behind all others it is ``inside``."""
+        """The gate behind ``text``, which has passed ``gate``."""
+        if text[-1] not in self.ends:
+            return self.inside
         if text[-1] == "\n":
             return self.begins
         if gate is self.inside and "\n" not in text:

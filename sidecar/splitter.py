@@ -127,9 +127,7 @@ class Splitter(AnswerScanner):
             return []
         start = self.base
         self.base = end = start + len(text)
-        gates = self.gates
-        ends = text[-1] in gates.ends
-        self.gate = gates.after(text, self.gate) if ends else gates.inside
+        self.gate = self.gates.after(text, self.gate)
         if self.depth:
             self._note(text)
             return [(Kind.REASONING, text, start, end)]
