@@ -23,7 +23,7 @@ from sidecar.editor.text import DocumentText
 from sidecar.history_documents import spliced
 from sidecar.options import StreamOptions
 
-URI = "file:///work/session.jsonl"
+URI = "file:///project/session.jsonl"
 DOCUMENT = {"textDocument": {"uri": URI}}
 
 
