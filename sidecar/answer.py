@@ -10,25 +10,22 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from sidecar.candidate import Candidate, Taken
+from sidecar.candidate import Candidate
 from sidecar.delimiters import rebuilt
 from sidecar.pieces import Kind
 from sidecar.scanner import FORMED
 from sidecar.shown import ShownScanner
+from sidecar.torn import Torn
 from sidecar.visible import SPACE, Orphan
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Failed
+    from sidecar.candidate import Failed, Taken
     from sidecar.grammar import Context
     from sidecar.lexicon import Lexicon
     from sidecar.scanner import Scope
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
-
-
-_ENDS = frozenset((Kind.MARK, Kind.EXIT, Kind.CALL))
-"""What forms may turn out to be where the answer ends."""
 
 
 class AnswerScanner(ShownScanner):
@@ -66,7 +63,7 @@ class AnswerScanner(ShownScanner):
     def _answer(self, final: bool) -> bool:
         if self.border:
             return self._after_border(final)
-        if self.visible.code.in_fence and self.visible.fences_pass:
+        if self._code.in_fence and self.visible.fences_pass:
             end_of_line = self.buffer.find("\n", self.at) + 1
             return self._show(end_of_line or len(self.buffer)) or True
         if self._may_begin_line():
@@ -86,12 +83,12 @@ class AnswerScanner(ShownScanner):
 
     def _may_begin_line(self) -> bool:
         """Whether openers count here that count only where a line begins."""
-        shown, here = self.visible, self.base + self.at
+        here = self.base + self.at
         return not (
             self._line_shown
             or here < self.free
             or here == self.tried
-            or shown.code.fenced
+            or self._code.fenced
         )
 
     def _at_line(self, final: bool) -> bool | None:
@@ -142,34 +139,47 @@ class AnswerScanner(ShownScanner):
     def _is_protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
         words = self.lexicon.vocabulary
-        if self.base + self.at < self.free or self._is_owed(literal):
+        self._note_reopened()
+        free = self.base + self.at < self.free
+        if (free and not self.freed_inside) or self._is_owed(literal):
             return False
+        openings = words.openings_of(literal)
         if literal in words.ends | words.marks | words.closers:
             self._remove(Kind.MARK, len(literal))
+        elif free and any(each.form.place != "end" for each in openings):
+            return False  # it has been read, and time is linear
         else:
-            self._try(words.openings_of(literal))
+            self._try(openings)
         return True
 
     def _give_up(self, failed: Failed) -> None:
         if failed.full and self.chain is not None and self.chain.items:
             self._decide(False)  # as at the end
+        self._note_reopened()
         super()._give_up(failed)
-        restart = self.free - self.base
-        if not self.depth and restart < failed.position:
-            self._hold_cut(restart, failed)
+        if not self.depth:
+            self._hold_torn(failed)
 
-    def _hold_cut(self, restart: int, failed: Failed) -> None:
-        """Holds back what would have been a form if the answer had ended before
-        ``restart``, where something may stand that goes."""
-        if self.literals.any.search(self.buffer[: failed.position], 1) is not None:
+    def _hold_torn(self, failed: Failed) -> None:
+        """Holds back what ``failed`` may have been before something that goes."""
+        restart = self.free - self.base
+        tag = self.delimiters.any.search(self.buffer[: failed.position])
+        end = min(tag.start(), restart) if tag else restart
+        full = self.trailing.held + end > self.max_held
+        if full or end in (0, failed.position):
             return
-        opener = max((each.opener for each in failed.openings), key=len)
-        head = opener + self.buffer[len(opener) : restart].rstrip(SPACE)
-        limits = [self._limit(each) for each in failed.openings]
-        candidate = Candidate(self.base, failed.openings, self.context, limits)
-        taken = candidate.push(head, final=True)
-        if isinstance(taken, Taken) and taken.kind in _ENDS:
-            self._hold_token(min(restart, len(head)), taken, head[restart:])
+        start = self.base
+        stays = ("calls",) if self.context.calls == "report" else ()
+
+        def begin(size: int) -> Candidate:
+            fits = (o for o in failed.openings if len(o.opener) <= size)
+            openings = tuple(o for o in fits if o.form.about not in stays)
+            limits = [self._limit(each) for each in openings]
+            return Candidate(start, openings, self.context, limits)
+
+        torn = Torn(begin, start, start + failed.position, self._owed_by(failed))
+        self._show_waited(self.trailing.tear(torn, self._code_behind_results()))
+        self._show(end)
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is Kind.CALL and self.context.calls == "report":
@@ -187,6 +197,7 @@ class AnswerScanner(ShownScanner):
 
     def _take_out_of_answer(self, taken: Taken) -> None:
         if taken.kind is Kind.ENTER:
+            self._settle_torn()
             self._remove(Kind.DELIMITER, taken.end)
             self.reopens = False
             self._begin(middle=False)
@@ -194,6 +205,8 @@ class AnswerScanner(ShownScanner):
         if taken.opening.form.place == "end":
             self._hold_token(taken.end)
             return
+        if taken.calls:
+            self._settle_torn(call=True)
         if taken.kind in FORMED:
             self.taken.append(taken)
         self._remove(Kind.MARK if taken.kind is Kind.EXIT else taken.kind, taken.end)
@@ -203,7 +216,7 @@ class AnswerScanner(ShownScanner):
         if blanks:
             self._show(self.at + blanks)
             return True
-        code = self.visible.code
+        code = self._code
         if code.promised and code.closing and self.buffer[self.at] == "`":
             self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
             return True
@@ -222,19 +235,20 @@ class AnswerScanner(ShownScanner):
         """Whether the literal that begins here is in code; None: wait."""
         if tag and self.scope == "everywhere":
             return False
-        if self.visible.code.fenced:
+        state = self._code
+        if state.fenced:
             return True
-        if self.trailing.breaks or not self.visible.code.open_runs():
+        if state is self.visible.code and self.trailing.breaks:
+            return False
+        if not state.open_runs():
             return False
         at = self.base + self.at
         limit = at + self.max_held
-        code = self.runs.verdict(
-            self.visible.code, self.buffer, self.base, at, limit, final
-        )
+        code = self.runs.verdict(state, self.buffer, self.base, at, limit, final)
         if code is False and not final and not self.runs.ended(limit):
             self.out.append((Kind.FULL, "", 0, 0))
         if code:
-            self.visible.code.promised = True
+            state.promised = True
         return code
 
     def _counts(self, delimiter: str) -> bool:
@@ -257,8 +271,19 @@ class AnswerScanner(ShownScanner):
         alone = self.likely_open or not self._line_shown
         return self.reopens and alone and not self.orphans
 
+    def _settle_torn(self, *, call: bool = False) -> None:
+        """Reasoning or a ``call`` follows: what would not go at the answer's end is
+        shown before. What breaks off before a call is text (contract 7.7)."""
+        while (torn := self.trailing.torn) is not None:
+            last = torn.last(*self.trailing.torn_text())
+            if last is not None and not (call and last is Kind.CALL):
+                return
+            self._give_up_torn(torn, None)
+        self._show_waited(self.trailing.text())
+
     def _enter(self, delimiter: str) -> None:
-        last = (self.trailing.text.rstrip(SPACE) or self.visible.last)[-1:]
+        self._settle_torn()
+        last = (self.trailing.tail.rstrip(SPACE) or self.visible.last)[-1:]
         last = last if self._line_shown else ""
         middle = bool(last) and last not in CLOSING_PUNCTUATION
         self._remove(Kind.DELIMITER, len(delimiter))

@@ -6,14 +6,15 @@ makes them repeated results, the end of the text makes them the answer (contract
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from sidecar.candidate import Taken
     from sidecar.echo import EchoRules
 
-Item: TypeAlias = "tuple[str, int, Taken | None]"
-"""Text, its absolute position, and what is known of it; None: blanks."""
+Item: TypeAlias = "tuple[str, int, Taken | Literal['rest'] | None]"
+"""Text, its absolute position, and what is known of it; None: blanks, "rest": more of
+the object before, behind something that was taken out."""
 
 
 class LeadingResults:
@@ -24,13 +25,16 @@ class LeadingResults:
         self.items: list[Item] = []
         self.held = 0
 
-    def add(self, text: str, start: int, taken: Taken | None = None) -> None:
+    def add(
+        self, text: str, start: int, taken: Taken | Literal["rest"] | None = None
+    ) -> None:
         self.items.append((text, start, taken))
         self.held += len(text)
 
     def is_echo(self) -> bool:
         """Visible text follows: are the objects repeated results?"""
-        values = [taken.content for _, _, taken in self.items if taken is not None]
+        known = (taken for _, _, taken in self.items)
+        values = [taken.content for taken in known if taken and taken != "rest"]
         glued = self.items[-1][2] is not None
         return glued or self.rules.proves(values)
 

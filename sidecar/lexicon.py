@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, and whether each was named by the host or by the model's profile."""
 
-WHOLE = 7
+WHOLE = 4
 """Literals of at least so many characters are not to be completed by a removal."""
 
 

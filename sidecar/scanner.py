@@ -150,6 +150,7 @@ class ReasoningScanner(FormScanner):
         """A block of reasoning begins behind an opener."""
         self.out.append((Kind.ENTER_MID if middle else Kind.ENTER, "", 0, 0))
         self.depth, self.implicit = 1, False
+        self.owed.clear()
         self.line_blank = self.skip_break = True
         self.tail, self.border = "", False
 

@@ -75,6 +75,7 @@ class Splitter(AnswerScanner):
         ``followed``: something visible follows that is not text.
         """
         self._take(final=True)
+        self._end_torn()
         if self.chain is not None and self.chain.items:
             self._decide(followed and self.chain.is_echo())
             self._take(final=True)

@@ -243,4 +243,10 @@ def would_remove(answer: Splitter, text: str) -> bool:
     probe.visible.tail = answer.visible.tail
     probe.visible.start, probe.border = False, True
     pieces = [*probe.push(text), *probe.flush()]
-    return any(kind in REMOVALS for kind, *_ in pieces)
+    if any(kind in REMOVALS for kind, *_ in pieces):
+        return True
+    tail = answer.visible.tail  # what was begun there may be whole with the text
+    probe = _splitter_like(answer)
+    pieces = [*probe.push(tail + text), *probe.flush()]
+    spans = ((start, end) for kind, _, start, end in pieces if kind in REMOVALS)
+    return any(start < len(tail) < end for start, end in spans)

@@ -1,121 +1,280 @@
 """Text that is protocol at the answer's very end, and text everywhere else.
 
-That are stop tokens (contract 7.8), and forms that would be whole or cut off if the
-answer ended with them. `Trailing` keeps them, with the blanks behind them, until
-visible text follows (then all of it is text) or the answer ends (then they go). What is
-removed in between does not decide.
+That are stop tokens (contract 7.8), and what is left of a candidate that was torn
+(``sidecar.torn``). `Trailing` keeps them, with the blanks behind them, until visible
+text follows (then all of it is text, but for a torn candidate that goes on) or the
+answer ends (then they go). What is removed in between does not decide.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import define
+from attrs import define, evolve
 
-from sidecar.pieces import Kind
+from sidecar.visible import SPACE
 
 if TYPE_CHECKING:
-    from sidecar.candidate import Taken
-    from sidecar.pieces import Pieces
-    from sidecar.visible import VisibleText
+    from sidecar.markdown import CodeState
+    from sidecar.torn import Torn
+
+Placed: TypeAlias = tuple[str, int]
+"""Text, and its absolute position."""
 
 
-class _Is(Enum):
+_MOST = 8
+"""So many may be torn at a time (time is linear)."""
+
+
+class Is(Enum):
+    #: goes at the answer's end
     TOKEN = 1
     BLANKS = 2
     #: the place where something was taken out
     REMOVAL = 3
+    #: part of what was torn
+    TEXT = 4
 
 
 @define
-class _Item:
-    what: _Is
+class Item:
+    what: Is
     text: str = ""
     start: int = 0
-    taken: Taken | None = None
 
-    @property
-    def is_token(self) -> bool:
-        return self.what is _Is.TOKEN
 
-    @property
-    def kind(self) -> Kind:
-        """The piece's, if it goes."""
-        if self.what is _Is.BLANKS:
-            return Kind.BLANK
-        is_call = self.taken is not None and self.taken.kind is Kind.CALL
-        return Kind.CALL if is_call else Kind.MARK
+@define
+class _State:
+    """What is known of all that waits; ``code`` only while something torn is in it.
+
+    ``solid``: code points up to the end of the last text.
+    """
+
+    held: int = 0
+    solid: int = 0
+    tail: str = ""
+    breaks: bool = False
+    line_shown: bool = False
+    code: CodeState | None = None
 
 
 class Trailing:
-    """``held``: code points; ``text``: all that waits; ``breaks``: in several lines."""
+    """``held``: code points; ``tail``: the end of what waits, at least ``size`` of it;
+    ``breaks``: it has several lines; ``line_shown``: the last one is not blank.
 
-    def __init__(self) -> None:
-        self.text = ""
-        self._items: list[_Item] = []
-        self._more = ""
+    ``torn`` is what was torn and is read now. Others stand behind it, which count if it
+    is text, and before it, which were ended by it, and go on if it is taken out. While
+    there is any, ``code`` is the state of code at the end.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._clear()
+
+    def _clear(self) -> None:
+        self._state = _State()
+        self._items: list[Item] = []
+        self._torn: list[Torn] = []
+        self._before: list[_State] = []  # what was known where each of them begins
+        self._now = 0  # which of them is read
 
     def __bool__(self) -> bool:
-        return bool(self._items)
+        return bool(self._items) or bool(self._torn)
+
+    @property
+    def torn(self) -> Torn | None:
+        return self._torn[self._now] if self._torn else None
+
+    @property
+    def code(self) -> CodeState | None:
+        return self._state.code
 
     @property
     def held(self) -> int:
-        return len(self.text)
+        return self._state.held
+
+    @property
+    def tail(self) -> str:
+        return self._state.tail
 
     @property
     def breaks(self) -> bool:
-        return "\n" in self.text
+        return self._state.breaks
 
-    def token(self, text: str, start: int, taken: Taken | None, more: str) -> None:
-        """``taken`` is what it is at the end; ``more`` is part of it if it follows."""
-        self._add(_Item(_Is.TOKEN, text, start, taken))
-        self._more = more
+    @property
+    def line_shown(self) -> bool:
+        return self._state.line_shown
 
-    def extend(self, text: str) -> int:
-        """How many code points of ``text`` are part of the last token."""
-        more, self._more = self._more, ""
-        if not more or not text.startswith(more):
-            return 0
-        self._items[-1].text += more
-        self.text += more
-        return len(more)
+    def token(self, text: str, start: int) -> None:
+        self._wait(Item(Is.TOKEN, text, start))
 
     def blanks(self, text: str, start: int) -> None:
-        self._add(_Item(_Is.BLANKS, text, start))
+        self._wait(Item(Is.BLANKS, text, start))
+
+    def _wait(self, item: Item) -> None:
+        self._add(item)
+        if self._torn:
+            self._torn[self._now].wait(item.text, blank=item.what is Is.BLANKS)
+
+    def more(self, text: str, start: int) -> None:
+        """More of what was torn, which knows it; it ends with no blank."""
+        self._add(Item(Is.TEXT, text, start))
+
+    def _add(self, item: Item) -> None:
+        text, state = item.text, self._state
+        self._items.append(item)
+        state.held += len(text)
+        if item.what is Is.TEXT:
+            state.solid = state.held
+        state.tail = (state.tail + text)[-self._size :]
+        _, line, last = text.rpartition("\n")
+        state.breaks = state.breaks or bool(line)
+        state.line_shown = bool(last.strip(SPACE)) or (state.line_shown and not line)
+        if state.code is not None:
+            state.code.feed(text)
 
     def removal(self) -> None:
-        self._add(_Item(_Is.REMOVAL))
+        if self._items and self._items[-1].what is not Is.REMOVAL:
+            self._items.append(Item(Is.REMOVAL))
+        for torn in self._torn:
+            torn.gap()
 
-    def _add(self, item: _Item) -> None:
-        self._items.append(item)
-        self.text += item.text
+    def tear(self, torn: Torn, code: CodeState) -> list[Item]:
+        """``torn`` begins here, its text comes; ``code``: the state before all this.
+        Gives what is text now, since the oldest one was too many."""
+        shown: list[Item] = []
+        if len(self._torn) == _MOST:
+            if not self._now:
+                return []
+            self._now -= 1
+            self._forget(0)
+            shown = self._cut_first()
+        state = self._state
+        if state.code is None:
+            state.code = code
+            for item in self._items:
+                state.code.feed(item.text)
+        torn.first = len(self._items)
+        self._torn.append(torn)
+        self._before.append(evolve(state, code=state.code.copy()))
+        return shown
 
-    def show(self, visible: VisibleText, out: Pieces) -> None:
-        """Visible text follows: it was text, too."""
-        for item in self._take():
-            if item.text:
-                visible.write(item.text, item.start, out)
-            else:
-                visible.removed()
+    def torn_text(self) -> tuple[str, str]:
+        """What is read, up to its last text; the blanks at the very end."""
+        first, end = self._torn[self._now].first, self._texts(len(self._items))
+        blanks = ""
+        for item in self._items[end:]:
+            blanks = "" if item.what is Is.TOKEN else blanks + item.text
+        return "".join(item.text for item in self._items[first:end]), blanks
 
-    def drop(self, visible: VisibleText, out: Pieces) -> list[Taken]:
-        """The answer ends: the tokens go, with what stands between them; blanks behind
-        them stay. Gives what their pieces are."""
-        items, calls = self._take(), []
-        last = max((n for n, each in enumerate(items) if each.is_token), default=0)
-        for number, item in enumerate(items):
-            if item.what is _Is.BLANKS and number > last:
-                visible.write(item.text, item.start, out)
-                continue
-            if item.text:
-                end = item.start + len(item.text)
-                out.append((item.kind, item.text, item.start, end))
-            if item.taken is not None and item.kind is Kind.CALL:
-                calls.append(item.taken)
-            visible.removed()
-        return calls
+    def _texts(self, end: int) -> int:
+        """Behind the last text among the first ``end`` items."""
+        while end and self._items[end - 1].what is not Is.TEXT:
+            end -= 1
+        return end
 
-    def _take(self) -> list[_Item]:
-        items, self._items, self.text, self._more = self._items, [], "", ""
+    def give_up(self, restart: int) -> list[Item]:
+        """What is read is text, from ``restart`` of it on perhaps something else: the
+        next that begins there or behind is read. Gives what is text now, whatever may
+        be taken out."""
+        now = self._now
+        while len(self._torn) > now + 1 and self._offset(now, now + 1) < restart:
+            self._forget(now + 1)
+        if len(self._torn) == now + 1:  # all of it is
+            self._torn, self._before, self._now = [], [], 0
+            return []
+        self._now = now + 1
+        while self._now and self._is_text(self._now - 1):
+            self._now -= 1
+            self._forget(self._now)
+        shown = self._cut_first()
+        self._read_again()
+        return shown
+
+    def _is_text(self, number: int) -> bool:
+        """Whether it failed before the next one began."""
+        size = self._before[number + 1].solid - self._before[number].held
+        return self._torn[number].failed <= size
+
+    def _forget(self, number: int) -> None:
+        del self._torn[number], self._before[number]
+
+    def _offset(self, one: int, other: int) -> int:
+        """How much text of ``one`` stands before ``other``."""
+        return self._before[other].held - self._before[one].held
+
+    def _cut_first(self) -> list[Item]:
+        """The text before what may still go."""
+        first = self._texts(self._torn[0].first)
+        items, self._items = self._items[:first], self._items[first:]
+        shown = sum(len(item.text) for item in items)
+        for torn, state in zip(self._torn, self._before, strict=True):
+            torn.first -= first
+            state.held -= shown
+            state.solid -= shown
+        self._state.held -= shown
+        self._state.solid -= shown
         return items
+
+    def _read_again(self) -> None:
+        torn = self._torn[self._now]
+        torn.reset()
+        for item in self._items[torn.first :]:
+            if item.what is Is.TEXT:
+                torn.add(item.text)
+            else:
+                torn.wait(item.text, blank=item.what is Is.BLANKS)
+
+    def take_out(self, size: int) -> list[Placed]:
+        """What is read goes, as far as its first ``size`` code points: gives that. What
+        it ended is read again."""
+        now = self._now
+        gone: list[Placed] = []
+        first = self._torn[now].first
+        items, self._items = self._items[first:], self._items[:first]
+        self._state = self._before[now]
+        del self._torn[now:], self._before[now:]
+        self.removal()
+        for item in items:
+            cut, rest = item.text[:size], item.text[size:]
+            size -= len(cut)
+            if cut:
+                _join(gone, cut, item.start)
+            if rest:
+                self._add(Item(item.what, rest, item.start + len(cut)))
+        while self._torn and self._torn[-1].is_tired:
+            self._forget(-1)
+        self._now = max(len(self._torn) - 1, 0)
+        if self._torn:
+            self._read_again()
+        else:
+            self._state.code = None
+        return gone
+
+    def text(self) -> list[Item]:
+        """Nothing is torn any more: gives what is text then, only tokens behind it
+        wait."""
+        items = self._items
+        end = self._texts(len(items))
+        while 0 < end < len(items) and items[end].what is not Is.TOKEN:
+            end += 1
+        if end:
+            self._clear()
+            for item in items[end:]:
+                self._add(item)
+        return items[:end]
+
+    def take(self) -> list[Item]:
+        """All that waits."""
+        items = self._items
+        self._clear()
+        return items
+
+
+def _join(gone: list[Placed], text: str, start: int) -> None:
+    """One piece is what stands together, however it came."""
+    if gone and gone[-1][1] + len(gone[-1][0]) == start:
+        before, start = gone.pop()
+        text = before + text
+    gone.append((text, start))

@@ -53,6 +53,7 @@ class VisibleText:
         "line_shown",
         "lines",
         "orphan",
+        "reopened",
         "start",
         "start_removed",
         "tail",
@@ -77,6 +78,7 @@ class VisibleText:
         self.blanks: Pieces = []  # blanks of this line that wait
         self.held = 0  # how many characters wait
         self.orphan = Orphan.NONE
+        self.reopened = False  # a new answer has begun, which somebody has to note
 
     def removed(self) -> None:
         """Something was taken out at this place."""
@@ -171,6 +173,7 @@ class VisibleText:
     def _reopen(self, out: Pieces) -> None:
         """What was shown since the last call is reasoning: a new answer starts here."""
         out.append((Kind.REOPEN, "", 0, 0))
+        self.reopened = True
         self.tail = self.tail_at_call
         self.start = self.start_removed = True
         self.code = self.code_at_call.copy()

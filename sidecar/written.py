@@ -37,8 +37,10 @@ class FormScanner:
         self.base = 0  # position of the buffer in the raw channel
         self.depth = 0  # how many openers of reasoning are open
         self.free = 0  # before this position no candidate may begin
+        self.freed_inside = False  # what was read up to there began in reasoning
         self.candidate: Candidate | None = None
-        self.owed: Counter[str] = Counter()  # closers of what was shown as text
+        #: closers of what was left as text, in the answer and in reasoning
+        self._owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
         self.taken: deque[Taken | Failed] = deque()
         self.out: Pieces = []
 
@@ -87,23 +89,31 @@ class FormScanner:
     def _give_up(self, failed: Failed) -> None:
         """It was no form: its text is text again."""
         restart = self.lexicon.restart(self.buffer, failed.position)
-        self.free = self.base + restart
+        self.free, self.freed_inside = self.base + restart, self.depth > 0
         if failed.full:
             self.out.append((Kind.FULL, "", 0, 0))
         if failed.code:
             self.taken.append(failed)
             self.out.append((Kind.FAILED, "", self.base, self.base + failed.position))
+        self.owed.update(self._owed_by(failed))
+
+    def _owed_by(self, failed: Failed) -> Counter[str]:
+        """What closes ``failed``, which stands at the buffer's beginning."""
         seen = self.buffer[: failed.position]
-        for closer in {each for o in failed.openings for each in _owed(o)}:
-            if closer not in seen:
-                self.owed[closer] += 1
+        owed = {each for opening in failed.openings for each in _owed(opening)}
+        return Counter(each for each in owed if each not in seen)
 
     def _is_owed(self, closer: str) -> bool:
-        """``closer`` belongs to an opener that was shown as text, and so is text."""
-        if not self.owed[closer]:
+        """``closer`` belongs to an opener that was left as text, and so is text."""
+        owed = self.owed
+        if not owed[closer]:
             return False
-        self.owed[closer] -= 1
+        owed[closer] -= 1
         return True
+
+    @property
+    def owed(self) -> Counter[str]:
+        return self._owed[self.depth > 0]
 
 
 def _owed(opening: Opening) -> tuple[str, ...]:
