@@ -32,7 +32,8 @@ CORE = _names(
     echo grammar forms call_bodies call_parts candidate leading markdown gates lexicon
     written
     wires.parts sources
-    message builder plain outlet ending visible trailing scanner shown answer splitter
+    message builder plain outlet ending visible torn trailing scanner waiting shown
+    answer splitter
     usage provider_error_kinds provider_error_waits provider_error_bodies
     provider_errors
     citations blocks tagged sse jsonstream base64text eventstream decoders

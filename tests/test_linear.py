@@ -110,8 +110,9 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "marker blocks": lambda n: "[host]\n" * (n // 7),
 }
 
-DEEP = {"brackets", "brackets on lines", "lists of calls"}
-"""Work grows until they nest as deep as they may; measured is what comes then."""
+DEEP = {"brackets", "brackets on lines", "lists of calls", "headers"}
+"""Work grows until they nest as deep as they may, or as many wait as may; measured is
+what comes then."""
 
 PARAMS: dict[str, Any] = {
     "wire": "text",
