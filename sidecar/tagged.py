@@ -241,7 +241,7 @@ def would_remove(answer: Splitter, text: str) -> bool:
     probe = _splitter_like(answer)
     probe.visible.code = answer.visible.code.copy()
     probe.visible.tail = answer.visible.tail
-    probe.visible.start, probe.border = False, True
+    probe.visible.start, probe.border = answer.visible.start, True
     pieces = [*probe.push(text), *probe.flush()]
     if any(kind in REMOVALS for kind, *_ in pieces):
         return True
