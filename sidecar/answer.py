@@ -170,12 +170,17 @@ class AnswerScanner(ShownScanner):
             return
         start = self.base
         stays = ("calls",) if self.context.calls == "report" else ()
+        openings = [
+            (each, self._limit(each))
+            for each in failed.openings
+            if each.form.about not in stays
+        ]
 
         def begin(size: int) -> Candidate:
-            fits = (o for o in failed.openings if len(o.opener) <= size)
-            openings = tuple(o for o in fits if o.form.about not in stays)
-            limits = [self._limit(each) for each in openings]
-            return Candidate(start, openings, self.context, limits)
+            fits = [each for each in openings if len(each[0].opener) <= size]
+            limits = [limit for _, limit in fits]
+            tried = tuple(opening for opening, _ in fits)
+            return Candidate(start, tried, self.context, limits)
 
         torn = Torn(begin, start, start + failed.position, self._owed_by(failed))
         self._show_waited(self.trailing.tear(torn, self._code_behind_results()))

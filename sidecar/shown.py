@@ -48,8 +48,11 @@ class ShownScanner(WaitingScanner):
         def _step(self, final: bool) -> bool: ...
 
     def _limit(self, opening: Opening) -> int:
-        """Leading results wait together, so together they have one limit."""
+        """What waits together has one limit, but for calls, which have their own."""
         limit, chain = super()._limit(opening), self.chain
+        if opening.form.about == "calls":
+            return limit
+        limit -= self.trailing.held
         if chain is None or opening.form.about != "results":
             return limit
         return limit - chain.held

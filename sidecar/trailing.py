@@ -95,6 +95,11 @@ class Trailing:
         return self._state.held
 
     @property
+    def loose(self) -> int:
+        """Code points behind what was torn, of all where nothing was."""
+        return self._state.held - (self._state.solid if self._torn else 0)
+
+    @property
     def tail(self) -> str:
         return self._state.tail
 

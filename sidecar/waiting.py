@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sidecar.trailing import Item, Placed
 
 _SPACE = re.compile(f"[{SPACE}]*+")
+_SPACES = re.compile(f"[{SPACE}]++")
 
 TAIL = 512
 """So much is known of what waits, or as much as a literal may have."""
@@ -69,6 +70,8 @@ class WaitingScanner(ReasoningScanner):
                     return True
                 if goes_on is None:
                     break
+                if self.trailing.torn is None:  # text follows, behind any blanks
+                    return False
             start, full = self.at, self._wait_blanks(end)
             if full or self.at in (start, end) or torn is None:
                 return self.at == end
@@ -76,7 +79,7 @@ class WaitingScanner(ReasoningScanner):
     def _wait_blanks(self, end: int) -> bool:
         """True: there is no room for more."""
         blanks = min(self._blanks(), end - self.at)
-        room = min(blanks, max(self.max_held - self.trailing.held, 0))
+        room = min(blanks, max(self.max_held - self.trailing.loose, 0))
         if room:
             waits = self.buffer[self.at : self.at + room]
             self.trailing.blanks(waits, self.base + self.at)
@@ -96,6 +99,7 @@ class WaitingScanner(ReasoningScanner):
                 self._give_up_torn(torn, None)
                 return False
             text = text[: max(left, 0)].rstrip(SPACE)
+        text = self._without_long_blanks(text)
         if not text:
             return None
         size = torn.size
@@ -110,6 +114,17 @@ class WaitingScanner(ReasoningScanner):
             self._give_up_torn(torn, verdict)
             return False
         return True
+
+    def _without_long_blanks(self, text: str) -> str:
+        """As much of ``text`` as stands before more blanks than may wait."""
+        blanks = len(text) - len(text.lstrip(SPACE))
+        if self.trailing.loose + blanks > self.max_held:
+            return ""
+        if len(text) > self.max_held:
+            for match in _SPACES.finditer(text, blanks):
+                if match.end() - match.start() > self.max_held:
+                    return text[: match.start()]
+        return text
 
     def _give_up_torn(self, torn: Torn, verdict: Taken | Failed | None) -> None:
         restart = 0
