@@ -15,14 +15,14 @@ from sidecar.delimiters import rebuilt
 from sidecar.pieces import Kind
 from sidecar.scanner import FORMED
 from sidecar.shown import ShownScanner
-from sidecar.torn import Torn
+from sidecar.torn import Torn, is_leading
 from sidecar.visible import SPACE, Orphan
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from sidecar.candidate import Failed, Taken
-    from sidecar.grammar import Context
-    from sidecar.lexicon import Lexicon
-    from sidecar.scanner import Scope
+    from sidecar.scanner import Rules
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (contract 7.3, policy ``boundary``)."""
@@ -31,17 +31,8 @@ CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’
 class AnswerScanner(ShownScanner):
     """The steps through the answer."""
 
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        context: Context,
-        scope: Scope,
-        max_held: int,
-        max_call: int,
-        *,
-        native: bool,
-    ) -> None:
-        super().__init__(lexicon, context, scope, max_held, max_call, native=native)
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
         self.reopens = False  # a closer without opener may reclassify
         self.likely_open = False
         self.orphans = 0  # closers without opener since the last structured call
@@ -143,24 +134,25 @@ class AnswerScanner(ShownScanner):
         free = self.base + self.at < self.free
         if (free and not self.freed_inside) or self._is_owed(literal):
             return False
-        openings = words.openings_of(literal)
         if literal in words.ends | words.marks | words.closers:
             self._remove(Kind.MARK, len(literal))
-        elif free and any(each.form.place != "end" for each in openings):
+            return True
+        openings = words.openings_of(literal)
+        if free and any(each.form.place != "end" for each in openings):
             return False  # it has been read, and time is linear
-        else:
-            self._try(openings)
+        self._try(openings)
         return True
 
-    def _give_up(self, failed: Failed) -> None:
-        if failed.full and self.chain is not None and self.chain.items:
+    def _give_up(self, failed: Failed) -> Counter[str]:
+        if failed.full and self._results is not None:
             self._decide(False)  # as at the end
         self._note_reopened()
-        super()._give_up(failed)
+        owed = super()._give_up(failed)
         if not self.depth:
-            self._hold_torn(failed)
+            self._hold_torn(failed, owed)
+        return owed
 
-    def _hold_torn(self, failed: Failed) -> None:
+    def _hold_torn(self, failed: Failed, owed: Counter[str]) -> None:
         """Holds back what ``failed`` may have been before something that goes."""
         restart = self.free - self.base
         tag = self.delimiters.any.search(self.buffer[: failed.position])
@@ -182,8 +174,9 @@ class AnswerScanner(ShownScanner):
             tried = tuple(opening for opening, _ in fits)
             return Candidate(start, tried, self.context, limits)
 
-        torn = Torn(begin, start, start + failed.position, self._owed_by(failed))
-        self._show_waited(self.trailing.tear(torn, self._code_behind_results()))
+        torn = Torn(begin, start, start + failed.position, owed)
+        code = self.trailing.code or self._code_behind_results()
+        self._show_waited(self.trailing.tear(torn, code))
         self._show(end)
 
     def _take_out(self, taken: Taken) -> None:
@@ -193,7 +186,7 @@ class AnswerScanner(ShownScanner):
             self.free = self.base + taken.end
         elif self.depth:
             self._take_out_of_reasoning(taken)
-        elif taken.kind is Kind.RESULT and taken.opening.form.place == "start":
+        elif is_leading(taken):
             assert self.chain is not None  # whose form it is
             self.chain.add(self.buffer[: taken.end], self.base, taken)
             self.at = taken.end

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from attrs import frozen
+
 from sidecar.delimiters import rebuilt
 from sidecar.pieces import Kind
 from sidecar.visible import SPACE
@@ -27,22 +29,26 @@ FORMED = frozenset((Kind.CALL, Kind.RESULT, Kind.CITE))
 """Kinds of pieces that have a `Taken`."""
 
 
+@frozen
+class Rules:
+    """By what a channel is read. ``max_held`` and ``max_call`` are code points,
+    ``native``: the channel is a provider's own reasoning field."""
+
+    lexicon: Lexicon
+    context: Context
+    scope: Scope
+    max_held: int
+    max_call: int
+    native: bool
+
+
 class ReasoningScanner(FormScanner):
     """The steps through reasoning."""
 
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        context: Context,
-        scope: Scope,
-        max_held: int,
-        max_call: int,
-        *,
-        native: bool,
-    ) -> None:
-        super().__init__(lexicon, context, max_held, max_call)
-        self.scope = scope
-        self.native = native
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules.lexicon, rules.context, rules.max_held, rules.max_call)
+        self.scope = rules.scope
+        self.native = rules.native
         self.border = False  # something was removed right before the next character
         self.implicit = False  # reasoning without an opener so far
         self.line_blank = True  # only blanks since line break or opener

@@ -16,11 +16,9 @@ from sidecar.waiting import TAIL, WaitingScanner
 
 if TYPE_CHECKING:
     from sidecar.candidate import Opening, Taken
-    from sidecar.grammar import Context
     from sidecar.leading import Item
-    from sidecar.lexicon import Lexicon
     from sidecar.markdown import CodeState
-    from sidecar.scanner import Scope
+    from sidecar.scanner import Rules
     from sidecar.trailing import Item as Waiting
     from sidecar.trailing import Placed
 
@@ -28,20 +26,12 @@ if TYPE_CHECKING:
 class ShownScanner(WaitingScanner):
     """``chain``: leading results that wait; None where none are looked for."""
 
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        context: Context,
-        scope: Scope,
-        max_held: int,
-        max_call: int,
-        *,
-        native: bool,
-    ) -> None:
-        super().__init__(lexicon, context, scope, max_held, max_call, native=native)
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
         self.runs = RunIndex()
         self.clear = 0  # up to here no literal begins: searched once, not by the line
-        self.chain = None if context.echo is None else LeadingResults(context.echo)
+        echo = rules.context.echo
+        self.chain = None if echo is None else LeadingResults(echo)
 
     if TYPE_CHECKING:  # `AnswerScanner` has it
 
@@ -62,7 +52,7 @@ class ShownScanner(WaitingScanner):
         stand in the buffer again."""
         if self.trailing and self._waits(end):
             return True
-        if self.chain is not None and self.chain.items:
+        if self._results is not None:
             return self._follow(end)
         self._end_trailing(followed=True)
         text = self.buffer[self.at : end]
@@ -70,11 +60,17 @@ class ShownScanner(WaitingScanner):
         self.at = end
         return True
 
+    @property
+    def _results(self) -> LeadingResults | None:
+        """The leading results, if any wait."""
+        chain = self.chain
+        return chain if chain is not None and chain.items else None
+
     def _code_behind_results(self) -> CodeState:
         """The state of code in text that follows the leading results."""
-        code, chain = self.visible.code.copy(), self.chain
-        if chain is not None and chain.items and not chain.is_echo():
-            for text, _, _ in chain.items:
+        code, results = self.visible.code.copy(), self._results
+        if results is not None and not results.is_echo():
+            for text, _, _ in results.items:
                 code.feed(text)
         return code
 
@@ -86,9 +82,9 @@ class ShownScanner(WaitingScanner):
 
     def _show_waited(self, items: list[Waiting]) -> None:
         """What waited is text, and so follows the leading results."""
-        chain = self.chain
-        if items and chain is not None and chain.items:
-            self._decide(chain.is_echo())
+        results = self._results
+        if items and results is not None:
+            self._decide(results.is_echo())
         self._write_waited(items)
 
     def _follow(self, end: int) -> bool:

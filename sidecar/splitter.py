@@ -20,6 +20,7 @@ from sidecar.gates import IN_FENCE, INDENT
 from sidecar.grammar import Context
 from sidecar.markdown import Line
 from sidecar.pieces import Kind, Pieces
+from sidecar.scanner import Rules
 
 if TYPE_CHECKING:
     from sidecar.gates import Gate
@@ -49,8 +50,8 @@ class Splitter(AnswerScanner):
         max_call: int = 1_048_576,
         native: bool = False,
     ) -> None:
-        limits = max_held, max_call
-        super().__init__(lexicon, context or Context(), scope, *limits, native=native)
+        context = context or Context()
+        super().__init__(Rules(lexicon, context, scope, max_held, max_call, native))
         self.reopens = starts_open == "auto"
         self.likely_open = likely_open
         self.depth = 1 if native or starts_open == "open" else 0
@@ -76,8 +77,8 @@ class Splitter(AnswerScanner):
         """
         self._take(final=True)
         self._end_torn()
-        if self.chain is not None and self.chain.items:
-            self._decide(followed and self.chain.is_echo())
+        if (results := self._results) is not None:
+            self._decide(followed and results.is_echo())
             self._take(final=True)
         self._end_trailing(followed=False)
         self.visible.flush(self.out)

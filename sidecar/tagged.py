@@ -246,6 +246,8 @@ def would_remove(answer: Splitter, text: str) -> bool:
     if any(kind in REMOVALS for kind, *_ in pieces):
         return True
     tail = answer.visible.tail  # what was begun there may be whole with the text
+    if not tail:
+        return False
     probe = _splitter_like(answer)
     pieces = [*probe.push(tail + text), *probe.flush()]
     spans = ((start, end) for kind, _, start, end in pieces if kind in REMOVALS)

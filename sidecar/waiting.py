@@ -18,10 +18,8 @@ from sidecar.trailing import Is, Trailing
 from sidecar.visible import SPACE, Orphan, VisibleText
 
 if TYPE_CHECKING:
-    from sidecar.grammar import Context
-    from sidecar.lexicon import Lexicon
     from sidecar.markdown import CodeState
-    from sidecar.scanner import Scope
+    from sidecar.scanner import Rules
     from sidecar.torn import Torn
     from sidecar.trailing import Item, Placed
 
@@ -35,19 +33,10 @@ TAIL = 512
 class WaitingScanner(ReasoningScanner):
     """``visible`` takes what is shown, ``trailing`` what waits."""
 
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        context: Context,
-        scope: Scope,
-        max_held: int,
-        max_call: int,
-        *,
-        native: bool,
-    ) -> None:
-        super().__init__(lexicon, context, scope, max_held, max_call, native=native)
-        longest, passes = lexicon.literals.longest, scope != "everywhere"
-        self.visible = VisibleText(max_held, longest, fences_pass=passes)
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
+        longest, passes = rules.lexicon.literals.longest, rules.scope != "everywhere"
+        self.visible = VisibleText(rules.max_held, longest, fences_pass=passes)
         self.trailing = Trailing(max(longest, TAIL))
 
     if TYPE_CHECKING:  # `ShownScanner` has it

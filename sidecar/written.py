@@ -86,8 +86,8 @@ class FormScanner:
 
         def _take_out(self, taken: Taken) -> None: ...
 
-    def _give_up(self, failed: Failed) -> None:
-        """It was no form: its text is text again."""
+    def _give_up(self, failed: Failed) -> Counter[str]:
+        """It was no form: its text is text again. Gives the closers owed for it."""
         restart = self.lexicon.restart(self.buffer, failed.position)
         self.free, self.freed_inside = self.base + restart, self.depth > 0
         if failed.full:
@@ -95,13 +95,11 @@ class FormScanner:
         if failed.code:
             self.taken.append(failed)
             self.out.append((Kind.FAILED, "", self.base, self.base + failed.position))
-        self.owed.update(self._owed_by(failed))
-
-    def _owed_by(self, failed: Failed) -> Counter[str]:
-        """What closes ``failed``, which stands at the buffer's beginning."""
         seen = self.buffer[: failed.position]
-        owed = {each for opening in failed.openings for each in _owed(opening)}
-        return Counter(each for each in owed if each not in seen)
+        closers = {each for opening in failed.openings for each in _owed(opening)}
+        owed = Counter(each for each in closers if each not in seen)
+        self.owed.update(owed)
+        return owed
 
     def _is_owed(self, closer: str) -> bool:
         """``closer`` belongs to an opener that was left as text, and so is text."""
