@@ -32,9 +32,10 @@ def ahead(cursor: Cursor, *options: str) -> Reading[str]:
         ):
             yield
             continue
-        return max(
-            (one for one in options if rest.startswith(one)), key=len, default=""
-        )
+        found = [one for one in options if rest.startswith(one)]
+        if not found:
+            cursor.not_here(options, rest)
+        return max(found, key=len, default="")
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:

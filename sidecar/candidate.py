@@ -162,13 +162,13 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
+        position = self.size + 1  # the text ended
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
-            position = reason.position
-        elif reader.opening.form.tier == "A":
+            position = max(reason.position, reader.cursor.furthest)
+        if position > self.size and reader.opening.form.tier == "A":
             return self._cut_off(reader)
-        else:
-            position = self.size
+        position = min(position, self.size)
         self._refuse(position, "malformed-tool-text" if reader.serious else "")
         return None
 

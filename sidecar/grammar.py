@@ -77,7 +77,9 @@ class Cursor:
 
     ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
     sets ``serious`` when what it has read can hardly be anything else, and ``partial``
-    to what reads the calls of a candidate that is cut off from here on.
+    to what reads the calls of a candidate that is cut off from here on. ``furthest``:
+    up to here what was only looked for might have stood; behind the text's end where it
+    was cut off.
     """
 
     __slots__ = (
@@ -85,6 +87,7 @@ class Cursor:
         "base",
         "context",
         "final",
+        "furthest",
         "inside",
         "opener",
         "partial",
@@ -99,6 +102,7 @@ class Cursor:
         self.text = ""
         self.at = 0
         self.base = 0
+        self.furthest = 0
         self.final = False
         self.serious = False
         self.partial: Callable[[str], Any] | None = None
@@ -120,6 +124,11 @@ class Cursor:
     def mismatch(self, offset: int = 1) -> MismatchError:
         """The character ``offset`` from here on is the one that does not fit."""
         return MismatchError(self.position + offset)
+
+    def not_here(self, options: tuple[str, ...], rest: str) -> None:
+        """``rest`` begins with none of ``options``, though it may begin like one."""
+        fits = max(map(_common(rest), options))
+        self.furthest = max(self.furthest, self.position + fits + 1)
 
 
 def literal(cursor: Cursor, *options: str) -> Reading[str]:
@@ -202,6 +211,19 @@ def word(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
         yield from need(cursor)
         raise cursor.mismatch()
     return found
+
+
+def label(cursor: Cursor, end: str) -> Reading[str]:
+    """Reads a name in a tag up to the character ``end``, which is read too: it has
+    neither markup nor line breaks."""
+    found = yield from run(cursor, _label(end), LONGEST_NAME)
+    yield from literal(cursor, end)
+    return found.strip()
+
+
+@lru_cache(maxsize=16)
+def _label(end: str) -> re.Pattern[str]:
+    return re.compile(rf"[^<>\r\n{re.escape(end)}]*+")
 
 
 def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Part, str]]:

@@ -13,7 +13,7 @@ from sidecar.call_bodies import Parameter, typed
 from sidecar.call_parts import optional, value
 from sidecar.delimiters import Literals
 from sidecar.forms import Form, Found, MalformedError, WrittenCall
-from sidecar.grammar import before, literal, need, scan, space
+from sidecar.grammar import label, literal, need, scan, space
 from sidecar.jsontext import loads
 from sidecar.pieces import Kind
 from sidecar.relaxed import ObjectScanner
@@ -62,7 +62,7 @@ class _Function:
 
 def _function(cursor: Cursor) -> Reading[_Function]:
     """Behind ``<function=``."""
-    function = _Function((yield from before(cursor, ">")).strip().strip("\"'"))
+    function = _Function((yield from label(cursor, ">")).strip("\"'"))
     yield from space(cursor)
     if (yield from need(cursor)) == "{":
         function.body = yield from scan(cursor, ObjectScanner())
@@ -77,7 +77,7 @@ def _function(cursor: Cursor) -> Reading[_Function]:
 def _parameters(cursor: Cursor, function: _Function) -> Reading[None]:
     tags = ("<parameter=", "</function>")
     while (yield from literal(cursor, *tags)) == tags[0]:
-        key = (yield from before(cursor, ">")).strip().strip("\"'")
+        key = (yield from label(cursor, ">")).strip("\"'")
         part = yield from value(cursor, _END, *tags)
         function.parameters.append((key, part))
         yield from space(cursor)

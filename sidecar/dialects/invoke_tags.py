@@ -16,10 +16,13 @@ from sidecar.delimiters import Literals
 from sidecar.dialects.function_tags import bare_value
 from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.grammar import (
+    LONGEST_NAME,
     before,
     blanks,
+    label,
     literal,
     need,
+    run,
     scan,
     space,
     until,
@@ -41,7 +44,9 @@ NAMESPACE = "antml:"
 PREFIXES = ("", NAMESPACE, "minimax:", "steptml:", "atem:", *DSML)
 
 _QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in ('"', "'"))
-_STRING = re.compile(r'[^<>]*?string\s*=\s*"(true|false)"[^<>]*|([^<>]*)')
+_ATTRIBUTES = re.compile(r"[^<>]*+")
+_STRING = re.compile(r'string\s*=\s*"(true|false)"')
+_KINDS = {"true": "string", "false": "json"}
 _VALUE_ENDS = Literals(
     f"</{prefix}{word}>" for prefix in PREFIXES for word in ("parameter", "param")
 )
@@ -80,12 +85,11 @@ class _Invoke:
 def _tag(cursor: Cursor) -> Reading[tuple[str, str]]:
     """Reads the rest of a tag behind its word: the name, and its kind of value."""
     yield from space(cursor)
-    start = yield from literal(cursor, *_QUOTED)
-    name = (yield from before(cursor, start[-1])).strip()
-    match = _STRING.fullmatch((yield from before(cursor, ">")))
-    if match is None:
-        raise cursor.mismatch(0)
-    return name, {"true": "string", "false": "json"}.get(match[1] or "", "")
+    quote = (yield from literal(cursor, *_QUOTED))[-1]
+    name = yield from label(cursor, quote)
+    match = _STRING.search((yield from run(cursor, _ATTRIBUTES, LONGEST_NAME)))
+    yield from literal(cursor, ">")
+    return name, _KINDS[match[1]] if match else ""
 
 
 def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:

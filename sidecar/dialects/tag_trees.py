@@ -14,7 +14,7 @@ from sidecar.call_parts import ahead, value
 from sidecar.delimiters import Literals
 from sidecar.dialects.function_tags import bare_value
 from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import before, literal, literals, space, until
+from sidecar.grammar import LONGEST_NAME, literal, literals, run, space, until, word
 from sidecar.jsontext import dumps, loads
 from sidecar.pieces import Kind
 
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 TOKEN = "]<]minimax[>["
 _INVOKE = re.compile(r'<invoke\s+name\s*=\s*"([^"]+)"\s*>')
 _TOKEN = Literals((TOKEN,))
+_INSIDE = re.compile(r"[^<>]*+")
+_KEY = re.compile(r"[\w.-]*+")
 _TAG = re.compile(r"<(/?)([^<>\s/]+)[^<>]*>")
 
 
 def _minimax(cursor: Cursor) -> Reading[Found]:
     """A tag behind the token: an invocation, or a border of a section."""
-    tag = (yield from before(cursor, ">")) + ">"
+    tag = yield from literal(cursor, "<")
+    tag += yield from run(cursor, _INSIDE, LONGEST_NAME)
+    tag += yield from literal(cursor, ">")
     invoke = _INVOKE.fullmatch(tag)
     if invoke is None:
         if _TAG.fullmatch(tag) is None:
@@ -98,9 +102,8 @@ def _named(cursor: Cursor) -> Reading[Found]:
     yield from space(cursor)
     while not (yield from ahead(cursor, closer)):
         yield from literal(cursor, "<")
-        key = yield from before(cursor, ">")
-        if not re.fullmatch(r"[\w.-]+", key):
-            raise cursor.mismatch(0)
+        key = yield from word(cursor, _KEY)
+        yield from literal(cursor, ">")
         end = literals(f"</{key}>")
         found.append((key, (yield from value(cursor, end, "<"))))
         yield from space(cursor)

@@ -1,7 +1,7 @@
 """The lanes of the engine: what is drawn for a number, and what has to hold of it.
 
 ``draw_*`` give an input (JSON data), ``check_*`` raise if something does not hold. The
-rules are those of the ordinary tests (`checking`, `oracle`, `test_history`), here over
+rules are those of the ordinary tests (`checking`, `oracle`), here over
 many more inputs:
 
 - ``pieces``: the text engine alone. Cut anywhere, every character in one piece, no
@@ -11,8 +11,6 @@ many more inputs:
 - ``turns``: content beside native reasoning, in documents cut anywhere.
 - ``documents``: spoiled recordings of all wires, as documents and as a body in slices.
 - ``bodies``: bodies and bytes under any framing and encoding.
-- ``stored``: repair is idempotent, and inspect tells what it does.
-- ``closed``: what a stream gave needs no repair.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ from checking import assert_conserved, assert_sound, feed, options_of
 from line_count import in_slices, lines_of
 from notation import plain
 from oracle import healed, outside_code, tiles
-from test_history import assistant, check, inspect
 
 from fuzz import inputs
 from sidecar.jsontext import is_portable
@@ -268,27 +265,3 @@ def check_body(given: Input) -> None:
 def _base64(pieces: list[str]) -> list[str]:
     """Pieces of bytes, spelled as latin-1, as a host would send them."""
     return [base64.b64encode(piece.encode("latin-1")).decode() for piece in pieces]
-
-
-# --- Stored messages ------------------------------------------------------------------
-
-
-def draw_stored(number: int) -> Input:
-    generator = Random(number)
-    if number % 3 == 0:
-        text = inputs.written(generator)[1]
-    else:
-        text = inputs.text_of(generator)
-    parts = [text, *(inputs.text_of(generator, 4) for _ in range(number % 4 // 2))]
-    return {"texts": parts}
-
-
-def check_stored(given: Input) -> None:
-    """Of a text and of parts."""
-    texts = [healed(text) for text in given["texts"]]
-    check(assistant(texts[0] if len(texts) == 1 else texts))
-
-
-def check_closed(given: Input) -> None:
-    message = feed({"wire": "text"}, given["texts"]).message
-    assert not inspect(assistant(message.text)).malformed, "it needs repair"

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import engine, rpc
+from fuzz import engine, rpc, stored
 
 Input = dict[str, Any]
 
@@ -34,8 +34,8 @@ LANES: dict[str, Lane] = {
         Lane("turns", engine.draw_turns, engine.check_turns),
         Lane("documents", engine.draw_documents, engine.check_documents),
         Lane("bodies", engine.draw_body, engine.check_body),
-        Lane("stored", engine.draw_stored, engine.check_stored),
-        Lane("closed", engine.draw_stored, engine.check_closed),
+        Lane("stored", stored.draw_stored, stored.check_stored),
+        Lane("closed", stored.draw_stored, stored.check_closed),
         Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
     )
 }

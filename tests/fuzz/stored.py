@@ -1,0 +1,58 @@
+"""The lanes of repair (see ``fuzz.engine``), by the rules of `test_history`.
+
+- ``stored``: repair is idempotent, and inspect tells what it does.
+- ``closed``: what a stream gave needs no repair.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from checking import feed
+from oracle import healed
+from test_history import assistant, check, inspect
+
+from fuzz import inputs
+
+if TYPE_CHECKING:
+    from sidecar.message import Message
+
+Input = dict[str, Any]
+
+
+def draw_stored(number: int) -> Input:
+    generator = Random(number)
+    if number % 3 == 0:
+        text = inputs.written(generator)[1]
+    else:
+        text = inputs.text_of(generator)
+    parts = [text, *(inputs.text_of(generator, 4) for _ in range(number % 4 // 2))]
+    return {"texts": parts}
+
+
+def check_stored(given: Input) -> None:
+    """Of a text and of parts."""
+    texts = [healed(text) for text in given["texts"]]
+    check(assistant(texts[0] if len(texts) == 1 else texts))
+
+
+def check_closed(given: Input) -> None:
+    """What breaks off before a call is text (contract 7.7), though no call follows in
+    the text that is left."""
+    message = feed({"wire": "text"}, given["texts"]).message
+    result, calls = inspect(assistant(message.text)), _before_calls(message)
+    cut = [any(each.start < at <= each.end for at in calls) for each in result.findings]
+    assert all(cut), "it needs repair"
+    assert result.malformed == bool(cut)
+
+
+def _before_calls(message: Message) -> list[int]:
+    """How much text stands before each call."""
+    calls, size = [], 0
+    for block in message.blocks or ():
+        if block.type == "text":
+            size += len(block.text)
+        elif block.type == "tool-call":
+            calls.append(size)
+    return calls
