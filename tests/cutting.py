@@ -2,7 +2,7 @@
 
 Deterministic: the same text gives the same cuts. ``SIDECAR_LONG=1`` takes every two-way
 cut of every text; without it texts over `EVERY` characters are cut near delimiters and
-line breaks and at `SEEDED` places.
+line breaks and at `SEEDED` places. `tests.few_cuts` leaves `FEW` of them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONG = bool(os.environ.get("SIDECAR_LONG"))
+MEASURED = bool(os.environ.get("SIDECAR_FEW_CUTS"))
+FEW = 12
 EVERY = 2_000
 SEEDED = 200
 _NEAR = 12
@@ -44,6 +46,8 @@ def at_random(text: str, seed: int, average: int = 8) -> list[str]:
 
 def two_way(text: str, every: int = EVERY, seeded: int = SEEDED) -> list[int]:
     """The places for two-way cuts."""
+    if MEASURED:
+        return list(range(1, len(text), len(text) // FEW + 1))
     if LONG or len(text) <= every:
         return list(range(1, len(text)))
     generator = random.Random(len(text))

@@ -16,8 +16,11 @@ from typing import Any
 
 from environment import ROOT, ensure
 
-ALL_CUTS = ("tests/test_spec.py", "tests/test_properties.py", "tests/test_dialects.py")
-"""What tries the text engine at every cut: half of the work."""
+PAGES = ("tests/test_spec.py", "tests/test_dialects.py")
+"""What tries the text engine at every cut; coverage is measured at few of them."""
+
+PROPERTIES = ("tests/test_properties.py",)
+"""What tries it with any input."""
 
 CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
 """What takes a toolchain of its own."""
@@ -36,13 +39,14 @@ FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
 _TESTS = ("pytest", "-q", "-p", "no:cacheprovider")
 _COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
 
-_APART = (*ALL_CUTS, *CLIENTS, *WHOLE)
+_APART = (*PAGES, *PROPERTIES, *CLIENTS, *WHOLE)
 
 BESIDE = (
-    (*_COVERED, *ALL_CUTS),
     (*_COVERED, "-rs", *(f"--ignore={path}" for path in _APART)),
     (*_TESTS, "-rs", *CLIENTS),
     (*_COVERED, "-rs", *WHOLE),
+    (*_TESTS, *PAGES, *PROPERTIES),
+    (*_COVERED, "-p", "tests.few_cuts", *PAGES),
     (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
 )
 """What does not need each other, the longest first; two at a time, each told when it
