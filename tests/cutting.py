@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LONG = bool(os.environ.get("SIDECAR_LONG"))
 MEASURED = bool(os.environ.get("SIDECAR_FEW_CUTS"))
-FEW = 12
+FEW = 4
 EVERY = 2_000
 SEEDED = 200
 _NEAR = 12
