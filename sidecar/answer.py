@@ -157,7 +157,7 @@ class AnswerScanner(ShownScanner):
         restart = self.free - self.base
         tag = self.delimiters.any.search(self.buffer[: failed.position])
         end = min(tag.start(), restart) if tag else restart
-        full = self.trailing.held + end > self.max_held
+        full = self.trailing.held + self._held_before + end > self.max_held
         if full or end in (0, failed.position):
             return
         start = self.base
@@ -236,12 +236,13 @@ class AnswerScanner(ShownScanner):
         state = self._code
         if state.fenced:
             return True
-        if state is self.visible.code and self.trailing.breaks:
+        if state is not self.trailing.code and self.trailing.breaks:
             return False
         if not state.open_runs():
             return False
         at = self.base + self.at
-        limit = at + self.max_held
+        waits = self._held_before + self.trailing.held
+        limit = at + max(self.max_held - waits, 0)
         code = self.runs.verdict(state, self.buffer, self.base, at, limit, final)
         if code is False and not final and not self.runs.ended(limit):
             self.out.append((Kind.FULL, "", 0, 0))

@@ -39,13 +39,10 @@ class ShownScanner(WaitingScanner):
 
     def _limit(self, opening: Opening) -> int:
         """What waits together has one limit, but for calls, which have their own."""
-        limit, chain = super()._limit(opening), self.chain
+        limit = super()._limit(opening)
         if opening.form.about == "calls":
             return limit
-        limit -= self.trailing.held
-        if chain is None or opening.form.about != "results":
-            return limit
-        return limit - chain.held
+        return limit - self.trailing.held - self._held_before
 
     def _show(self, end: int) -> bool:
         """Shows the text up to ``end``; False: leading results before it are text, and
@@ -61,6 +58,12 @@ class ShownScanner(WaitingScanner):
         return True
 
     @property
+    def _held_before(self) -> int:
+        """How much waits before what trails: blanks and leading results."""
+        chain = self.chain
+        return self.visible.held + (0 if chain is None else chain.held)
+
+    @property
     def _results(self) -> LeadingResults | None:
         """The leading results, if any wait."""
         chain = self.chain
@@ -68,7 +71,7 @@ class ShownScanner(WaitingScanner):
 
     def _code_behind_results(self) -> CodeState:
         """The state of code in text that follows the leading results."""
-        code, results = self.visible.code.copy(), self._results
+        code, results = self.visible.code_ahead.copy(), self._results
         if results is not None and not results.is_echo():
             for text, _, _ in results.items:
                 code.feed(text)
@@ -92,7 +95,7 @@ class ShownScanner(WaitingScanner):
         chain = self.chain
         assert chain is not None  # the caller looked
         blanks = 0 if self.trailing else min(self._blanks(), end - self.at)
-        room = min(blanks, max(self.max_held, 1) - chain.held)
+        room = min(blanks, max(self.max_held - self._held_before, 0))
         if room:
             chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
             self.at += room

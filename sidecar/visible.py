@@ -255,6 +255,11 @@ class VisibleText:
         return self.line_shown and self.orphan is Orphan.NONE
 
     @property
+    def code_ahead(self) -> CodeState:
+        """The state of code before the next visible character."""
+        return self.code_at_call if self.orphan is Orphan.ARMED else self.code
+
+    @property
     def before(self) -> str:
         """What will stand directly before the next visible character."""
         armed = self.orphan is Orphan.ARMED

@@ -45,6 +45,14 @@ class WaitingScanner(ReasoningScanner):
 
         def _lead(self, parts: list[Placed], taken: Taken) -> None: ...
 
+        @property
+        def _held_before(self) -> int: ...
+
+    @property
+    def _room(self) -> int:
+        """How much more may wait, apart from what was torn (contract 7.9)."""
+        return self.max_held - self._held_before - self.trailing.loose
+
     def _blanks(self) -> int:
         match = _SPACE.match(self.buffer, self.at)
         return match.end() - self.at if match else 0
@@ -68,7 +76,7 @@ class WaitingScanner(ReasoningScanner):
     def _wait_blanks(self, end: int) -> bool:
         """True: there is no room for more."""
         blanks = min(self._blanks(), end - self.at)
-        room = min(blanks, max(self.max_held - self.trailing.loose, 0))
+        room = min(blanks, max(self._room, 0))
         if room:
             waits = self.buffer[self.at : self.at + room]
             self.trailing.blanks(waits, self.base + self.at)
@@ -83,7 +91,7 @@ class WaitingScanner(ReasoningScanner):
         text = self.buffer[self.at : end].rstrip(SPACE)
         if not torn.has_gap:
             left = torn.until - self.base - self.at
-            if text and left <= 0:
+            if left <= 0 and self._without_long_blanks(text):
                 torn.failed = torn.until - torn.start
                 self._give_up_torn(torn, None)
                 return False
@@ -107,7 +115,7 @@ class WaitingScanner(ReasoningScanner):
     def _without_long_blanks(self, text: str) -> str:
         """As much of ``text`` as stands before more blanks than may wait."""
         blanks = len(text) - len(text.lstrip(SPACE))
-        if self.trailing.loose + blanks > self.max_held:
+        if blanks > self._room:
             return ""
         if len(text) > self.max_held:
             for match in _SPACES.finditer(text, blanks):
@@ -157,7 +165,7 @@ class WaitingScanner(ReasoningScanner):
     def _hold_token(self, size: int) -> None:
         """What stands here is text only if visible text follows."""
         text, start = self.buffer[self.at : self.at + size], self.base + self.at
-        if self.trailing.held + size > self.max_held:
+        if self.trailing.held + self._held_before + size > self.max_held:
             self.out.append((Kind.FULL, "", 0, 0))
             self._end_trailing(followed=True)
             self._note_reopened()
@@ -180,7 +188,7 @@ class WaitingScanner(ReasoningScanner):
     @property
     def _code(self) -> CodeState:
         """The state of code before the next character."""
-        return self.trailing.code or self.visible.code
+        return self.trailing.code or self.visible.code_ahead
 
     def _remove(self, kind: Kind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer."""

@@ -82,10 +82,16 @@ def _reasoning(generator: Random) -> dict[str, Any]:
 
 # --- Text -----------------------------------------------------------------------------
 
+BLANKS = (" ", "\n", " " * 12, "\n" * 6, "\t \n")
+
 
 def text_of(generator: Random, most: int = 9) -> str:
-    """A text of at most ``most`` fragments, some of them broken or put into others."""
+    """A text of at most ``most`` fragments, some of them broken or put into others, at
+    times of a few that come again, with blanks between them."""
     count = generator.randint(1, most)
+    if generator.random() < 0.15:
+        few = [*(_fragment(generator) for _ in range(4)), *BLANKS]
+        return "".join(generator.choices(few, k=count))[:ENOUGH]
     return "".join([_fragment(generator) for _ in range(count)])[:ENOUGH]
 
 
