@@ -50,8 +50,11 @@ class WaitingScanner(ReasoningScanner):
 
     @property
     def _room(self) -> int:
-        """How much more may wait, apart from what was torn (contract 7.9)."""
-        return self.max_held - self._held_before - self.trailing.loose
+        """How much more may wait: what was torn has the room of a call for itself, what
+        it has beyond that counts (contract 7.9)."""
+        trailing = self.trailing
+        beyond = max(trailing.held - trailing.loose - self.max_call, 0)
+        return self.max_held - self._held_before - trailing.loose - beyond
 
     def _blanks(self) -> int:
         match = _SPACE.match(self.buffer, self.at)
