@@ -107,7 +107,10 @@ def test_json_is_what_the_server_says() -> None:
     assert events_of(run("normalize", "--json", str(LEAKING))) == said["events"]
 
 
-@pytest.mark.parametrize("data", [b"", JUNK, b"\x00" * 9, b"{", b"[[[", b"data: {\n\n"])
+ANYTHING = (b"", JUNK, b"\x00" * 9, b"{", b"[[[", b"data: {\n\n")
+
+
+@pytest.mark.parametrize("data", ANYTHING, ids=range(len(ANYTHING)))
 def test_anything_is_read(data: bytes) -> None:
     """No file crashes it; there is always an end."""
     events = events_of(run("normalize", "--json", "-", data=data))

@@ -24,6 +24,16 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _GENERATED = ("<attrs generated", "<cattrs generated", "<frozen", "<string>")
 """Code that attrs and the converter make from our own classes has these names."""
 
+_NAMELESS = ("attr", os.path.join("cattrs", "gen"))
+"""Older versions give theirs no name: whose it is tells the caller."""
+
+
+def _is_ours(name: str, *, nameless: bool) -> bool:
+    """``name``: the code's file, or its caller's if it is ``nameless``."""
+    if nameless:
+        return any(f"{os.sep}{each}{os.sep}" in name for each in _NAMELESS)
+    return os.path.exists(name) or name.startswith(_GENERATED)
+
 
 def main() -> None:
     report = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
@@ -37,8 +47,8 @@ def main() -> None:
             if flags & _WRITING and path != os.devnull:
                 told(event, path)
         elif event == "exec":
-            name = arguments[0].co_filename
-            if not os.path.exists(name) and not name.startswith(_GENERATED):
+            name, caller = arguments[0].co_filename, sys._getframe(1).f_code.co_filename
+            if not _is_ours(name or caller, nameless=not name):
                 told(event, name)
         elif event in _FORBIDDEN:
             told(event, arguments)
