@@ -50,11 +50,15 @@ class WaitingScanner(ReasoningScanner):
 
     @property
     def _room(self) -> int:
-        """How much more may wait: what was torn has the room of a call for itself, what
-        it has beyond that counts (contract 7.9)."""
-        trailing = self.trailing
-        beyond = max(trailing.held - trailing.loose - self.max_call, 0)
-        return self.max_held - self._held_before - trailing.loose - beyond
+        """How much more may wait (contract 7.9)."""
+        loose = self.trailing.loose
+        return self._room_behind(self.trailing.held - loose) - loose
+
+    def _room_behind(self, torn: int) -> int:
+        """How much may wait behind so many characters of what was torn: that has the
+        room of a call for itself, what it has beyond counts."""
+        beyond = max(torn - self.max_call, 0)
+        return self.max_held - self._held_before - beyond
 
     def _blanks(self) -> int:
         match = _SPACE.match(self.buffer, self.at)
@@ -120,9 +124,11 @@ class WaitingScanner(ReasoningScanner):
         blanks = len(text) - len(text.lstrip(SPACE))
         if blanks > self._room:
             return ""
-        if len(text) > self.max_held:
+        held = self.trailing.held
+        if len(text) > self._room_behind(held + len(text)):
             for match in _SPACES.finditer(text, blanks):
-                if match.end() - match.start() > self.max_held:
+                size = match.end() - match.start()
+                if size > self._room_behind(held + match.start()):
                     return text[: match.start()]
         return text
 
