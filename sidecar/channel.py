@@ -10,6 +10,7 @@ blocks wait, because they may say the same (contract 7.4).
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.blocks import Blocks
@@ -52,7 +53,7 @@ class Channel:
         self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
-        self._since_call: list[int] = []  # text blocks since the last call
+        self._since_call = array("Q")  # text blocks since the last call
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
         self._mirrors = NativeText(options.limits.max_document_chars)
@@ -165,7 +166,7 @@ class Channel:
         self.blocks.end()
         if call:
             self.answer.call()
-            self._since_call = []
+            self._since_call = array("Q")
             self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool = False) -> None:
@@ -213,7 +214,7 @@ class Channel:
         block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
         if self._watch is not None:
             self._watch.push(text)
-        if self._since_call[-1:] != [block]:
+        if not self._since_call or self._since_call[-1] != block:
             self._since_call.append(block)
         self._shown(text, start, end)
 
@@ -238,7 +239,7 @@ class Channel:
         if self._since_call:
             blocks = tuple(self._since_call)
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
-        self._since_call = []
+        self._since_call = array("Q")
         self.empty = self._empty_at_call
 
     def _full(self, _piece: Piece) -> None:

@@ -9,6 +9,7 @@ native text is compared only where such a block comes, so only there it is kept.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from attrs import define, field
@@ -69,7 +70,8 @@ class TaggedReasoning:
         self.held = 0
         self._block: _Block | None = None
         self._same: SameText | None = None
-        self._copies: list[int] = []  # blocks that may repeat native text
+        # Numbers in a list take five times as much, and a stream has no end.
+        self._copies = array("Q")  # blocks that may repeat native text
         self._is_second = False  # native reasoning has come
         self._mirrors = mirrors
         self._native: str | None = None  # the first native text, once it is wanted
@@ -129,7 +131,7 @@ class TaggedReasoning:
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
         rule = self.policy.unclosed
         to_text = block.to_text if rule == "auto" else rule == "text"
-        gone = self._copies if self._same is not None and self._same.same else []
+        gone = self._copies if self._same is not None and self._same.same else ()
         numbers = tuple(number for number in block.sent if number not in gone)
         if not to_text or not numbers or self._shows_delimiter(block, numbers):
             return False
@@ -169,7 +171,7 @@ class TaggedReasoning:
         if not self._is_second:
             self._same = self._same or SameText()
             self._same.tagged(text)
-            if number not in self._copies[-1:]:
+            if not self._copies or self._copies[-1] != number:
                 self._copies.append(number)
 
     def _settle(self, is_copy: Callable[[str], bool]) -> None:
