@@ -57,8 +57,7 @@ class WaitingScanner(ReasoningScanner):
     def _room_behind(self, torn: int) -> int:
         """How much may wait behind so many characters of what was torn: that has the
         room of a call for itself, what it has beyond counts."""
-        beyond = max(torn - self.max_call, 0)
-        return self.max_held - self._held_before - beyond
+        return self.max_held - self._held_before - max(torn - self.max_call, 0)
 
     def _blanks(self) -> int:
         match = _SPACE.match(self.buffer, self.at)
@@ -122,10 +121,10 @@ class WaitingScanner(ReasoningScanner):
     def _without_long_blanks(self, text: str) -> str:
         """As much of ``text`` as stands before more blanks than may wait."""
         blanks = len(text) - len(text.lstrip(SPACE))
-        if blanks > self._room:
+        if blanks and blanks > self._room:
             return ""
-        held = self.trailing.held
-        if len(text) > self._room_behind(held + len(text)):
+        if len(text) > self._room_behind(self.trailing.held + len(text)):
+            held = self.trailing.held
             for match in _SPACES.finditer(text, blanks):
                 size = match.end() - match.start()
                 if size > self._room_behind(held + match.start()):
