@@ -53,6 +53,7 @@ class Channel:
         self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
+        # An array, as in `TaggedReasoning`: there may be very many.
         self._since_call = array("Q")  # text blocks since the last call
         self._native: Splitter | None = None
         self._native_key: int | str | None = None

@@ -28,10 +28,10 @@ _NAMELESS = ("attr", os.path.join("cattrs", "gen"))
 """Older versions give theirs no name: whose it is tells the caller."""
 
 
-def _is_ours(name: str, *, nameless: bool) -> bool:
-    """``name``: the code's file, or its caller's if it is ``nameless``."""
-    if nameless:
-        return any(f"{os.sep}{each}{os.sep}" in name for each in _NAMELESS)
+def _is_ours(name: str, caller: str) -> bool:
+    """``name``: the code's file, ``caller``: that of the code which runs it."""
+    if not name:
+        return any(f"{os.sep}{each}{os.sep}" in caller for each in _NAMELESS)
     return os.path.exists(name) or name.startswith(_GENERATED)
 
 
@@ -48,7 +48,7 @@ def main() -> None:
                 told(event, path)
         elif event == "exec":
             name, caller = arguments[0].co_filename, sys._getframe(1).f_code.co_filename
-            if not _is_ours(name or caller, nameless=not name):
+            if not _is_ours(name, caller):
                 told(event, name)
         elif event in _FORBIDDEN:
             told(event, arguments)
