@@ -35,6 +35,7 @@ class AnswerScanner(ShownScanner):
         super().__init__(rules)
         self.reopens = False  # a closer without opener may reclassify
         self.likely_open = False
+        self.thinks = True  # an opener begins reasoning, or is just taken out
         self.orphans = 0  # closers without opener since the last structured call
         self.tried = -1  # the last place where a line began with nothing special
 
@@ -197,7 +198,6 @@ class AnswerScanner(ShownScanner):
         if taken.kind is Kind.ENTER:
             self._settle_torn()
             self._remove(Kind.DELIMITER, taken.end)
-            self.reopens = False
             self._begin(middle=False)
             return
         if taken.opening.form.place == "end":
@@ -286,5 +286,9 @@ class AnswerScanner(ShownScanner):
         last = last if self._line_shown else ""
         middle = bool(last) and last not in CLOSING_PUNCTUATION
         self._remove(Kind.DELIMITER, len(delimiter))
-        self.reopens = False
         self._begin(middle=middle)
+
+    def _begin(self, *, middle: bool) -> None:
+        self.reopens = False
+        if self.thinks:
+            super()._begin(middle=middle)

@@ -24,6 +24,7 @@ from sidecar.splitter import Splitter
 from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
 from sidecar.text import SurrogateJoiner
 from sidecar.text_map import RECENT, TextMap
+from sidecar.twice import TwiceSplitter
 from sidecar.watch import Watch
 
 if TYPE_CHECKING:
@@ -45,16 +46,15 @@ class Channel:
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self.formed = Formed(choice, outlet, self.blocks, written)
-        self.max_held = options.limits.max_held_chars
-        self.answer = self._splitter(
-            starts_open=self.policy.starts_open,
-            likely_open=shared.profile.starts_open,
+        opens, likely = self.policy.starts_open, shared.profile.starts_open
+        self.answer = TwiceSplitter(
+            self._splitter(starts_open=opens, likely_open=likely),
+            self._splitter(starts_open="closed", thinks=False),
         )
         self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
-        # An array, as in `TaggedReasoning`: there may be very many.
-        self._since_call = array("Q")  # text blocks since the last call
+        self._since_call = array("Q")  # text blocks since the last call: very many
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
         self._mirrors = NativeText(options.limits.max_document_chars)

@@ -35,7 +35,8 @@ class Splitter(AnswerScanner):
     """Splits one channel: ``push(text)``, ``flush()``; both give pieces.
 
     ``native`` is for a provider's own reasoning field: all of it is reasoning, and
-    delimiters are only removed.
+    delimiters are only removed; so they are where it ``thinks`` not, and nothing is
+    reasoning.
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class Splitter(AnswerScanner):
         max_held: int = 65_536,
         max_call: int = 1_048_576,
         native: bool = False,
+        thinks: bool = True,
     ) -> None:
         context = context or Context()
         super().__init__(Rules(lexicon, context, scope, max_held, max_call, native))
         self.reopens = starts_open == "auto"
         self.likely_open = likely_open
+        self.thinks = thinks
         self.depth = 1 if native or starts_open == "open" else 0
         self.implicit = self.depth == 1
         self.gates = lexicon.gates  # for plain text from here on
@@ -70,12 +73,15 @@ class Splitter(AnswerScanner):
             self._take(final=False)
         return self._give()
 
-    def flush(self, *, followed: bool = False) -> Pieces:
+    def flush(self, *, followed: bool = False, cuts: bool = True) -> Pieces:
         """Decides what is held as at the end of the text.
 
-        ``followed``: something visible follows that is not text.
+        ``followed``: something visible follows that is not text; ``cuts``: a call that
+        breaks off here is one.
         """
+        self.cuts = cuts
         self._take(final=True)
+        self.cuts = True
         self._end_torn()
         if (results := self._results) is not None:
             self._decide(followed and results.is_echo())
@@ -89,6 +95,11 @@ class Splitter(AnswerScanner):
         """A structured call stands here; text before it is never reclassified."""
         self.visible.call()
         self.orphans = 0
+
+    def reopen(self) -> Pieces:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        self.visible.reopen(self.out)
+        return self._give()
 
     def native_begins(self) -> None:
         """Native reasoning has come: no closer makes visible text reasoning any more,

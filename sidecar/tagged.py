@@ -17,6 +17,7 @@ from attrs import define, field
 from sidecar.events import Reclassify, Retract
 from sidecar.pieces import Kind, Piece, merged
 from sidecar.reasoning import Collapsed, SameText
+from sidecar.scanner import FORMED
 from sidecar.splitter import Splitter
 from sidecar.text import SurrogateJoiner
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from sidecar.options import ReasoningPolicy
     from sidecar.outlet import Outlet
     from sidecar.reasoning import NativeText
+    from sidecar.twice import TwiceSplitter
 
-REMOVALS = (Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK, Kind.CALL)
+REMOVALS = {*FORMED, Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK}
 
 HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
 
@@ -56,14 +58,14 @@ class TaggedReasoning:
         self,
         choice: int,
         policy: ReasoningPolicy,
-        answer: Splitter,
+        answer: TwiceSplitter,
         mirrors: NativeText,
         blocks: Blocks,
         outlet: Outlet,
     ) -> None:
         self.choice = choice
         self.policy = policy
-        self.max_held = answer.max_held
+        self.max_held = answer.first.max_held
         self.answer = answer
         self.blocks = blocks
         self.outlet = outlet
@@ -165,8 +167,8 @@ class TaggedReasoning:
     def _sent(self, block: _Block, number: int, text: str) -> None:
         if number not in block.sent[-1:]:
             block.sent.append(number)
-        if len(block.head) < self.answer.literals.longest:
-            block.head += text[: self.answer.literals.longest]
+        if len(block.head) < self.answer.first.literals.longest:
+            block.head += text[: self.answer.first.literals.longest]
         block.shown = block.shown or not text.isspace()
         if not self._is_second:
             self._same = self._same or SameText()
@@ -216,7 +218,7 @@ class TaggedReasoning:
         """The first native text, collapsed."""
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
-            probe = _splitter_like(self.answer, native=True)
+            probe = _splitter_like(self.answer.first, native=True)
             sent = (piece for piece in probe.push(text) if piece[0] is Kind.REASONING)
             words = "".join(piece[1] for piece in sent)
             self._native = self._collapsed.push(words)
@@ -226,9 +228,11 @@ class TaggedReasoning:
         """Would these blocks, as visible text, show a delimiter?"""
         builder = self.outlet.builder
         if not builder.parts:
-            return self.answer.quoted or would_remove(self.answer, block.head)
+            return self.answer.first.quoted or would_remove(
+                self.answer.second, block.head
+            )
         texts = (builder.any_text(self.choice, number) for number in numbers)
-        return would_remove(self.answer, "".join(text or "" for text in texts))
+        return would_remove(self.answer.second, "".join(text or "" for text in texts))
 
 
 def _splitter_like(answer: Splitter, *, native: bool = False) -> Splitter:
@@ -252,5 +256,4 @@ def would_remove(answer: Splitter, text: str) -> bool:
         return False
     probe = _splitter_like(answer)
     pieces = [*probe.push(tail + text), *probe.flush()]
-    spans = ((start, end) for kind, _, start, end in pieces if kind in REMOVALS)
-    return any(start < len(tail) < end for start, end in spans)
+    return any(kind in REMOVALS and end > len(tail) for kind, _, _, end in pieces)

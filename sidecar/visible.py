@@ -158,7 +158,7 @@ class VisibleText:
     def _begin_line(self, out: Pieces) -> None:
         """The first visible character of a line is about to come."""
         if self.orphan is Orphan.ARMED:
-            self._reopen(out)
+            self.reopen(out)
         self.orphan = Orphan.NONE
         if self.start and self.start_removed:
             self._drop(self.lines, out)
@@ -170,7 +170,7 @@ class VisibleText:
         self.line_shown = True
         self.last = ""
 
-    def _reopen(self, out: Pieces) -> None:
+    def reopen(self, out: Pieces) -> None:
         """What was shown since the last call is reasoning: a new answer starts here."""
         out.append((Kind.REOPEN, "", 0, 0))
         self.reopened = True

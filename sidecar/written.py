@@ -39,6 +39,7 @@ class FormScanner:
         self.free = 0  # before this position no candidate may begin
         self.freed_inside = False  # what was read up to there began in reasoning
         self.candidate: Candidate | None = None
+        self.cuts = True  # a call that breaks off at the end is one
         #: closers of what was left as text, in the answer and in reasoning
         self._owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
         self.taken: deque[Taken | Failed] = deque()
@@ -70,6 +71,7 @@ class FormScanner:
         """Gives the candidate all there is; False when it stays open."""
         candidate = self.candidate
         assert candidate is not None  # the caller looked
+        candidate.cuts = self.cuts
         verdict = candidate.push(self.buffer[self.at :], final=final)
         self.at = len(self.buffer)
         if verdict is None:

@@ -32,6 +32,21 @@ def lines_of(run: Callable[[], object]) -> int:
     return count
 
 
+SIZES = (300, 3_000)
+LATER = (4_000, 8_000, 16_000)
+
+
+def is_linear(work: Callable[[int], object]) -> bool:
+    """Ten times as much takes about ten times the lines. Where the first of it takes
+    less (until as much nests or waits as may), twice as much more takes twice as many.
+    """
+    few, many = (lines_of(lambda size=size: work(size)) for size in SIZES)
+    if many < 12 * few + 2_000:
+        return True
+    few, some, many = (lines_of(lambda size=size: work(size)) for size in LATER)
+    return many - some < 2.2 * (some - few) + 2_000
+
+
 def in_slices(text: str) -> list[str]:
     """``text`` in chunks of three characters."""
     return pieces(text, list(range(3, len(text), 3)))

@@ -39,13 +39,14 @@ from sidecar.methods import PushResult
 from sidecar.splitter import Splitter
 
 SHORT = {
-    "pieces": 1_500,
-    "text": 180,
+    "pieces": 1_200,
+    "text": 140,
     "long": 3,
-    "turns": 120,
+    "turns": 100,
     "documents": 80,
     "bodies": 100,
-    "stored": 150,
+    "stored": 120,
+    "closed": 120,
     "rpc": 100,
 }
 """Inputs of each lane here."""

@@ -33,7 +33,7 @@ CORE = _names(
     written
     wires.parts sources
     message builder plain outlet ending visible torn trailing scanner waiting shown
-    answer splitter
+    answer splitter twice
     usage provider_error_kinds provider_error_waits provider_error_bodies
     provider_errors
     citations blocks tagged sse jsonstream base64text eventstream decoders

@@ -22,7 +22,7 @@ from random import Random
 from typing import Any
 
 from checking import assert_conserved, assert_sound, feed, options_of
-from line_count import in_slices, lines_of
+from line_count import in_slices, is_linear
 from notation import plain
 from oracle import healed, outside_code, tiles
 
@@ -32,6 +32,7 @@ from sidecar.outlet import Outlet
 from sidecar.pieces import Kind, merged
 from sidecar.splitter import Splitter
 from sidecar.surroundings import Surroundings, surroundings
+from sidecar.twice import TwiceSplitter
 
 Input = dict[str, Any]
 
@@ -80,16 +81,17 @@ def check_pieces(given: Input) -> None:
         if sum(map(len, chunks)) != len(text) or text != "".join(chunks):
             chunks = list(text)  # a cut between the halves of a character
     shared = _surroundings(json.dumps(given["params"]))
-    whole, taken, held = _split(shared, [text])
-    cut, taken_cut, held_cut = _split(shared, chunks)
+    twice = len(text) % 4 == 0  # as in a channel: some are enough here
+    whole, taken, held = _split(shared, [text], twice=twice)
+    cut, taken_cut, held_cut = _split(shared, chunks, twice=twice)
     assert _meaning(cut) == _meaning(whole), "another cut, other pieces"
     assert taken_cut == taken, "another cut, other calls"
     written = [(start, end, part) for _, part, start, end in whole if part]
     assert not tiles(text, written), "something is in two pieces"
     _assert_hidden(shared, whole)
     limits = shared.options.limits
-    longest = shared.lexicon.literals.longest
-    most = limits.max_held_chars + limits.max_call_chars + longest
+    begun = shared.lexicon.literals.longest * (1 + twice)  # a literal in each reading
+    most = limits.max_held_chars + limits.max_call_chars + begun
     assert max(held, held_cut) <= most, "too much was held"
 
 
@@ -104,18 +106,26 @@ def _surroundings(params: str) -> Surroundings:
     return surroundings(options, Outlet(parts=True, trace=False))
 
 
-def _split(shared: Surroundings, chunks: list[str]) -> tuple[list[Any], list[Any], int]:
+def _split(
+    shared: Surroundings, chunks: list[str], *, twice: bool
+) -> tuple[list[Any], list[Any], int]:
     """The pieces of a text, what was taken for a form, and the most that was held."""
     limits, policy = shared.options.limits, shared.policy.reasoning
-    splitter = Splitter(
+    rules: Any = {
+        "scope": policy.scope,
+        "max_held": limits.max_held_chars,
+        "max_call": limits.max_call_chars,
+    }
+    splitter: Splitter | TwiceSplitter = Splitter(
         shared.lexicon,
         shared.context,
-        scope=policy.scope,
         starts_open=policy.starts_open,
         likely_open=shared.profile.starts_open,
-        max_held=limits.max_held_chars,
-        max_call=limits.max_call_chars,
+        **rules,
     )
+    if twice:
+        again = Splitter(shared.lexicon, shared.context, thinks=False, **rules)
+        splitter = TwiceSplitter(splitter, again)
     pieces, held = [], 0
     for chunk in chunks:
         pieces += splitter.push(chunk)
@@ -163,11 +173,6 @@ def _assert_same(first: Any, other: Any) -> None:
     assert plain(other.message) == plain(first.message), "another cut, another message"
 
 
-SIZES = (400, 4_000)
-LARGER = (4_000, 40_000)
-"""Forms that nest grow until they are as deep as they may be: only then is it known."""
-
-
 def draw_long(number: int) -> Input:
     """Some fragments, to be repeated."""
     generator = Random(number)
@@ -179,16 +184,13 @@ def draw_long(number: int) -> Input:
 
 def check_long(given: Input) -> None:
     """Ten times the input takes ten times the work, counted in lines of ours."""
-    if not _is_linear(given, SIZES):
-        assert _is_linear(given, LARGER), "more than linear work"
-
-
-def _is_linear(given: Input, sizes: tuple[int, int]) -> bool:
     unit, params = given["unit"] or "a", given["params"]
-    texts = (unit * (size // len(unit) + 1) for size in sizes)
-    chunks = [in_slices(text) if given["sliced"] else [text] for text in texts]
-    few, many = (lines_of(lambda each=each: feed(params, each)) for each in chunks)
-    return many < 11 * few + 2_000
+
+    def work(size: int) -> None:
+        text = unit * (size // len(unit) + 1)
+        feed(params, in_slices(text) if given["sliced"] else [text])
+
+    assert is_linear(work), "more than linear work"
 
 
 def draw_turns(number: int) -> Input:

@@ -38,21 +38,26 @@ def check_stored(given: Input) -> None:
 
 
 def check_closed(given: Input) -> None:
-    """What breaks off before a call is text (contract 7.7), though no call follows in
-    the text that is left."""
+    """What breaks off before a call is text (contract 7.7), and so is what reasoning
+    tears, though neither stands in the text that is left."""
     message = feed({"wire": "text"}, given["texts"]).message
-    result, calls = inspect(assistant(message.text)), _before_calls(message)
-    cut = [any(each.start < at <= each.end for at in calls) for each in result.findings]
-    assert all(cut), "it needs repair"
-    assert result.malformed == bool(cut)
+    result, calls = inspect(assistant(message.text)), _places(message, "tool-call")
+    thoughts = _places(message, "reasoning")
+    end = None  # of what broke off, perhaps behind tokens
+    for each in reversed(result.findings):
+        cut = any(each.start < at <= each.end for at in calls)
+        torn = any(each.start < at < each.end for at in thoughts)
+        assert cut or torn or each.end == end, "it needs repair"
+        end = each.start
+    assert result.malformed == bool(result.findings)
 
 
-def _before_calls(message: Message) -> list[int]:
-    """How much text stands before each call."""
-    calls, size = [], 0
+def _places(message: Message, of: str) -> list[int]:
+    """How much text stands before each block of a type."""
+    places, size = [], 0
     for block in message.blocks or ():
         if block.type == "text":
             size += len(block.text)
-        elif block.type == "tool-call":
-            calls.append(size)
-    return calls
+        elif block.type == of:
+            places.append(size)
+    return places
