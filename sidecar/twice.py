@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _TOLD = (Kind.SEEN, Kind.FAILED)
 """Of text that stays the first reading has told."""
 
-_ENTERS = frozenset((Kind.ENTER, Kind.ENTER_MID))
+_REASONS = frozenset((Kind.DELIMITER, Kind.ENTER, Kind.ENTER_MID))
+"""What stands where reasoning begins."""
 
 
 class TwiceSplitter:
@@ -117,7 +118,7 @@ class TwiceSplitter:
                 continue
             if kind in FORMED or kind in _TOLD:
                 self._take(self.first.taken.popleft(), out)
-            elif kind in _ENTERS:
+            elif kind in _REASONS:
                 self._again(self.second.flush(), out)
             elif kind is Kind.REOPEN:
                 self._again([*self.second.flush(), *self.second.reopen()], out)

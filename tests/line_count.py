@@ -33,7 +33,7 @@ def lines_of(run: Callable[[], object]) -> int:
 
 
 SIZES = (300, 3_000)
-LATER = (4_000, 8_000, 16_000)
+LATER = (2_000, 4_000, 8_000)
 
 
 def is_linear(work: Callable[[int], object]) -> bool:
@@ -44,7 +44,7 @@ def is_linear(work: Callable[[int], object]) -> bool:
     if many < 12 * few + 2_000:
         return True
     few, some, many = (lines_of(lambda size=size: work(size)) for size in LATER)
-    return many - some < 2.2 * (some - few) + 2_000
+    return many - some < 2.6 * (some - few) + 2_000
 
 
 def in_slices(text: str) -> list[str]:
