@@ -31,12 +31,13 @@ def opened(
 ) -> Iterator[tuple[OpenCall, Span]]:
     """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
 
-    Each has the text up to its own end, the last one what is left. ``number`` makes
-    the first missing id.
+    Each has the text up to its own end, the last one what is left; nothing behind what
+    was torn (``text`` is its first part then). ``number`` makes the first missing id.
     """
     begin = 0
     for place, call in enumerate(calls):
-        end = len(text) if place == len(calls) - 1 else max(begin, call.end)
+        is_last = place == len(calls) - 1
+        end = len(text) if is_last else min(max(begin, call.end), len(text))
         made = OpenCall(
             name=call.name,
             id=call.id or f"call_t{choice}_{number + place}",
