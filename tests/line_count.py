@@ -41,10 +41,10 @@ def is_linear(work: Callable[[int], object]) -> bool:
     less (until as much nests or waits as may), twice as much more takes twice as many.
     """
     few, many = (lines_of(lambda size=size: work(size)) for size in SIZES)
-    if many < 12 * few + 2_000:
+    if many < 11 * few + 2_000:
         return True
     few, some, many = (lines_of(lambda size=size: work(size)) for size in LATER)
-    return many - some < 2.6 * (some - few) + 2_000
+    return many - some < 2.4 * (some - few) + 2_000
 
 
 def in_slices(text: str) -> list[str]:
