@@ -20,16 +20,15 @@ from sidecar.pieces import Kind, Piece, Pieces, merged
 from sidecar.plain import PlainRun
 from sidecar.reasoning import NativeText
 from sidecar.removals import REMOVALS, Counters
-from sidecar.splitter import Splitter
 from sidecar.tagged import HOLD_LIMIT, TaggedReasoning
 from sidecar.text import SurrogateJoiner
 from sidecar.text_map import RECENT, TextMap
-from sidecar.twice import TwiceSplitter
 from sidecar.watch import Watch
 
 if TYPE_CHECKING:
     from sidecar.formed import Written
     from sidecar.gates import Gate
+    from sidecar.splitter import Splitter
     from sidecar.surroundings import Surroundings
 
 
@@ -39,18 +38,14 @@ class Channel:
     def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
         options, outlet = shared.options, shared.outlet
         self.choice = choice
-        self.shared = shared
+        self._shared = shared
         self.policy = options.policy.reasoning
         self.outlet = outlet
         self.counters = Counters()
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self.formed = Formed(choice, outlet, self.blocks, written)
-        opens, likely = self.policy.starts_open, shared.profile.starts_open
-        self.answer = TwiceSplitter(
-            self._splitter(starts_open=opens, likely_open=likely),
-            self._splitter(starts_open="closed", thinks=False),
-        )
+        self.answer = shared.answer()
         self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
@@ -63,17 +58,6 @@ class Channel:
         self._run = PlainRun(choice, outlet, self._account, self._hold)
         self.tagged = TaggedReasoning(
             choice, self.policy, self.answer, self._mirrors, self.blocks, outlet
-        )
-
-    def _splitter(self, **more: Any) -> Splitter:
-        limits = self.shared.options.limits
-        return Splitter(
-            self.shared.lexicon,
-            self.shared.context,
-            scope=self.policy.scope,
-            max_held=limits.max_held_chars,
-            max_call=limits.max_call_chars,
-            **more,
         )
 
     # What comes in
@@ -140,7 +124,7 @@ class Channel:
             self._native_key = block
             self.blocks.end_native()
         if self._native is None:
-            self._native = self._splitter(native=True)
+            self._native = self._shared.native()
             self.answer.native_begins()
         self._take_native(self._native.push(text))
         if self._native.held:

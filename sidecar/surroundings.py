@@ -1,12 +1,12 @@
 """What all choices of a stream share: its options, made ready for the text engine.
 
 `surroundings` is the one place where policy, profile and declared tools become the
-lexicon and the context of the splitters.
+lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
@@ -16,6 +16,8 @@ from sidecar.echo import EchoRules, known_value
 from sidecar.grammar import Context
 from sidecar.options import DEFAULT_TAGS
 from sidecar.profiles import Profile, profile_of
+from sidecar.splitter import Splitter
+from sidecar.twice import TwiceSplitter
 
 if TYPE_CHECKING:
     from sidecar.lexicon import Lexicon
@@ -41,6 +43,29 @@ class Surroundings:
     watch: Context | None
     outlet: Outlet
     tools: dict[str, Tool] | None
+
+    def answer(self) -> TwiceSplitter:
+        """What reads the text of a new choice."""
+        opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
+        return TwiceSplitter(
+            self._splitter(starts_open=opens, likely_open=likely),
+            self._splitter(starts_open="closed", thinks=False),
+        )
+
+    def native(self) -> Splitter:
+        """What reads the native reasoning of a new choice."""
+        return self._splitter(native=True)
+
+    def _splitter(self, **more: Any) -> Splitter:
+        limits = self.options.limits
+        return Splitter(
+            self.lexicon,
+            self.context,
+            scope=self.policy.reasoning.scope,
+            max_held=limits.max_held_chars,
+            max_call=limits.max_call_chars,
+            **more,
+        )
 
 
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:

@@ -30,9 +30,7 @@ from fuzz import inputs
 from sidecar.jsontext import is_portable
 from sidecar.outlet import Outlet
 from sidecar.pieces import Kind, merged
-from sidecar.splitter import Splitter
 from sidecar.surroundings import Surroundings, surroundings
-from sidecar.twice import TwiceSplitter
 
 Input = dict[str, Any]
 
@@ -110,22 +108,8 @@ def _split(
     shared: Surroundings, chunks: list[str], *, twice: bool
 ) -> tuple[list[Any], list[Any], int]:
     """The pieces of a text, what was taken for a form, and the most that was held."""
-    limits, policy = shared.options.limits, shared.policy.reasoning
-    rules: Any = {
-        "scope": policy.scope,
-        "max_held": limits.max_held_chars,
-        "max_call": limits.max_call_chars,
-    }
-    splitter: Splitter | TwiceSplitter = Splitter(
-        shared.lexicon,
-        shared.context,
-        starts_open=policy.starts_open,
-        likely_open=shared.profile.starts_open,
-        **rules,
-    )
-    if twice:
-        again = Splitter(shared.lexicon, shared.context, thinks=False, **rules)
-        splitter = TwiceSplitter(splitter, again)
+    answer = shared.answer()
+    splitter = answer if twice else answer.first
     pieces, held = [], 0
     for chunk in chunks:
         pieces += splitter.push(chunk)
