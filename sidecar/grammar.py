@@ -152,7 +152,11 @@ def literal(cursor: Cursor, *options: str) -> Reading[str]:
 
 
 def _common(text: str) -> Callable[[str], int]:
+    first = text[:1]
+
     def count(other: str) -> int:
+        if other[:1] != first:  # so begin nearly all
+            return 0
         pairs = zip(text, other, strict=False)
         return next((n for n, (a, b) in enumerate(pairs) if a != b), len(text))
 
