@@ -16,11 +16,15 @@ from typing import Any
 
 from environment import ROOT, ensure
 
-PAGES = ("tests/test_spec.py", "tests/test_dialects.py")
-"""What tries the text engine at every cut; coverage is measured at few of them."""
+CUT = ("tests/test_spec.py", "tests/test_dialects.py", "tests/test_wires.py")
+"""What tries the engine at every cut; coverage is measured at few of them."""
 
-PROPERTIES = ("tests/test_properties.py",)
-"""What tries it with any input."""
+WHOLE = (
+    *("tests/test_cases.py", "tests/test_corpus.py", "tests/test_fuzz.py"),
+    *("tests/test_linear.py", "tests/test_packaging.py", "tests/test_properties.py"),
+    "tests/test_soak.py",
+)
+"""What reads any input and runs whole processes: coverage needs none of it."""
 
 CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
 """What takes a toolchain of its own."""
@@ -28,26 +32,20 @@ CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
 PLAIN = ("tests/test_jsontext.py", "tests/test_wires.py", "tests/test_protocol.py")
 """What is run again on the standard library's JSON."""
 
-WHOLE = (
-    *("tests/test_corpus.py", "tests/test_cases.py", "tests/test_wires.py"),
-    *("tests/test_fuzz.py", "tests/test_soak.py", "tests/test_packaging.py"),
-)
-"""What reads whole recordings and runs whole processes: an eighth of the work."""
+FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
 
-FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
-
-_TESTS = ("pytest", "-q", "-p", "no:cacheprovider")
+_TESTS = ("pytest", "-q", "-rs", "-p", "no:cacheprovider")
 _COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
-
-_APART = (*PAGES, *PROPERTIES, *CLIENTS, *WHOLE)
+_FEW_CUTS = ("-p", "tests.few_cuts")
 
 BESIDE = (
-    (*_COVERED, "-rs", *(f"--ignore={path}" for path in _APART)),
-    (*_TESTS, "-rs", *CLIENTS),
-    (*_COVERED, "-rs", *WHOLE),
-    (*_TESTS, *PAGES, *PROPERTIES),
-    (*_COVERED, "-p", "tests.few_cuts", *PAGES),
-    (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
+    (*_COVERED, *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS))),
+    (*_TESTS, *CLIENTS),
+    (*_COVERED, *_FEW_CUTS, *CUT),
+    (*_TESTS, *CUT),
+    (*_TESTS, *WHOLE),
+    (*_TESTS, "-p", "tests.without_orjson", *_FEW_CUTS, *PLAIN),
+    ("mypy",),
 )
 """What does not need each other, the longest first; two at a time, each told when it
 is done."""
