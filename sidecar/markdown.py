@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from enum import Enum
-from typing import ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar
 
 LONGEST_RUN = 32
 """Longer backtick runs never open a span, so that open runs stay few."""
@@ -136,9 +137,16 @@ class CodeState:
 
     def copy(self) -> CodeState:
         twin = CodeState()
-        for name in self.__slots__:
-            setattr(twin, name, getattr(self, name))
+        twin.resume(self.state())
         return twin
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is known, to be compared or resumed."""
+        return _STATE(self)
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        for name, value in zip(self.__slots__, state, strict=True):
+            setattr(self, name, value)
 
     @property
     def in_fence(self) -> bool:
@@ -269,6 +277,9 @@ class CodeState:
         Line.FENCED_TRAIL: _fenced_trail,
         Line.FENCED: _fenced,
     }
+
+
+_STATE = attrgetter(*CodeState.__slots__)
 
 
 def _run_end(text: str, at: int, character: str) -> int:

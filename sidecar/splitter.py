@@ -13,7 +13,7 @@ and line go on. While ``gate`` is set, text in which nothing matters is one piec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sidecar.answer import AnswerScanner
 from sidecar.gates import IN_FENCE, INDENT
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sidecar.gates import Gate
     from sidecar.lexicon import Lexicon
     from sidecar.scanner import Scope
+
+State: TypeAlias = tuple[int, dict[str, int], tuple[Any, ...]]
+"""A position, the closers that are text, and what is known of what was shown."""
 
 _STEP = 2048
 """Code points that are taken into the buffer at once."""
@@ -109,6 +112,28 @@ class Splitter(AnswerScanner):
             self.depth, self.implicit = 0, False
             self.out.clear()
             self._watch()
+
+    def state(self) -> State:
+        """By what text is read from here on, where nothing is held."""
+        return self.base, dict(self._owed[0]), self.visible.state()
+
+    def resume(self, state: State, size: int) -> None:
+        """Goes on from ``state``, as if it had shown ``size`` code points more."""
+        _, owed, visible = state
+        self.base += size
+        self._owed[0].clear()
+        self._owed[0].update(owed)
+        self.visible.resume(visible)
+        self._watch()
+
+    def reads_like(self, other: Splitter) -> bool:
+        """Whether both read text alike from here on, until something is taken out of
+        it; never while something is held."""
+        if self.depth or other.depth or self.border or other.border:
+            return False
+        if self.holds or other.holds or self._owed[0] != other._owed[0]:
+            return False
+        return self.visible.state() == other.visible.state()
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""

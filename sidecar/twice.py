@@ -3,8 +3,11 @@
 `TwiceSplitter` has the verbs of `Splitter` and gives the same pieces. What the first
 reading shows is read by a second one, which knows nothing of what was taken out: so the
 visible text is what repair would leave of it (design, invariant 9). Positions stay
-those of the raw channel. Where nothing is taken out the second reading changes nothing,
-since what a text is read as does not depend on how it comes.
+those of the raw channel.
+
+Where nothing is taken out the second reading changes nothing, since what a text is read
+as does not depend on how it comes. So while both readings know the same, the second one
+waits: it goes on from where the first has been before that held or took something out.
 
 What order needs is decided where reasoning, a call or a new answer stands: the second
 reading never holds text back behind them.
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from sidecar.candidate import Failed
     from sidecar.gates import Gate, Gates
     from sidecar.pieces import Piece
-    from sidecar.splitter import Splitter
+    from sidecar.splitter import Splitter, State
 
 _TOLD = (Kind.SEEN, Kind.FAILED)
 """Of text that stays the first reading has told."""
@@ -47,6 +50,9 @@ class TwiceSplitter:
         self.gate: Gate | None = None
         self._places = _Places()
         self._full = 0  # holds of the first reading that the second has not met
+        self._alike = False  # the second reading waits, and holds nothing
+        self._since = 0  # where it does, in the raw channel
+        self._state: State | None = None  # of the first, before what that holds
 
     @property
     def gates(self) -> Gates:
@@ -67,16 +73,56 @@ class TwiceSplitter:
         return self.first.held + self.second.held
 
     def push(self, text: str) -> Pieces:
-        out = self._read(self.first.push(text))
-        if not self.second.holds:
-            self._places.forget()
+        if self._alike:
+            self._state = self._state or self.first.state()
+            out = self.first.push(text)
+            if out:
+                out = self._go_on(out)
+        else:
+            out = self._both(self.first.push(text))
         self._watch()
         return out
+
+    def _go_on(self, pieces: Pieces) -> Pieces:
+        """Pieces come while the second reading waits, which it may where all is text.
+        If more is held, it has to look whether it would hold some of that text."""
+        for piece in pieces:
+            if piece[0] is not Kind.TEXT:
+                self._resume()
+                return self._both(pieces)
+        if not self.first.holds:
+            self._state = None
+            return pieces
+        self._resume()
+        out = self._both(pieces)
+        if not self.second.holds:
+            self._alike, self._since = True, pieces[-1][3]
+            self._state = self._since, *self.second.state()[1:]
+        return out
+
+    def _both(self, pieces: Pieces) -> Pieces:
+        """What the second reading, which is up to date, makes of the first."""
+        out = self._read(pieces)
+        if not self.second.holds:
+            self._places.forget()
+            if self.first.reads_like(self.second):
+                self._alike, self._since = True, self.first.base
+        return out
+
+    def _resume(self) -> None:
+        """The second reading waits no longer."""
+        if self._alike:
+            state = self._state or self.first.state()
+            self._alike, self._state = False, None
+            if state[0] > self._since:
+                self._places.add(self._since, state[0])
+                self._places.forget()
+            self.second.resume(state, state[0] - self._since)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         pieces = self.first.passed(text)
-        if pieces and not self.first.depth:
+        if pieces and not (self.first.depth or self._alike):
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
         self._watch()
@@ -84,6 +130,7 @@ class TwiceSplitter:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
+        self._resume()
         out = self._read(self.first.flush(followed=followed))
         self._again(self.second.flush(followed=followed), out)
         self.gate = None
@@ -91,6 +138,7 @@ class TwiceSplitter:
 
     def call(self) -> None:
         """A structured call stands here (see `Splitter`)."""
+        self._resume()
         self.first.call()
         self.second.call()
 
@@ -103,7 +151,7 @@ class TwiceSplitter:
         """Plain text passes where it would in both readings."""
         first, second = self.first, self.second
         self.gate = first.gate
-        if not first.depth and (
+        if not (first.depth or self._alike) and (
             second.gate is not first.gate or second.gates is not first.gates
         ):
             self.gate = None

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from operator import attrgetter
+from typing import Any
 
 from sidecar.markdown import BLANKS, CodeState
 from sidecar.pieces import Kind, Pieces
@@ -22,6 +24,12 @@ SPACE = "\n" + BLANKS
 
 _FENCE_MARK = re.compile("[`~]")
 _LINE = re.compile("[^\n]*+\n|[^\n]++")
+
+_KNOWN = (
+    *("last", "line_removed", "line_shown", "orphan", "start", "start_removed"),
+    "reopened",
+)
+_STATE = attrgetter(*_KNOWN)
 
 _TAIL = 512
 """How many characters are kept at most of what was shown, before it is cut back."""
@@ -270,6 +278,17 @@ class VisibleText:
         if kept:
             return "\n"
         return self.tail_at_call if armed else self.tail
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is known of what was shown, where nothing waits."""
+        return _STATE(self), self.tail[-self.tail_size :], self.code.state()
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        """Goes on where ``state`` was taken."""
+        known, self.tail, code = state
+        for name, value in zip(_KNOWN, known, strict=True):
+            setattr(self, name, value)
+        self.code.resume(code)
 
     def call(self) -> None:
         """A structured call stands here."""
