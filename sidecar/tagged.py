@@ -246,14 +246,13 @@ def would_remove(answer: Splitter, text: str) -> bool:
     """Would ``text``, shown behind everything in ``answer``, lose a delimiter?"""
     probe = _splitter_like(answer)
     probe.visible.code = answer.visible.code.copy()
-    probe.visible.tail = answer.visible.tail
+    probe.visible.tail = tail = answer.visible.tail[-answer.visible.tail_size :]
     probe.visible.start, probe.border = answer.visible.start, True
     pieces = [*probe.push(text), *probe.flush()]
     if any(kind in REMOVALS for kind, *_ in pieces):
         return True
-    tail = answer.visible.tail  # what was begun there may be whole with the text
     if not tail:
         return False
-    probe = _splitter_like(answer)
+    probe = _splitter_like(answer)  # what was begun there may be whole with the text
     pieces = [*probe.push(tail + text), *probe.flush()]
     return any(kind in REMOVALS and end > len(tail) for kind, _, _, end in pieces)

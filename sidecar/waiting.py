@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _SPACE = re.compile(f"[{SPACE}]*+")
 _SPACES = re.compile(f"[{SPACE}]++")
 
+SHOWN = 256
+"""So much is known of what was shown, or as much as a literal may have."""
+
 TAIL = 512
 """So much is known of what waits, or as much as a literal may have."""
 
@@ -36,7 +39,9 @@ class WaitingScanner(ReasoningScanner):
     def __init__(self, rules: Rules) -> None:
         super().__init__(rules)
         longest, passes = rules.lexicon.literals.longest, rules.scope != "everywhere"
-        self.visible = VisibleText(rules.max_held, longest, fences_pass=passes)
+        self.visible = VisibleText(
+            rules.max_held, max(longest, SHOWN), fences_pass=passes
+        )
         self.trailing = Trailing(max(longest, TAIL))
 
     if TYPE_CHECKING:  # `ShownScanner` has it
