@@ -36,15 +36,14 @@ FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
 
 _TESTS = ("pytest", "-q", "-rs", "-p", "no:cacheprovider")
 _COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
-_FEW_CUTS = ("-p", "tests.few_cuts")
 
 BESIDE = (
     (*_COVERED, *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS))),
     (*_TESTS, *CLIENTS),
-    (*_COVERED, *_FEW_CUTS, *CUT),
+    (*_COVERED, "-p", "tests.few_cuts", *CUT),
     (*_TESTS, *CUT),
     (*_TESTS, *WHOLE),
-    (*_TESTS, "-p", "tests.without_orjson", *_FEW_CUTS, *PLAIN),
+    (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
     ("mypy",),
 )
 """What does not need each other, the longest first; two at a time, each told when it
