@@ -101,7 +101,7 @@ class Splitter(AnswerScanner):
 
     def reopen(self) -> Pieces:
         """What was shown since the last call is reasoning: a new answer starts here."""
-        self.visible.reopen(self.out)
+        self.visible.begin(self.out)
         return self._give()
 
     def native_begins(self) -> None:

@@ -186,6 +186,11 @@ class VisibleText:
         self.start = self.start_removed = True
         self.code = self.code_at_call.copy()
 
+    def begin(self, out: Pieces) -> None:
+        """The same where the new answer starts at once, with a line of its own."""
+        self.reopen(out)
+        self.line_shown = self.line_removed = False
+
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Shows text from the middle of a line on, all but a last line of blanks.
 
@@ -237,15 +242,10 @@ class VisibleText:
     def flush(self, out: Pieces) -> None:
         """Decides what waits as at the end; an orphan closer was a stray."""
         self.orphan = Orphan.NONE
-        if self.start and self.start_removed:
-            self._drop(self.lines, out)
-            self._drop(self.blanks, out)
-        elif self.line_removed and not self.line_shown:
-            self._show(self.lines, out)
-            self._drop(self.blanks, out)
-        else:
-            self._show(self.lines, out)
-            self._show(self.blanks, out)
+        gone = self.start and self.start_removed
+        (self._drop if gone else self._show)(self.lines, out)
+        gone = gone or (self.line_removed and not self.line_shown)
+        (self._drop if gone else self._show)(self.blanks, out)
 
     @property
     def waits(self) -> bool:
