@@ -55,7 +55,7 @@ class Channel:
         self._mirrors = NativeText(options.limits.max_document_chars)
         self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
-        self._run = PlainRun(choice, outlet, self._account, self._hold)
+        self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
         self.tagged = TaggedReasoning(
             choice, self.policy, self.answer, self._mirrors, self.blocks, outlet
         )
@@ -109,7 +109,6 @@ class Channel:
         """What the run has held back is held back here."""
         self.map.raw(text)
         self._take(self.answer.push(text))
-        self._note_held()
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
@@ -181,8 +180,8 @@ class Channel:
         """How many half characters had no partner."""
         return sum(joiner.repaired for joiner in self._joiners)
 
-    def _note_held(self) -> None:
-        held = self.answer.held + self.tagged.held
+    def _note_held(self, in_run: int = 0) -> None:
+        held = in_run + self.answer.held + self.tagged.held
         if self._native is not None:
             held += self._native.held
         if held > self.counters.held_peak:

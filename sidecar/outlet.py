@@ -83,6 +83,11 @@ class Outlet:
         """Sends deltas of the run, whose bookkeeping is done later."""
         self._events += events
 
+    def settle(self) -> None:
+        """The run does its bookkeeping, and goes on."""
+        if self.run is not None:
+            self.run.settle()
+
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, under its own number."""
         if self._waiting is not None and type(event) in self._waiting:

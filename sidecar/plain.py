@@ -35,7 +35,8 @@ class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
 
     ``account`` takes the text of all deltas since it was last called, ``hold`` what is
-    held back at the end of the run: the beginning of a literal, perhaps.
+    held back at the end of the run: the beginning of a literal, perhaps. ``note`` is
+    told how many code points were held back behind a delta, at most.
     """
 
     __slots__ = (
@@ -46,7 +47,9 @@ class PlainRun:
         "_gates",
         "_held",
         "_hold",
+        "_note",
         "_outlet",
+        "_peak",
         "_quick",
         "_texts",
         "_thinks",
@@ -59,6 +62,7 @@ class PlainRun:
         outlet: Numbers,
         account: Callable[[str], None],
         hold: Callable[[str], None],
+        note: Callable[[int], None],
     ) -> None:
         self._gate: Gate = IN_FENCE.inside
         self._gates, self._ends, self._quick = IN_FENCE, "", IN_FENCE.quick
@@ -66,8 +70,10 @@ class PlainRun:
         self._outlet = outlet
         self._account = account
         self._hold = hold
+        self._note = note
         self._texts: list[str] = []
         self._held = ""
+        self._peak = 0
         self._block = -1
         self._thinks = False
 
@@ -119,6 +125,7 @@ class PlainRun:
             if certain == text or (certain and gates.matters(gate, certain)):
                 return None
         self._held = text[len(certain) :]
+        self._peak = max(self._peak, len(self._held))
         return certain
 
     @property
@@ -132,6 +139,9 @@ class PlainRun:
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
+        if self._peak:
+            self._note(self._peak)
+            self._peak = 0
         if self._texts:
             text = "".join(self._texts)
             self._texts.clear()

@@ -104,6 +104,7 @@ class Stream:
                     if type(chunk) is str:
                         self._chars += len(chunk)
                     return events
+                run.end()
         return self._read(chunk, text)
 
     def _read(self, chunk: object, text: str | None) -> list[Event]:
@@ -165,12 +166,12 @@ class Stream:
 
     def message(self) -> Message:
         """The message of all events so far."""
-        if self._outlet.run is not None:
-            self._outlet.run.settle()
+        self._outlet.settle()
         return self._outlet.builder.build()
 
     def stats(self) -> Stats:
         """Counters so far; see ``Stats``."""
+        self._outlet.settle()
         channels = [choice.channel for choice in self._choices.values()]
         counters = [channel.counters for channel in channels]
         return Stats(
