@@ -19,9 +19,8 @@ from sidecar.torn import Torn, is_leading
 from sidecar.visible import SPACE, Orphan
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from sidecar.candidate import Failed, Taken
+    from sidecar.markdown import CodeState
     from sidecar.scanner import Rules
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
@@ -55,10 +54,11 @@ class AnswerScanner(ShownScanner):
     def _answer(self, final: bool) -> bool:
         if self.border:
             return self._after_border(final)
-        if self._code.in_fence and self.visible.fences_pass:
+        code = self._code
+        if code.in_fence and self.visible.fences_pass:
             end_of_line = self.buffer.find("\n", self.at) + 1
             return self._show(end_of_line or len(self.buffer)) or True
-        if self._may_begin_line():
+        if self._may_begin_line(code):
             step = self._at_line(final)
             if step is not None:
                 return step
@@ -73,14 +73,11 @@ class AnswerScanner(ShownScanner):
             return self._show(end) or True
         return literal is not None and self._at_literal(literal, final)
 
-    def _may_begin_line(self) -> bool:
+    def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
         here = self.base + self.at
         return not (
-            self._line_shown
-            or here < self.free
-            or here == self.tried
-            or self._code.fenced
+            self._line_shown or here < self.free or here == self.tried or code.fenced
         )
 
     def _at_line(self, final: bool) -> bool | None:
@@ -144,7 +141,7 @@ class AnswerScanner(ShownScanner):
         self._try(openings)
         return True
 
-    def _give_up(self, failed: Failed) -> Counter[str]:
+    def _give_up(self, failed: Failed) -> list[str]:
         if failed.full and self._results is not None:
             self._decide(False)  # as at the end
         self._note_reopened()
@@ -153,7 +150,7 @@ class AnswerScanner(ShownScanner):
             self._hold_torn(failed, owed)
         return owed
 
-    def _hold_torn(self, failed: Failed, owed: Counter[str]) -> None:
+    def _hold_torn(self, failed: Failed, owed: list[str]) -> None:
         """Holds back what ``failed`` may have been before something that goes."""
         restart = self.free - self.base
         tag = self.delimiters.any.search(self.buffer[: failed.position])

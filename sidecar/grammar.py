@@ -133,9 +133,11 @@ class Cursor:
 
 def literal(cursor: Cursor, *options: str) -> Reading[str]:
     """Reads the longest of ``options`` that stands here; an empty one is no match."""
-    longest = max(map(len, options))
+    longest, firsts = _table(options)
     while True:
         rest = cursor.text[cursor.at : cursor.at + longest]
+        if rest and rest[0] not in firsts:
+            raise cursor.mismatch()
         open_ends = [one for one in options if len(one) > len(rest)]
         if not cursor.final and any(one.startswith(rest) for one in open_ends):
             yield
@@ -149,6 +151,12 @@ def literal(cursor: Cursor, *options: str) -> Reading[str]:
         if any(one.startswith(rest) for one in open_ends):
             raise EndedError
         raise cursor.mismatch(max(map(_common(rest), options)) + 1)
+
+
+@lru_cache(maxsize=512)
+def _table(options: tuple[str, ...]) -> tuple[int, str]:
+    """The length of the longest of ``options``, and with what they begin."""
+    return max(map(len, options)), "".join({one[0] for one in options})
 
 
 def _common(text: str) -> Callable[[str], int]:

@@ -101,10 +101,18 @@ class Lexicon:
         self._heads: dict[str, list[str]] = {}
         for opener in self._lines:
             self._heads.setdefault(opener[0], []).append(opener)
+        self._heads_inside = {
+            head: [opener for opener in openers if self._is_inside(opener)]
+            for head, openers in self._heads.items()
+        }
         self._line_start = _line_starts("".join(sorted(self._heads)))
         #: what text of the answer, and of reasoning, must not have to pass
         self.gates = line_gates(self.literals, self._heads)
         self.thought = anywhere(self.literals)
+
+    def _is_inside(self, opener: str) -> bool:
+        """Whether it counts on any line of the answer, not only on its first."""
+        return any(each.form.place == "line" for each in self._lines[opener])
 
     def _name(self, opening: Opening, name: str) -> None:
         opener = opening.opener % name
@@ -124,15 +132,13 @@ class Lexicon:
 
         ``start``: the answer begins there.
         """
-        openers = [
-            opener
-            for opener in self._heads.get(text[at], ())
-            if any(start or each.form.place == "line" for each in self._lines[opener])
-        ]
+        openers = (self._heads if start else self._heads_inside).get(text[at])
         if not openers:
             return []
-        rest = text[at : at + max(map(len, openers))]
-        if not final and any(
+        longest = max(map(len, openers))
+        rest = text[at : at + longest]
+        more = longest > len(rest) and not final
+        if more and any(
             len(one) > len(rest) and one.startswith(rest) for one in openers
         ):
             return None

@@ -78,4 +78,4 @@ def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
 def _joined(run: list[Piece]) -> Piece:
     if len(run) == 1:
         return run[0]
-    return run[0][0], "".join(piece[1] for piece in run), run[0][2], run[-1][3]
+    return run[0][0], "".join([piece[1] for piece in run]), run[0][2], run[-1][3]

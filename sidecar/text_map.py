@@ -207,7 +207,7 @@ class TextMap:
                 self._texts[-1] += piece
             elif not piece.isascii():
                 for unit, offsets in self._offsets.items():
-                    offsets.append(self.units(start, unit))
+                    offsets.append(self._offset(start, unit))
                 self._starts.append(start)
                 self._texts.append(piece)
                 self._kept_to = start + _STRETCH
@@ -216,6 +216,14 @@ class TextMap:
             del self._texts[:gone], self._starts[:gone]
             for offsets in self._offsets.values():
                 del offsets[:gone]
+
+    def _offset(self, start: int, unit: Unit) -> int:
+        """`units` before ``start``, which is behind all kept text."""
+        if not self._starts:
+            return start
+        text = self._texts[-1]
+        behind = start - self._starts[-1] - len(text)
+        return self._offsets[unit][-1] + width(text, unit) + behind
 
     def _open(self, start: int, end: int, block: int) -> None:
         segment = _Segment(start, end, block)

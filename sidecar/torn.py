@@ -14,7 +14,6 @@ from sidecar.candidate import Taken
 from sidecar.pieces import Kind
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable
 
     from sidecar.candidate import Candidate, Failed
@@ -38,7 +37,7 @@ class Torn:
         begin: Callable[[int], Candidate],
         start: int,
         until: int,
-        owed: Counter[str],
+        owed: list[str],
     ) -> None:
         self.start = start
         self.until = until

@@ -65,7 +65,8 @@ class Trailing:
 
     ``torn`` is what was torn and is read now. Others stand behind it, which count if it
     is text, and before it, which were ended by it, and go on if it is taken out. While
-    there is any, ``code`` is the state of code at the end.
+    there is any, ``code`` is the state of code at the end. Mostly nothing waits: then
+    it is ``fresh``.
     """
 
     def __init__(self, size: int) -> None:
@@ -78,6 +79,7 @@ class Trailing:
         self._torn: list[Torn] = []
         self._before: list[_State] = []  # what was known where each of them begins
         self._now = 0  # which of them is read
+        self.fresh = True
 
     def __bool__(self) -> bool:
         return bool(self._items) or bool(self._torn)
@@ -128,6 +130,7 @@ class Trailing:
 
     def _add(self, item: Item) -> None:
         text, state = item.text, self._state
+        self.fresh = False
         self._items.append(item)
         state.held += len(text)
         if item.what is Is.TEXT:
@@ -160,6 +163,7 @@ class Trailing:
             state.code = code
             for item in self._items:
                 state.code.feed(item.text)
+        self.fresh = False
         torn.first = len(self._items)
         self._torn.append(torn)
         self._before.append(evolve(state, code=state.code.copy()))

@@ -168,12 +168,13 @@ class VisibleText:
         if self.orphan is Orphan.ARMED:
             self.reopen(out)
         self.orphan = Orphan.NONE
-        if self.start and self.start_removed:
-            self._drop(self.lines, out)
-            if self.line_removed:
-                self._drop(self.blanks, out)
-        self._show(self.lines, out)
-        self._show(self.blanks, out)
+        if self.held:
+            if self.start and self.start_removed:
+                self._drop(self.lines, out)
+                if self.line_removed:
+                    self._drop(self.blanks, out)
+            self._show(self.lines, out)
+            self._show(self.blanks, out)
         self.start = self.start_removed = False
         self.line_shown = True
         self.last = ""

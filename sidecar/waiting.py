@@ -201,7 +201,8 @@ class WaitingScanner(ReasoningScanner):
     @property
     def _code(self) -> CodeState:
         """The state of code before the next character."""
-        return self.trailing.code or self.visible.code_ahead
+        trailing = self.trailing
+        return (not trailing.fresh and trailing.code) or self.visible.code_ahead
 
     def _remove(self, kind: Kind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer."""
@@ -224,6 +225,8 @@ class WaitingScanner(ReasoningScanner):
             self._owed[0].clear()
 
     def _end_trailing(self, *, followed: bool) -> None:
+        if self.trailing.fresh:
+            return
         code = self.trailing.code
         if followed:
             self._write_waited(self.trailing.take())

@@ -88,7 +88,7 @@ class FormScanner:
 
         def _take_out(self, taken: Taken) -> None: ...
 
-    def _give_up(self, failed: Failed) -> Counter[str]:
+    def _give_up(self, failed: Failed) -> list[str]:
         """It was no form: its text is text again. Gives the closers owed for it."""
         restart = self.lexicon.restart(self.buffer, failed.position)
         self.free, self.freed_inside = self.base + restart, self.depth > 0
@@ -99,8 +99,9 @@ class FormScanner:
             self.out.append((Kind.FAILED, "", self.base, self.base + failed.position))
         seen = self.buffer[: failed.position]
         closers = {each for opening in failed.openings for each in _owed(opening)}
-        owed = Counter(each for each in closers if each not in seen)
-        self.owed.update(owed)
+        owed = [each for each in closers if each not in seen]
+        for closer in owed:
+            self.owed[closer] += 1
         return owed
 
     def _is_owed(self, closer: str) -> bool:
