@@ -10,16 +10,14 @@ character accounted for, no delimiter shown, blocks that end, held text bounded,
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from cattrs import Converter
-from cattrs.gen import make_dict_structure_fn, override
 from cutting import LONG, cuttings
 from notation import lines, plain
+from open_params import options_of
 from oracle import delimiters_of, healed, outside_code, tiles
 
-from sidecar.options import Policy, StreamOptions
 from sidecar.stream import Stream
 
 if TYPE_CHECKING:
@@ -283,33 +281,3 @@ def raw_answer(params: Params, chunks: Chunks, choice: int) -> str | None:
             if item.get("index", 0) == choice:
                 texts.append(content or "")
     return healed("".join(texts))
-
-
-# --- stream/open's parameters ---------------------------------------------------------
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
-
-
-_converter = Converter(forbid_extra_keys=True)
-
-
-@_converter.register_structure_hook_factory(attrs.has)
-def _structure(kind: type) -> Any:
-    renamed = {
-        field.name: override(rename=_camel(field.name)) for field in attrs.fields(kind)
-    }
-    return make_dict_structure_fn(kind, _converter, **renamed)
-
-
-_converter.register_structure_hook(
-    get_type_hints(Policy)["dialects"],
-    lambda value, _: value if isinstance(value, str) else tuple(value),
-)
-
-
-def options_of(params: Params) -> StreamOptions:
-    """stream/open's parameters as the core takes them."""
-    return _converter.structure(params, StreamOptions)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from checking import assert_sound, feed, options_of
+from checking import assert_sound, feed
+from open_params import options_of
 
 from sidecar.stream import MAX_CHOICES, Stream
 

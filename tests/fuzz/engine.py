@@ -21,9 +21,10 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from checking import assert_sound, assert_traced, feed, options_of
+from checking import assert_sound, assert_traced, feed
 from line_count import in_slices, is_linear
 from notation import plain
+from open_params import options_of
 from oracle import healed, outside_code, tiles
 
 from fuzz import inputs

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from attrs import field, frozen
-from checking import options_of
+from open_params import options_of
 from strategies import as_read
 
 from fuzz import inputs

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from attrs import define, field
-from checking import options_of
+from open_params import options_of
 from rpc_client import RpcError, frame, message
 
 from fuzz.rpc_host import SteppedHost
