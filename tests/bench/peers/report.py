@@ -97,8 +97,8 @@ def _verdict(results: Results) -> Iterator[str]:
         if ours and found.each and found.name not in {OURS, FROM_EVENTS, *BASELINES}
     }
     ordered = sorted(others.items(), key=lambda item: item[1])
-    cheaper = [f"{name} {ratio:.2g}" for name, ratio in ordered if ratio < 1]
-    dearer = [f"{name} {ratio:.2g}" for name, ratio in ordered if ratio >= 1]
+    cheaper = [f"{name} {ratio:.3g}" for name, ratio in ordered if ratio < 1]
+    dearer = [f"{name} {ratio:.3g}" for name, ratio in ordered if ratio >= 1]
     yield "Over the three texts together, with the sidecar's cost as 1:"
     yield f"cheaper are {_listed(cheaper)}; dearer are {_listed(dearer)}."
 
