@@ -273,6 +273,7 @@ class AnswerScanner(ShownScanner):
         while (torn := self.trailing.torn) is not None:
             last = torn.last(*self.trailing.torn_text())
             if last is not None and not (call and last is Kind.CALL):
+                self._show_waited(self.trailing.settle_before())
                 return
             self._give_up_torn(torn, None)
         self._show_waited(self.trailing.text())

@@ -177,6 +177,17 @@ class Trailing:
             blanks = "" if item.what is Is.TOKEN else blanks + item.text
         return "".join(item.text for item in self._items[first:end]), blanks
 
+    def settle_before(self) -> list[Item]:
+        """Gives what waits before what is read, as far as it would not go by itself."""
+        number = self._now
+        while self._now:
+            text = self._items[self._torn[0].first : self._torn[self._now].first]
+            if self._torn[0].last("".join(item.text for item in text), "") is not None:
+                break
+            self._now -= 1
+            self._forget(0)
+        return self._cut_first() if self._now < number else []
+
     def _texts(self, end: int) -> int:
         """Behind the last text among the first ``end`` items."""
         while end and self._items[end - 1].what is not Is.TEXT:

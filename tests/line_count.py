@@ -33,17 +33,22 @@ def lines_of(run: Callable[[], object]) -> int:
 
 
 SIZES = (300, 3_000)
-LATER = (2_000, 4_000, 8_000)
+LATER = (2_000, 4_000, 8_000), (8_000, 16_000, 32_000)
 
 
 def is_linear(work: Callable[[int], object]) -> bool:
     """Ten times as much takes about ten times the lines. Where the first of it takes
-    less (until as much nests or waits as may), twice as much more takes twice as many.
+    less (until as much nests, waits or is read again as may), twice as much more takes
+    twice as many, sooner or later.
     """
     few, many = (lines_of(lambda size=size: work(size)) for size in SIZES)
     if many < 11 * few + 2_000:
         return True
-    few, some, many = (lines_of(lambda size=size: work(size)) for size in LATER)
+    return any(_doubles(work, sizes) for sizes in LATER)
+
+
+def _doubles(work: Callable[[int], object], sizes: tuple[int, ...]) -> bool:
+    few, some, many = (lines_of(lambda size=size: work(size)) for size in sizes)
     return many - some < 2.4 * (some - few) + 2_000
 
 
