@@ -132,7 +132,7 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_clean(message, params)
     limits, policy = options_of(params).limits, options_of(params).policy
     calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
-    native = any(getattr(event, "source", "") == "native" for event in events)
+    native = any(map(_is_native, events))
     most = limits.max_held_chars + _LONGEST  # of each reader of a choice
     assert fed.stats.held_peak <= calls + most * (1 + native)
     assert fed.stats.events == len(events)
