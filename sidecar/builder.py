@@ -109,6 +109,18 @@ class MessageBuilder:
         building = self._choice(choice).texts.get(block)
         return None if building is None else building.text
 
+    def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
+        """The visible text as if ``blocks`` belonged to it, and where the first of them
+        begins in it. Only where texts are kept."""
+        known, more = self._choice(choice).texts, set(blocks)
+        texts = {
+            number: building.text
+            for number, building in sorted(known.items())
+            if building.channel == "text" or number in more
+        }
+        before = (text for number, text in texts.items() if number < blocks[0])
+        return "".join(texts.values()), sum(map(len, before))
+
     def replace_call(self, call: ToolCall) -> None:
         """The final word on a call that was sent as provisional."""
         self._call(call)

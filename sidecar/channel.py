@@ -57,7 +57,7 @@ class Channel:
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
         self.tagged = TaggedReasoning(
-            choice, self.policy, self.answer, self._mirrors, self.blocks, outlet
+            choice, shared, self.answer, self._mirrors, self.blocks
         )
 
     # What comes in

@@ -49,8 +49,12 @@ class Surroundings:
         opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
         return TwiceSplitter(
             self._splitter(starts_open=opens, likely_open=likely),
-            self._splitter(starts_open="closed", thinks=False),
+            self.shown(),
         )
+
+    def shown(self) -> Splitter:
+        """What reads text that is visible, as repair will."""
+        return self._splitter(starts_open="closed", thinks=False)
 
     def native(self) -> Splitter:
         """What reads the native reasoning of a new choice."""

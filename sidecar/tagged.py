@@ -18,16 +18,15 @@ from sidecar.events import Reclassify, Retract
 from sidecar.pieces import Kind, Piece, merged
 from sidecar.reasoning import Collapsed, SameText
 from sidecar.scanner import FORMED
-from sidecar.splitter import Splitter
 from sidecar.text import SurrogateJoiner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.blocks import Blocks
-    from sidecar.options import ReasoningPolicy
-    from sidecar.outlet import Outlet
     from sidecar.reasoning import NativeText
+    from sidecar.splitter import Splitter
+    from sidecar.surroundings import Surroundings
     from sidecar.twice import TwiceSplitter
 
 REMOVALS = {*FORMED, Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK}
@@ -57,18 +56,18 @@ class TaggedReasoning:
     def __init__(
         self,
         choice: int,
-        policy: ReasoningPolicy,
+        shared: Surroundings,
         answer: TwiceSplitter,
         mirrors: NativeText,
         blocks: Blocks,
-        outlet: Outlet,
     ) -> None:
         self.choice = choice
-        self.policy = policy
+        self.policy = shared.policy.reasoning
         self.max_held = answer.first.max_held
         self.answer = answer
         self.blocks = blocks
-        self.outlet = outlet
+        self.outlet = shared.outlet
+        self._shared = shared
         self.held = 0
         self._block: _Block | None = None
         self._same: SameText | None = None
@@ -218,41 +217,30 @@ class TaggedReasoning:
         """The first native text, collapsed."""
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
-            probe = _splitter_like(self.answer.first, native=True)
+            probe = self._shared.native()
             sent = (piece for piece in probe.push(text) if piece[0] is Kind.REASONING)
             words = "".join(piece[1] for piece in sent)
             self._native = self._collapsed.push(words)
         return self._native
 
     def _shows_delimiter(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Would these blocks, as visible text, show a delimiter?"""
-        builder = self.outlet.builder
-        if not builder.parts:
-            return self.answer.first.quoted or would_remove(
-                self.answer.second, block.head
-            )
-        texts = (builder.any_text(self.choice, number) for number in numbers)
-        return would_remove(self.answer.second, "".join(text or "" for text in texts))
+        """Would these blocks, as visible text, show a delimiter? The text is read again
+        as repair will read it, or its end where texts are not kept."""
+        builder, state = self.outlet.builder, self.answer.second.visible.state()
+        if builder.parts:
+            text, start = builder.text_with(self.choice, numbers)
+        elif self.answer.first.quoted:
+            return True
+        else:
+            text, start = state[1] + block.head, len(state[1])
+        probe = self._shared.shown()
+        probe.visible.resume(state)
+        probe.border = True
+        fresh = self._shared.shown()
+        return _removes(probe, text[start:], 0) or _removes(fresh, text, start)
 
 
-def _splitter_like(answer: Splitter, *, native: bool = False) -> Splitter:
-    limit, scope = answer.max_held, answer.scope
-    return Splitter(
-        answer.lexicon, answer.context, scope=scope, max_held=limit, native=native
-    )
-
-
-def would_remove(answer: Splitter, text: str) -> bool:
-    """Would ``text``, shown behind everything in ``answer``, lose a delimiter?"""
-    probe = _splitter_like(answer)
-    probe.visible.code = answer.visible.code.copy()
-    probe.visible.tail = tail = answer.visible.tail[-answer.visible.tail_size :]
-    probe.visible.start, probe.border = answer.visible.start, True
+def _removes(probe: Splitter, text: str, start: int) -> bool:
+    """Does ``probe`` take out of ``text`` what ends behind ``start``?"""
     pieces = [*probe.push(text), *probe.flush()]
-    if any(kind in REMOVALS for kind, *_ in pieces):
-        return True
-    if not tail:
-        return False
-    probe = _splitter_like(answer)  # what was begun there may be whole with the text
-    pieces = [*probe.push(tail + text), *probe.flush()]
-    return any(kind in REMOVALS and end > len(tail) for kind, _, _, end in pieces)
+    return any(kind in REMOVALS and end > start for kind, _, _, end in pieces)

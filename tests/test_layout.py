@@ -36,9 +36,9 @@ CORE = _names(
     answer splitter twice
     usage provider_error_kinds provider_error_waits provider_error_bodies
     provider_errors
-    citations blocks tagged sse jsonstream base64text eventstream decoders
+    citations blocks sse jsonstream base64text eventstream decoders
     framing
-    dialects tools surroundings watch formed removals channel choice wires
+    dialects tools surroundings tagged watch formed removals channel choice wires
     alike intake stream
     history_results history_messages history_text history_spans history
     json_places history_documents
