@@ -271,7 +271,7 @@ class AnswerScanner(ShownScanner):
         """Reasoning or a ``call`` follows: what would not go at the answer's end is
         shown before. What breaks off before a call is text (contract 7.7)."""
         while (torn := self.trailing.torn) is not None:
-            last = torn.last(*self.trailing.torn_text())
+            last = self.trailing.last()
             if last is not None and not (call and last is Kind.CALL):
                 self._show_waited(self.trailing.settle_before())
                 return

@@ -17,11 +17,11 @@ from sidecar.visible import SPACE
 
 if TYPE_CHECKING:
     from sidecar.markdown import CodeState
+    from sidecar.pieces import Kind
     from sidecar.torn import Torn
 
 Placed: TypeAlias = tuple[str, int]
 """Text, and its absolute position."""
-
 
 _MOST = 8
 """So many may be torn at a time (time is linear)."""
@@ -169,24 +169,26 @@ class Trailing:
         self._before.append(evolve(state, code=state.code.copy()))
         return shown
 
-    def torn_text(self) -> tuple[str, str]:
-        """What is read, up to its last text; the blanks at the very end."""
-        first, end = self._torn[self._now].first, self._texts(len(self._items))
-        blanks = ""
-        for item in self._items[end:]:
+    def last(self) -> Kind | None:
+        """What that would be at the answer's end which is read (see `Torn.last`)."""
+        return self._last(self._now, len(self._items))
+
+    def _last(self, number: int, until: int) -> Kind | None:
+        torn, end, blanks = self._torn[number], self._texts(until), ""
+        for item in self._items[end:until]:
             blanks = "" if item.what is Is.TOKEN else blanks + item.text
-        return "".join(item.text for item in self._items[first:end]), blanks
+        text = "".join(item.text for item in self._items[torn.first : end])
+        return torn.last(text, blanks)
 
     def settle_before(self) -> list[Item]:
         """Gives what waits before what is read, as far as it would not go by itself."""
-        number = self._now
-        while self._now:
-            text = self._items[self._torn[0].first : self._torn[self._now].first]
-            if self._torn[0].last("".join(item.text for item in text), "") is not None:
-                break
-            self._now -= 1
-            self._forget(0)
-        return self._cut_first() if self._now < number else []
+        goes = self._now
+        for number in reversed(range(goes)):
+            if self._last(number, self._torn[goes].first) is not None:
+                goes = number
+        self._now -= goes
+        del self._torn[:goes], self._before[:goes]
+        return self._cut_first() if goes else []
 
     def _texts(self, end: int) -> int:
         """Behind the last text among the first ``end`` items."""
@@ -249,9 +251,8 @@ class Trailing:
     def take_out(self, size: int) -> list[Placed]:
         """What is read goes, as far as its first ``size`` code points: gives that. What
         it ended is read again."""
-        now = self._now
+        now, first = self._now, self._torn[self._now].first
         gone: list[Placed] = []
-        first = self._torn[now].first
         items, self._items = self._items[first:], self._items[:first]
         self._state = self._before[now]
         del self._torn[now:], self._before[now:]
@@ -275,8 +276,7 @@ class Trailing:
     def text(self) -> list[Item]:
         """Nothing is torn any more: gives what is text then, only tokens behind it
         wait."""
-        items = self._items
-        end = self._texts(len(items))
+        items, end = self._items, self._texts(len(self._items))
         while 0 < end < len(items) and items[end].what is not Is.TOKEN:
             end += 1
         if end:
