@@ -256,7 +256,7 @@ def literals(*texts: str) -> Literals:
     return Literals(texts)
 
 
-def before(cursor: Cursor, *ends: str, most: int = LONGEST_NAME) -> Reading[str]:
+def before(cursor: Cursor, *ends: str) -> Reading[str]:
     """Reads a short text up to one of ``ends``, which is read too."""
     table = literals(*ends)
     found = []
@@ -264,8 +264,8 @@ def before(cursor: Cursor, *ends: str, most: int = LONGEST_NAME) -> Reading[str]
     while True:
         at, end = table.next(cursor.text, cursor.at, final=cursor.final)
         size += at - cursor.at
-        if size > most:
-            raise cursor.mismatch(at - cursor.at - (size - most) + 1)
+        if size > LONGEST_NAME:
+            raise cursor.mismatch(at - cursor.at - (size - LONGEST_NAME) + 1)
         found.append(cursor.text[cursor.at : at])
         cursor.at = at + len(end or "")
         if end is not None:

@@ -164,10 +164,12 @@ class Lexicon:
     def restart(self, raw: str, position: int) -> int:
         """Where candidates may begin again in ``raw``, which failed at ``position``.
 
-        That is the longest suffix of what was read that can begin an opener.
+        That is the longest suffix of what was read that can begin an opener, or be one.
         """
         head = raw[:position]
         found = self.literals.certain(head, 1)
+        if 1 < found == len(head) and head[-1] in self.literals.literals:
+            found -= 1
         line = head.rfind("\n") + 1
         if line and not head[line:].strip(BLANKS):
             return min(found, line)

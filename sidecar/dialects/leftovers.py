@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sidecar.call_bodies import looks_like_call
 from sidecar.dialects.gemma import RESULTS, THOUGHT
 from sidecar.forms import Dialect, Form, Found, MalformedError, mark
-from sidecar.grammar import before, literal, peek, run, scan, space
+from sidecar.grammar import literal, peek, run, scan, space
 from sidecar.pieces import Kind
 from sidecar.relaxed import ObjectScanner, parse
 
@@ -68,22 +68,18 @@ def _reserved(cursor: Cursor) -> Reading[Found]:
 LONGEST_MARKER = 4096
 """Code points of a citation's marker with all its references."""
 
+_ICON = re.compile("[a-z_]")
 _CITED = re.compile("\ue202([^\ue200-\ue202]+)")
+_INSIDE = re.compile("[^\ue200\ue201]*+")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:
-    """U+E200, a word, references behind U+E202, U+E201."""
-    text = yield from before(cursor, "\ue201", most=LONGEST_MARKER)
-    if not re.match(r"[a-z_]+", text):
-        raise MalformedError("an icon")
+    """U+E200, a word, references behind U+E202, U+E201; another one is not inside."""
+    text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
+    yield from literal(cursor, "\ue201")
+    if not _ICON.match(text):
+        raise cursor.mismatch(0)
     return Found(Kind.CITE, content=tuple(_CITED.findall(text)))
-
-
-def _marker_grammar(cursor: Cursor) -> Reading[Found]:
-    try:
-        return (yield from _marker(cursor))
-    except MalformedError:
-        raise cursor.mismatch(0) from None
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
@@ -109,7 +105,7 @@ LEFTOVERS = Dialect(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
         Form(("<s>",), _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
-        Form(("\ue200",), _marker_grammar, "B", vague=True, about="leftovers"),
+        Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
         THOUGHT,
     ),
 )
