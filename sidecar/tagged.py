@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.blocks import Blocks
+    from sidecar.grammar import Part
     from sidecar.reasoning import NativeText
     from sidecar.splitter import Splitter
     from sidecar.surroundings import Surroundings
@@ -236,11 +237,13 @@ class TaggedReasoning:
         probe = self._shared.shown()
         probe.visible.resume(state)
         probe.border = True
-        fresh = self._shared.shown()
-        return _removes(probe, text[start:], 0) or _removes(fresh, text, start)
+        if _removals(probe, text[start:]):
+            return True
+        new = _removals(self._shared.shown(), text)
+        return bool(new and new - _removals(self._shared.shown(), text[:start]))
 
 
-def _removes(probe: Splitter, text: str, start: int) -> bool:
-    """Does ``probe`` take out of ``text`` what ends behind ``start``?"""
+def _removals(probe: Splitter, text: str) -> set[Part]:
+    """What ``probe`` takes out of ``text``."""
     pieces = [*probe.push(text), *probe.flush()]
-    return any(kind in REMOVALS and end > start for kind, _, _, end in pieces)
+    return {(start, end) for kind, _, start, end in pieces if kind in REMOVALS}
