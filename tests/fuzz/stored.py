@@ -43,14 +43,15 @@ def check_closed(given: Input) -> None:
     tears, though neither stands in the text that is left. Where that changes how the
     text behind is read, the message with its calls in their places needs no repair."""
     message = feed({"wire": "text"}, given["texts"]).message
-    result, calls = inspect(assistant(message.text)), _places(message, "tool-call")
-    thoughts = _places(message, "reasoning")
-    end = None  # of what broke off, perhaps behind tokens
+    text, calls = message.text or "", _places(message, "tool-call")
+    result, thoughts = inspect(assistant(text)), _places(message, "reasoning")
+    end = None  # of what broke off, perhaps behind tokens and blanks
     for each in reversed(result.findings):
         cut = any(each.start < at <= each.end for at in calls)
         torn = any(each.start < at < each.end for at in thoughts)
         behind = any(at <= each.start for at in calls)
-        known = cut or torn or each.end == end
+        broken = end is not None and not text[each.end : end].strip()
+        known = cut or torn or broken
         assert known or (behind and not _in_parts(message)), "it needs repair"
         end = each.start
     assert result.malformed == bool(result.findings)
