@@ -135,7 +135,7 @@ class TaggedReasoning:
         to_text = block.to_text if rule == "auto" else rule == "text"
         gone = self._copies if self._same is not None and self._same.same else ()
         numbers = tuple(number for number in block.sent if number not in gone)
-        if not to_text or not numbers or self._shows_delimiter(block, numbers):
+        if not to_text or not numbers or self._needs_repair(block, numbers):
             return False
         self.outlet.send(Reclassify, self.choice, numbers, "text")
         return block.shown
@@ -224,9 +224,9 @@ class TaggedReasoning:
             self._native = self._collapsed.push(words)
         return self._native
 
-    def _shows_delimiter(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Would these blocks, as visible text, show a delimiter? The text is read again
-        as repair will read it, or its end where texts are not kept."""
+    def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
+        """Would the visible text need repair with these blocks in it (contract 7.3)?
+        All of it is read, or its end where texts are not kept."""
         builder, state = self.outlet.builder, self.answer.second.visible.state()
         if builder.parts:
             text, start = builder.text_with(self.choice, numbers)
