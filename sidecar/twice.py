@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 _TOLD = (Kind.SEEN, Kind.FAILED)
 """Of text that stays the first reading has told."""
 
+_REASONS = frozenset((Kind.DELIMITER, Kind.ENTER, Kind.ENTER_MID))
+"""What stands where reasoning begins."""
+
 
 class TwiceSplitter:
     """``first`` reads the channel, ``second`` what that shows; ``taken`` belongs to the
@@ -46,7 +49,6 @@ class TwiceSplitter:
         self.taken: deque[Taken | Failed] = deque()
         self.gate: Gate | None = None
         self._places = _Places()
-        self._apart = False  # reasoning stands behind all that was shown
         self._full = 0  # holds of the first reading that the second has not met
         self._alike = False  # the second reading waits, and holds nothing
         self._since = 0  # where it does, in the raw channel
@@ -159,14 +161,13 @@ class TwiceSplitter:
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
             if kind is Kind.TEXT:
-                self._apart = False
                 self._places.add(piece[2], piece[3])
                 self._again(self.second.push(piece[1]), out)
                 continue
             if kind in FORMED or kind in _TOLD:
                 self._take(self.first.taken.popleft(), out)
-            elif kind is Kind.REASONING:
-                self._part(out)
+            elif kind in _REASONS:
+                self._again(self.second.flush(), out)
             elif kind is Kind.REOPEN:
                 self._again([*self.second.flush(), *self.second.reopen()], out)
                 continue
@@ -174,12 +175,6 @@ class TwiceSplitter:
                 self._full += 1
             out.append(piece)
         return out
-
-    def _part(self, out: Pieces) -> None:
-        """Reasoning comes, which nothing goes on behind."""
-        if not self._apart:
-            self._apart = True
-            self._again(self.second.flush(), out)
 
     def _take(self, taken: Taken | Failed, out: Pieces) -> None:
         """What breaks off before a call is text (contract 7.7)."""

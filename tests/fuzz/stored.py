@@ -14,12 +14,18 @@ from oracle import healed
 from test_history import assistant, check, inspect
 
 from fuzz import inputs
+from sidecar.events import Diagnostic, ReasoningDelta, TextDelta
+from sidecar.pieces import Kind
+from sidecar.removals import REMOVALS
 
 if TYPE_CHECKING:
+    from sidecar.events import Event
     from sidecar.history_results import Finding
     from sidecar.message import Message
 
 Input = dict[str, Any]
+
+_DELIMITER = REMOVALS[Kind.DELIMITER][2]
 
 
 def draw_stored(number: int) -> Input:
@@ -40,11 +46,14 @@ def check_stored(given: Input) -> None:
 
 def check_closed(given: Input) -> None:
     """What breaks off before a call is text (contract 7.7), and so is what reasoning
-    tears, though neither stands in the text that is left. Where that changes how the
-    text behind is read, the message with its calls in their places needs no repair."""
-    message = feed({"wire": "text"}, given["texts"]).message
+    tears, though neither stands in the text that is left, and reasoning may be empty.
+    Where that changes how the text behind is read, the message with its calls in their
+    places needs no repair."""
+    fed = feed({"wire": "text"}, given["texts"], trace=True)
+    message = fed.message
     text, calls = message.text or "", _places(message, "tool-call")
-    result, thoughts = inspect(assistant(text)), _places(message, "reasoning")
+    thoughts = _places(message, "reasoning") + _empty_thoughts(fed.events)
+    result = inspect(assistant(text))
     end = None  # of what broke off, perhaps behind tokens and blanks
     for each in reversed(result.findings):
         cut = any(each.start < at <= each.end for at in calls)
@@ -67,6 +76,23 @@ def _in_parts(message: Message) -> list[Finding]:
             call = {"id": f"c{block.block}", "name": "f", "input": {}}
             parts.append({"type": "tool_use", **call})
     return inspect(assistant(parts)).findings
+
+
+def _empty_thoughts(events: list[Event]) -> list[int]:
+    """How much text stood before each delimiter behind which no reasoning came."""
+    places: list[int] = []
+    size = 0
+    delimited = False
+    for event in events:
+        if isinstance(event, ReasoningDelta):
+            del places[len(places) - delimited :]
+            delimited = False
+        elif isinstance(event, TextDelta):
+            size += len(event.text)
+        elif isinstance(event, Diagnostic) and event.message == _DELIMITER:
+            places.append(size)
+            delimited = True
+    return places
 
 
 def _places(message: Message, of: str) -> list[int]:
