@@ -236,7 +236,7 @@ class TaggedReasoning:
             text, start = state[1] + block.head, len(state[1])
         probe = self._shared.shown()
         probe.visible.resume(state)
-        probe.border = True
+        probe.border = True  # an opener was taken out right before
         if _removals(probe, text[start:]):
             return True
         new = _removals(self._shared.shown(), text)
