@@ -29,7 +29,8 @@ class Torn:
 
     ``first``: the waiting item with which it begins. ``has_gap``: something was taken
     out behind its opener. ``size``: code points. ``failed``: so many of them show that
-    it is none.
+    it is none. ``last``: what it would be at the answer's end, None: text. That is
+    ``asked`` once only, where it may have to wait for long (time is linear).
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class Torn:
         self._unread: list[str] = []
         self._loose: list[str] = []
         self._blanks = ""  # behind the last token
-        self._asked = False
-        self._last: Kind | None = None
+        self.asked = False
+        self.last: Kind | None = None
 
     def gap(self) -> None:
         """Something was taken out behind what there is of it."""
@@ -112,18 +113,15 @@ class Torn:
         """All that was read."""
         return "" if self._candidate is None else self._candidate.raw
 
-    def last(self, text: str, blanks: str) -> Kind | None:
-        """What ``text``, which is all of it, would be at the answer's end, perhaps with
-        ``blanks``: asked once, where it may have to wait for long. None: text."""
-        if not self._asked:
-            self._asked = True
-            for each in (text, text + blanks) if blanks else (text,):
-                size = min(self._head if self.has_gap else self.size, len(each))
-                verdict = self._begin(size).push(each, final=True)
-                if isinstance(verdict, Taken) and goes(verdict):
-                    self._last = verdict.kind
-                    break
-        return self._last
+    def ask(self, text: str, blanks: str) -> None:
+        """Sets ``last`` for ``text``, which is all of it, perhaps with ``blanks``."""
+        self.asked = True
+        for each in (text, text + blanks) if blanks else (text,):
+            size = min(self._head if self.has_gap else self.size, len(each))
+            verdict = self._begin(size).push(each, final=True)
+            if isinstance(verdict, Taken) and goes(verdict):
+                self.last = verdict.kind
+                break
 
 
 def goes(verdict: Taken | Failed | None, *, more: bool = False) -> bool:

@@ -28,13 +28,10 @@ _MOST = 8
 
 
 class Is(Enum):
-    #: goes at the answer's end
-    TOKEN = 1
+    TOKEN = 1  #: goes at the answer's end
     BLANKS = 2
-    #: the place where something was taken out
-    REMOVAL = 3
-    #: part of what was torn
-    TEXT = 4
+    REMOVAL = 3  #: the place where something was taken out
+    TEXT = 4  #: part of what was torn
 
 
 @define
@@ -170,15 +167,18 @@ class Trailing:
         return shown
 
     def last(self) -> Kind | None:
-        """What that would be at the answer's end which is read (see `Torn.last`)."""
+        """What that would be at the answer's end which is read (see `Torn`)."""
         return self._last(self._now, len(self._items))
 
     def _last(self, number: int, until: int) -> Kind | None:
-        torn, end, blanks = self._torn[number], self._texts(until), ""
-        for item in self._items[end:until]:
-            blanks = "" if item.what is Is.TOKEN else blanks + item.text
-        text = "".join(item.text for item in self._items[torn.first : end])
-        return torn.last(text, blanks)
+        torn = self._torn[number]
+        if not torn.asked:
+            end, blanks = self._texts(until), ""
+            for item in self._items[end:until]:
+                blanks = "" if item.what is Is.TOKEN else blanks + item.text
+            text = "".join(item.text for item in self._items[torn.first : end])
+            torn.ask(text, blanks)
+        return torn.last
 
     def settle_before(self) -> list[Item]:
         """Gives what waits before what is read, as far as it would not go by itself."""

@@ -107,6 +107,10 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "beginnings of reserved tokens": lambda n: "<unused" * (n // 7),
     "citation markers": lambda n: "a\ue200cite\ue202b\ue201" * (n // 9),
     "beginnings of citation markers": lambda n: "\ue200cite" * (n // 5),
+    "reasoning in a torn call": lambda n: (
+        '<｜DSML｜invoke</think> name="f"><｜DSML｜parameter name="a">'
+        + "<think>y</think> " * (n // 17)
+    ),
     "marker blocks": lambda n: "[host]\n" * (n // 7),
 }
 
