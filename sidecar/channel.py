@@ -39,7 +39,6 @@ class Channel:
         options, outlet = shared.options, shared.outlet
         self.choice = choice
         self._shared = shared
-        self.policy = options.policy.reasoning
         self.outlet = outlet
         self.counters = Counters()
         self.blocks = Blocks(choice, outlet)

@@ -68,7 +68,7 @@ def _reserved(cursor: Cursor) -> Reading[Found]:
 LONGEST_MARKER = 4096
 """Code points of a citation's marker with all its references."""
 
-_ICON = re.compile("[a-z_]")
+_WORD = re.compile("[a-z_]")
 _CITED = re.compile("\ue202([^\ue200-\ue202]+)")
 _INSIDE = re.compile("[^\ue200\ue201]*+")
 
@@ -77,8 +77,8 @@ def _marker(cursor: Cursor) -> Reading[Found]:
     """U+E200, a word, references behind U+E202, U+E201; another one is not inside."""
     text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
     yield from literal(cursor, "\ue201")
-    if not _ICON.match(text):
-        raise cursor.mismatch(0)
+    if not _WORD.match(text):
+        raise cursor.mismatch(0)  # an icon, perhaps
     return Found(Kind.CITE, content=tuple(_CITED.findall(text)))
 
 

@@ -85,7 +85,8 @@ def _empty_thoughts(events: list[Event]) -> list[int]:
     delimited = False
     for event in events:
         if isinstance(event, ReasoningDelta):
-            del places[len(places) - delimited :]
+            if delimited:
+                places.pop()
             delimited = False
         elif isinstance(event, TextDelta):
             size += len(event.text)
