@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from attrs import frozen
 
-from sidecar.hot import hot
+from sidecar.parts import hot
 
 Channel: TypeAlias = Literal["text", "reasoning"]
 Span: TypeAlias = tuple[int, int]

@@ -18,13 +18,13 @@ from notation import lines, plain
 from open_params import options_of
 from oracle import delimiters_of, healed, outside_code, tiles
 
-from sidecar.stream import Stream
+from sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.events import Event
-    from sidecar.message import Message, Stats
+    from sidecar.message.message import Message, Stats
 
 Chunks = list[Any]
 Params = dict[str, Any]

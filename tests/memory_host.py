@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rpc_client import frame, message, result_of, strict_json
 
-from sidecar.connection import Connection
+from sidecar.rpc.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

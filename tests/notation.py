@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sidecar.events import Event
-    from sidecar.message import Message
+    from sidecar.message.message import Message
 
 _DELTAS = {"text-delta", "reasoning-delta"}
 _MOVES = {"reclassify", "retract"}

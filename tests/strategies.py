@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sidecar.dialects import DIALECTS
-from sidecar.jsontext import loads
+from sidecar.values.jsontext import loads
 
 FRAGMENTS = [
     *("<think>", "</think>", "<thinking>", "</thought>", "[THINK]", "[/THINK]"),

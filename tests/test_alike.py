@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.alike import alike_object, alike_string
 from sidecar.events import Event
-from sidecar.intake import Intake
-from sidecar.jsontext import loads
 from sidecar.options import StreamOptions
-from sidecar.stream import Stream
+from sidecar.stream.intake import Intake
+from sidecar.stream.learned_chunks import alike_object, alike_string
+from sidecar.stream.stream import Stream
+from sidecar.values.jsontext import loads
 
 WIRES = Path(__file__).parent / "wires"
 RECORDINGS = sorted(
@@ -192,7 +192,7 @@ def test_too_deep_is_not_learned() -> None:
 
 def test_learning_in_vain_ends_and_success_goes_on() -> None:
     differing = [_chat(f"w{n}", created=n) for n in range(1, 40)]
-    with mock.patch("sidecar.intake.alike_object", wraps=alike_object) as learn:
+    with mock.patch("sidecar.stream.intake.alike_object", wraps=alike_object) as learn:
         _read(differing)
     assert 0 < learn.call_count < 20
     mixed = [_chat(f"w{n}", created=n // 4 + 1) for n in range(1, 200)]

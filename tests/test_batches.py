@@ -8,8 +8,8 @@ import pytest
 from memory_host import MemoryHost
 from rpc_client import PROMPTLY, RpcClient, RpcError, frame, message
 
+from sidecar.history.repair_counts import MODELS, RepairCounts
 from sidecar.options import StreamOptions
-from sidecar.repair_counts import MODELS, RepairCounts
 
 LEAK = {"role": "assistant", "content": "<think>a</think>b"}
 MANY = [LEAK] * 20_000
@@ -198,7 +198,7 @@ def test_a_batch_that_is_cancelled_or_not_wanted() -> None:
 
 def test_a_bug_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is answered, and the thread goes on."""
-    monkeypatch.setattr("sidecar.history.History.repair", None)
+    monkeypatch.setattr("sidecar.history.history.History.repair", None)
     one = message("message/repair", {"messages": [LEAK]}, id=1)
     two = message("message/inspect", {"messages": []}, id=2)
     _, answers = sent(frame(one), frame(two))

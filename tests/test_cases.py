@@ -16,7 +16,7 @@ from checking import Fed, assert_sound, feed
 from cutting import LONG, at_random
 from test_corpus import ROOT
 
-from sidecar.jsontext import dumps
+from sidecar.values.jsontext import dumps
 
 CASES = ROOT / "cases"
 

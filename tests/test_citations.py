@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.citations import CitationResolver
+from sidecar.channel.text_map import TextMap
 from sidecar.events import Citation
-from sidecar.text_map import TextMap
-from sidecar.wires.parts import CitationPart
+from sidecar.parts import CitationPart
+from sidecar.stream.citations import CitationResolver
 
 
 class Answer:

@@ -12,15 +12,15 @@ from memory_host import MemoryHost
 from pygls.capabilities import ServerCapabilitiesBuilder
 from rpc_client import RpcError, frame, message
 
-from sidecar import handshake, sessions
-from sidecar.converter import unstructure
-from sidecar.editor import register
+from sidecar.editor.handlers import register
+from sidecar.editor.server import SidecarServer
 from sidecar.errors import UsageError
 from sidecar.events import EVENTS
-from sidecar.framing import FRAMINGS
+from sidecar.framing.framer import FRAMINGS
 from sidecar.options import Limits, StreamOptions
-from sidecar.protocol import WIRE_NAMES
-from sidecar.server import SidecarServer
+from sidecar.protocol import handshake, sessions
+from sidecar.protocol.converter import unstructure
+from sidecar.protocol.methods import WIRE_NAMES
 
 
 @pytest.fixture

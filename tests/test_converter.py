@@ -8,11 +8,11 @@ from typing import Any, Literal
 import pytest
 from attrs import Factory, frozen
 
-from sidecar.converter import structure, unstructure
 from sidecar.errors import InvalidParamsError
 from sidecar.events import Span
-from sidecar.jsontext import encode
-from sidecar.protocol import METHODS
+from sidecar.protocol.converter import structure, unstructure
+from sidecar.protocol.methods import METHODS
+from sidecar.values.jsontext import encode
 
 
 @frozen

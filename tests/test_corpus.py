@@ -21,7 +21,7 @@ import pytest
 from checking import Fed, assert_sound, feed
 from cutting import LONG
 
-from sidecar.provider_errors import normalize_error
+from sidecar.provider_errors.normalize import normalize_error
 from sidecar.wires import WIRES
 
 _FOLDER = Path(__file__).parents[2] / "shared"

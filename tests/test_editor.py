@@ -20,7 +20,7 @@ from strategies import TEXTS
 
 from sidecar.editor.session import SessionDocument
 from sidecar.editor.text import DocumentText
-from sidecar.history_documents import spliced
+from sidecar.history.documents import spliced
 from sidecar.options import StreamOptions
 
 URI = "file:///project/session.jsonl"

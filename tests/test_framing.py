@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.framing import FRAMINGS, Framer
-from sidecar.jsontext import loads
-from sidecar.sse import Held
-from sidecar.wires.parts import DiagnosticPart, Document, DonePart
+from sidecar.framing.framer import FRAMINGS, Framer
+from sidecar.framing.sse import Held
+from sidecar.parts import DiagnosticPart, Document, DonePart
+from sidecar.values.jsontext import loads
 
 UNLIMITED = 8_388_608
 DONE = "DONE"

@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import JUNK, TEXTS, as_read
 
-from sidecar.history import History, pointer
-from sidecar.history_results import ABSENT, KINDS, Inspection, Repair
-from sidecar.history_text import _gaps
+from sidecar.history.history import History, pointer
+from sidecar.history.reading import _gaps
+from sidecar.history.results import ABSENT, KINDS, Inspection, Repair
 from sidecar.options import (
     Policy,
     ReasoningPolicy,
@@ -25,7 +25,7 @@ from sidecar.options import (
     ToolCallsPolicy,
     ToolResultsPolicy,
 )
-from sidecar.stream import Stream
+from sidecar.stream.stream import Stream
 
 
 def assistant(content: Any, **more: Any) -> dict[str, Any]:
@@ -399,7 +399,7 @@ def test_pointers_are_escaped() -> None:
 
 
 def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sidecar.history._ROUNDS", 1)
+    monkeypatch.setattr("sidecar.history.history._ROUNDS", 1)
     assert repair(assistant(LEAK)).message["content"] == "Four."
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sidecar.options import Limits, Policy
-from sidecar.protocol import METHODS
-from sidecar.sessions import Sessions
+from sidecar.protocol.methods import METHODS
+from sidecar.protocol.sessions import Sessions
 
 SESSIONS = Sessions(Policy(), Limits())
 

@@ -16,8 +16,7 @@ import pytest
 from attrs import NOTHING, fields
 from wire_tables import ODD, changed, places, too_deep
 
-from sidecar.wires import WIRES, detect
-from sidecar.wires.parts import (
+from sidecar.parts import (
     DiagnosticPart,
     Document,
     ErrorPart,
@@ -25,6 +24,7 @@ from sidecar.wires.parts import (
     ReasoningPart,
     TextPart,
 )
+from sidecar.wires import WIRES, detect
 
 LINES = Path(__file__).with_name("data") / "openai_chat_parts.jsonl"
 ROWS = [json.loads(line) for line in LINES.read_text("utf-8").splitlines()]

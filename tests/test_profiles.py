@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sidecar.dialects import DIALECTS
-from sidecar.profiles import PROFILES, profile_of
+from sidecar.dialects.profiles import PROFILES, profile_of
 
 NAMES = {
     "default": ["gpt-5.1", "openai/gpt-4o-mini", "grok-4", "some-new-model", ""],

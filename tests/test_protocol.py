@@ -8,12 +8,12 @@ import pytest
 from memory_host import MemoryHost
 from rpc_client import RpcError, frame, message
 
-from sidecar.converter import structure, unstructure
 from sidecar.dialects import SAFE
 from sidecar.errors import UsageError
-from sidecar.methods import NoParams, OpenParams, PushParams
 from sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
-from sidecar.sessions import Sessions
+from sidecar.protocol.converter import structure, unstructure
+from sidecar.protocol.params import NoParams, OpenParams, PushParams
+from sidecar.protocol.sessions import Sessions
 
 
 @pytest.fixture

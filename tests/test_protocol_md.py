@@ -21,20 +21,20 @@ from examples import examples_of, messages_of, play, update
 from replay import difference
 from rpc_client import ROOT
 
-import sidecar.connection  # noqa: F401 - so that all errors are known
-from sidecar import history_methods, methods
-from sidecar.converter import camel
+import sidecar.rpc.connection  # noqa: F401 - so that all errors are known
 from sidecar.errors import UsageError
 from sidecar.events import EVENTS, ToolCall
-from sidecar.framing import FRAMINGS
-from sidecar.history_results import KINDS, Edit, Finding, Inspection, Removal, Repair
-from sidecar.message import Message, ReasoningBlock, Stats, TextBlock
-from sidecar.methods import ConnectionOptions
+from sidecar.framing.framer import FRAMINGS
+from sidecar.history.results import KINDS, Edit, Finding, Inspection, Removal, Repair
+from sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
+from sidecar.message.sources import Source
 from sidecar.options import Limits, Policy, Tool
-from sidecar.protocol import METHODS, TOOL_KINDS, WIRE_NAMES
-from sidecar.provider_error_kinds import GENERIC, SPECIFIC, STATUS
-from sidecar.sources import Source
-from sidecar.stream import MAX_CHOICES
+from sidecar.protocol import history_methods, params
+from sidecar.protocol.converter import camel
+from sidecar.protocol.methods import METHODS, TOOL_KINDS, WIRE_NAMES
+from sidecar.protocol.params import ConnectionOptions
+from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
+from sidecar.stream.stream import MAX_CHOICES
 
 PAGE = ROOT / "protocol.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -109,7 +109,7 @@ def literals(hint: Any) -> set[str]:
 
 def result_of(method: Any) -> type:
     kind: type = getattr(
-        history_methods if method.batch else methods,
+        history_methods if method.batch else params,
         method.handler.__annotations__["return"],
     )
     return kind
@@ -154,7 +154,7 @@ def diagnostic_codes() -> set[str]:
 def imported() -> list[Path]:
     """The files of our modules that the server needs, and no others."""
     program = (
-        "import sidecar.connection, sys;"
+        "import sidecar.rpc.connection, sys;"
         "print(*(m.__file__ for n, m in sys.modules.items() if n[:8] == 'sidecar.'))"
     )
     command = [sys.executable, "-c", program]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sidecar.provider_errors import find_error, normalize_error
-from sidecar.wires.parts import ErrorPart
+from sidecar.parts import ErrorPart
+from sidecar.provider_errors.normalize import find_error, normalize_error
 
 TABLE = Path(__file__).parent / "data" / "provider_errors.jsonl"
 ROWS = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sidecar.pushdown import Syntax
-from sidecar.pythonic_tables import CALLS
-from sidecar.relaxed_tables import BARE, RELAXED
+from sidecar.values.pushdown import Syntax
+from sidecar.values.pythonic_tables import CALLS
+from sidecar.values.relaxed_tables import BARE, RELAXED
 
 SYNTAXES = {"relaxed": RELAXED, "bare": BARE, "calls": CALLS}
 

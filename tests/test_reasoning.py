@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sidecar.reasoning import NativeText
+from sidecar.channel.native_reasoning import NativeText
 
 
 @pytest.mark.parametrize(

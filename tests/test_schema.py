@@ -20,12 +20,12 @@ from attrs import Factory, frozen
 from replay import ANY, read
 from rpc_client import ROOT
 
-from sidecar.converter import structure, unstructure
 from sidecar.errors import InvalidParamsError
 from sidecar.events import EVENTS, Span
-from sidecar.json_schema import Definitions, Rules
-from sidecar.protocol import METHODS
-from sidecar.schema import SCHEMA_FILE, TABLE_FILE, schema, table
+from sidecar.protocol.converter import structure, unstructure
+from sidecar.protocol.json_schema import Definitions, Rules
+from sidecar.protocol.methods import METHODS
+from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
 HOME = ROOT / "clients" / "schema"
 SCHEMA = schema()

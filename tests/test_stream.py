@@ -8,7 +8,7 @@ import pytest
 from checking import assert_sound, feed
 from open_params import options_of
 
-from sidecar.stream import MAX_CHOICES, Stream
+from sidecar.stream.stream import MAX_CHOICES, Stream
 
 CHAT = {"wire": "openai-chat"}
 

@@ -12,13 +12,13 @@ import pytest
 
 from sidecar.events import ToolCall
 from sidecar.options import Tool
+from sidecar.parts import CallEndPart, CallPart
 from sidecar.tools import checks
 from sidecar.tools.arguments import ArgumentText, is_cut, judge
 from sidecar.tools.assemble import CallAssembler, OpenCall
 from sidecar.tools.checks import check_call
 from sidecar.tools.classify import CallContext, classify, from_item, settle
 from sidecar.tools.kinds import Kind, kind_of
-from sidecar.wires.parts import CallEndPart, CallPart
 
 DATA = Path(__file__).parent / "data"
 

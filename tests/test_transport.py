@@ -11,7 +11,7 @@ from memory_host import MemoryHost, two_way_cuts
 from process_memory import IS_KNOWN, peak_memory
 from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
 
-from sidecar.base_protocol import BaseProtocolReader, UnreadableFrame
+from sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame
 
 A = json.dumps(message("stream/list", id="a")).encode()
 B = json.dumps(message("stream/list", id=2)).encode()

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 from checking import check, feed
 
-from sidecar.converter import unstructure
-from sidecar.jsontext import encode, loads
+from sidecar.protocol.converter import unstructure
+from sidecar.values.jsontext import encode, loads
 
 WIRES = Path(__file__).parent / "wires"
 RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))

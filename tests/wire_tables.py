@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import NOTHING, fields
 
+from sidecar.parts import DiagnosticPart, Document, ReasoningPart, TextPart
 from sidecar.wires import WIRES
-from sidecar.wires.parts import DiagnosticPart, Document, ReasoningPart, TextPart
 
 if TYPE_CHECKING:
-    from sidecar.wires.parts import Part
+    from sidecar.parts import Part
 
 DATA = Path(__file__).with_name("data")
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sidecar.dialects import DIALECTS
-from sidecar.profiles import PROFILES
+from sidecar.dialects.profiles import PROFILES
 
 
 def rows() -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def command(model: str | None, as_json: bool) -> None:
 
 def _in_force(model: str) -> tuple[str, ...]:
     from sidecar.options import StreamOptions
-    from sidecar.stream import Stream
+    from sidecar.stream.stream import Stream
 
     return Stream(StreamOptions(model=model)).profile.dialects
 

@@ -14,7 +14,7 @@ import click
 
 from sidecar.cli.page import Page
 from sidecar.options import StreamOptions
-from sidecar.stream import Stream
+from sidecar.stream.stream import Stream
 from sidecar.wires import WIRES
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None
 
 def _print_json(events: list[Event]) -> None:
     """One event a line, spelled and sanitised as the server does it."""
-    from sidecar.converter import unstructure
-    from sidecar.jsontext import encode
+    from sidecar.protocol.converter import unstructure
+    from sidecar.values.jsontext import encode
 
     for event in events:
         sys.stdout.buffer.write(encode(unstructure(event)) + b"\n")

@@ -22,8 +22,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from sidecar.jsontext import loads
-from sidecar.repair_counts import RepairCounts
+from sidecar.history.repair_counts import RepairCounts
+from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sidecar.schema import SCHEMA_FILE, TABLE_FILE, schema, table
+from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
 
 @click.command("schema")

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.connection import Connection
+    from sidecar.rpc.connection import Connection
 
 _ANSWER_SECONDS = 0.6
 """So long LSP requests in flight may go on at the end of stdin."""
@@ -59,10 +59,10 @@ def command(
     128 and the signal's number on SIGTERM and SIGINT. Unknown flags are ignored.
     """
     # stdout must be ours before anything else is imported.
-    from sidecar.transport import claim
+    from sidecar.rpc.transport import claim
 
     stdin, stdout = claim()
-    from sidecar import logs
+    from sidecar.rpc import logs
 
     logs.start(log_level, log_file)
     for argument in context.args:
@@ -72,11 +72,11 @@ def command(
 
 def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> None:
     """Serves until the end of the process."""
-    from sidecar.connection import Connection
-    from sidecar.lifetime import ParentWatch, end, end_on_signals
-    from sidecar.logs import log
-    from sidecar.lsp_thread import LspThread
-    from sidecar.transport import Writer, pump
+    from sidecar.editor.thread import LspThread
+    from sidecar.rpc.connection import Connection
+    from sidecar.rpc.lifetime import ParentWatch, end, end_on_signals
+    from sidecar.rpc.logs import log
+    from sidecar.rpc.transport import Writer, pump
 
     end_on_signals()
     watch = ParentWatch()
@@ -98,9 +98,9 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
 
 def _recorded(path: str) -> Callable[..., Connection]:
     """Makes a connection that is written down, if the file can be written."""
-    from sidecar.connection import Connection
-    from sidecar.logs import log
-    from sidecar.recording import RecordedConnection, Recording
+    from sidecar.rpc.connection import Connection
+    from sidecar.rpc.logs import log
+    from sidecar.rpc.recording import RecordedConnection, Recording
 
     try:
         return partial(RecordedConnection, Recording(path))

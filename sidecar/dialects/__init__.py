@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sidecar.delimiters import Delimiters, Pair
 from sidecar.dialects import (
     function_tags,
     gemma,
@@ -36,8 +35,9 @@ from sidecar.dialects.reasoning_tags import (
 from sidecar.dialects.reasoning_tags import (
     SENTINELS as SENTINELS,
 )
-from sidecar.forms import Dialect, Form
-from sidecar.lexicon import Lexicon, Vocabulary
+from sidecar.forms.form import Dialect, Form
+from sidecar.forms.literals import Delimiters, Pair
+from sidecar.text.lexicon import Lexicon, Vocabulary
 
 _BARE = re.compile(r"[\w:.-]+")
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.call_bodies import Parameter, typed
-from sidecar.call_parts import optional, value
-from sidecar.delimiters import Literals
-from sidecar.forms import Form, Found, MalformedError, WrittenCall
-from sidecar.grammar import label, literal, need, scan, space
-from sidecar.jsontext import loads
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from sidecar.forms.grammar import label, literal, need, scan, space
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import optional, value
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import loads
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 _END = Literals(("</parameter>",))
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.call_bodies import properties
-from sidecar.call_parts import ahead, optional
-from sidecar.delimiters import Literals
-from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import (
+from sidecar.forms.call_bodies import properties
+from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.forms.grammar import (
     EndedError,
     line_end,
     literal,
@@ -26,16 +24,18 @@ from sidecar.grammar import (
     until,
     word,
 )
-from sidecar.jsontext import dumps, loads
-from sidecar.pieces import Kind
-from sidecar.pythonic import parse_calls
-from sidecar.relaxed import ObjectScanner, parse
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import ahead, optional
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import dumps, loads
+from sidecar.values.pythonic import parse_calls
+from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Reading
 
 NAMESPACE = "default_api:"
 _WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.delimiters import Literals
 from sidecar.dialects.tokens import cut_part, json_part
-from sidecar.forms import Form, Found, WrittenCall, mark
-from sidecar.grammar import before, literal, need, peek, scan, space, until
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.form import Form, Found, WrittenCall, mark
+from sidecar.forms.grammar import before, literal, need, peek, scan, space, until
+from sidecar.forms.literals import Literals
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.grammar import Cursor, Reading
 
 _RECIPIENT = re.compile(r"(?:^|\s)to=(?:functions\.)?([\w.:-]+)")
 _TEXT_ENDS = Literals(("<|call|>", "<|end|>"))

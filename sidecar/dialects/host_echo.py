@@ -11,13 +11,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sidecar.forms import Dialect, Form, Found, mark
-from sidecar.grammar import before, blanks, literals, peek, run
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner, parse
+from sidecar.forms.form import Dialect, Form, Found, mark
+from sidecar.forms.grammar import before, blanks, literals, peek, run
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.grammar import Cursor, Reading
     from sidecar.options import EchoPolicy
 
 TIMESTAMP = "timestamp"

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.call_bodies import Parameter, typed
-from sidecar.call_parts import ahead, optional, value
-from sidecar.delimiters import Literals
 from sidecar.dialects.function_tags import bare_value
-from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import (
+from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.forms.grammar import (
     LONGEST_NAME,
     before,
     blanks,
@@ -28,15 +26,17 @@ from sidecar.grammar import (
     until,
     word,
 )
-from sidecar.jsontext import loads
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import ahead, optional, value
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import loads
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}DSML{bar}" for bar in _BARS)

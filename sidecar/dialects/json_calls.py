@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.call_bodies import CALL_KEYS, calls_of, cut_calls
-from sidecar.call_parts import json_calls, optional
-from sidecar.forms import Form, Found, MalformedError
-from sidecar.grammar import blanks, line_end, literal, peek, scan, space
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.call_bodies import CALL_KEYS, calls_of, cut_calls
+from sidecar.forms.form import Form, Found, MalformedError
+from sidecar.forms.grammar import blanks, line_end, literal, peek, scan, space
+from sidecar.forms.shared_grammars import json_calls, optional
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Reading
 
 _KEYS = tuple(f"{quote}{key}{quote}" for key in CALL_KEYS for quote in "\"'")
 

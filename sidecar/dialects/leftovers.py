@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.call_bodies import looks_like_call
 from sidecar.dialects.gemma import RESULTS, THOUGHT
-from sidecar.forms import Dialect, Form, Found, MalformedError, mark
-from sidecar.grammar import literal, peek, run, scan, space
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner, parse
+from sidecar.forms.call_bodies import looks_like_call
+from sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
+from sidecar.forms.grammar import literal, peek, run, scan, space
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.grammar import Cursor, Reading
 
 STOP_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),

@@ -1,6 +1,7 @@
 """Calls in Python's syntax: lists, lines, fences, tags and bare ``print(...)``.
 
-Only literals are read (``sidecar.pythonic``); a program stays text (contract 7.7).
+Only literals are read (``sidecar.values.pythonic``); a program stays text
+(contract 7.7).
 """
 
 from __future__ import annotations
@@ -8,25 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.call_bodies import ARGUMENT_KEYS, properties
-from sidecar.call_parts import optional
-from sidecar.forms import Form, Found, WrittenCall
-from sidecar.grammar import (
-    line_end,
-    literal,
-    need,
-    scan,
-    space,
-)
-from sidecar.jsontext import dumps
-from sidecar.pieces import Kind
-from sidecar.pythonic import CallScanner, parse_calls
+from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
+from sidecar.forms.form import Form, Found, WrittenCall
+from sidecar.forms.grammar import line_end, literal, need, scan, space
+from sidecar.forms.shared_grammars import optional
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import dumps
+from sidecar.values.pythonic import CallScanner, parse_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 
 def python_calls(cursor: Cursor, raw: str, part: Part) -> Calls:

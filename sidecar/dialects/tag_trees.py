@@ -9,18 +9,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.call_bodies import Parameter, typed
-from sidecar.call_parts import ahead, value
-from sidecar.delimiters import Literals
 from sidecar.dialects.function_tags import bare_value
-from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import LONGEST_NAME, literal, literals, run, space, until, word
-from sidecar.jsontext import dumps, loads
-from sidecar.pieces import Kind
+from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.forms.grammar import (
+    LONGEST_NAME,
+    literal,
+    literals,
+    run,
+    space,
+    until,
+    word,
+)
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import ahead, value
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 TOKEN = "]<]minimax[>["
 _INVOKE = re.compile(r'<invoke\s+name\s*=\s*"([^"]+)"\s*>')

@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.call_bodies import Parameter, properties, typed
-from sidecar.call_parts import NAME, json_calls, optional, value
-from sidecar.delimiters import Literals
-from sidecar.forms import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.grammar import before, literal, need, scan, space, word
-from sidecar.jsontext import loads
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.call_bodies import Parameter, properties, typed
+from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from sidecar.forms.grammar import before, literal, need, scan, space, word
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import NAME, json_calls, optional, value
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import loads
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 _KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:]+?)(?::(?P<number>\d+))?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.call_bodies import calls_of
-from sidecar.call_parts import NAME, ahead, optional
 from sidecar.dialects.python_calls import bare, call_reader, python_calls
-from sidecar.forms import Form, Found, WrittenCall
-from sidecar.grammar import (
+from sidecar.forms.call_bodies import calls_of
+from sidecar.forms.form import Form, Found, WrittenCall
+from sidecar.forms.grammar import (
     blanks,
     line_end,
     literal,
@@ -26,14 +25,15 @@ from sidecar.grammar import (
     until,
     word,
 )
-from sidecar.jsontext import dumps
-from sidecar.pieces import Kind
-from sidecar.pythonic import CallScanner, Declaration
-from sidecar.relaxed import ObjectScanner, parse
+from sidecar.forms.shared_grammars import NAME, ahead, optional
+from sidecar.text.pieces import Kind
+from sidecar.values.jsontext import dumps
+from sidecar.values.pythonic import CallScanner, Declaration
+from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Part, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Part, Reading
 
 _TICKS = re.compile(r"`*+")
 _TILDES = re.compile(r"~*+")

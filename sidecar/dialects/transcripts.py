@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.call_parts import NAME, optional
 from sidecar.dialects.tokens import json_part
-from sidecar.forms import Form, Found, mark
-from sidecar.grammar import before, blanks, line_end, literal, scan, space, word
-from sidecar.pieces import Kind
-from sidecar.relaxed import ObjectScanner
+from sidecar.forms.form import Form, Found, mark
+from sidecar.forms.grammar import before, blanks, line_end, literal, scan, space, word
+from sidecar.forms.shared_grammars import NAME, optional
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.call_bodies import Calls
-    from sidecar.grammar import Cursor, Reading
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Reading
 
 _ID = re.compile(r"[\w.:-]*+")
 

@@ -14,15 +14,15 @@ from attrs import frozen
 from lsprotocol import types
 
 from sidecar.editor.session import places_of
-from sidecar.history_messages import role_of
+from sidecar.history.messages import role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sidecar.editor.session import Leak, Message, Placed
     from sidecar.editor.text import DocumentText
-    from sidecar.history_documents import Cut
-    from sidecar.history_results import Finding
+    from sidecar.history.documents import Cut
+    from sidecar.history.results import Finding
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"

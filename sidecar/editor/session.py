@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from sidecar.history import History
-from sidecar.history_documents import cuts_of, messages_in, path_of
-from sidecar.history_messages import results_of
-from sidecar.json_places import locate, offsets
-from sidecar.jsontext import dumps, loads
+from sidecar.history.documents import cuts_of, messages_in, path_of
+from sidecar.history.history import History
+from sidecar.history.messages import results_of
+from sidecar.values.json_places import locate, offsets
+from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.editor.text import DocumentText
-    from sidecar.history_documents import Cut, Found
-    from sidecar.history_results import Finding, Inspection, Repair
-    from sidecar.json_places import Path, Place
+    from sidecar.history.documents import Cut, Found
+    from sidecar.history.results import Finding, Inspection, Repair
     from sidecar.options import StreamOptions
+    from sidecar.values.json_places import Path, Place
 
 _BOM = "\ufeff"
 

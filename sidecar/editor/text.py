@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.text_map import Unit, width
+from sidecar.channel.text_map import Unit, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

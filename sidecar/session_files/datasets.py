@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sidecar.history import History
-from sidecar.history_documents import messages_in
-from sidecar.history_results import ABSENT
-from sidecar.jsontext import encode
+from sidecar.history.documents import messages_in
+from sidecar.history.history import History
+from sidecar.history.results import ABSENT
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.reports import FileReport, Tally
+from sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.history_documents import Found
-    from sidecar.history_results import Repair
+    from sidecar.history.documents import Found
+    from sidecar.history.results import Repair
     from sidecar.options import StreamOptions
 
 NOTES = "_stream_sidecar"
@@ -146,8 +146,8 @@ def _plain(report: FileReport) -> dict[str, Any]:
 
 def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
     """What `RowRepair` noted of the rows."""
-    from sidecar.jsontext import decode
-    from sidecar.repair_counts import RepairCounts
+    from sidecar.history.repair_counts import RepairCounts
+    from sidecar.values.jsontext import decode
 
     for note in batch.column(NOTES).to_pylist():
         told, removals = decode(note)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Protocol, TypeAlias
 
-from sidecar.history_documents import cuts_of, messages_in, spliced
-from sidecar.jsontext import loads
+from sidecar.history.documents import cuts_of, messages_in, spliced
+from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.history import History
-    from sidecar.history_documents import Found
-    from sidecar.history_results import Repair
+    from sidecar.history.documents import Found
+    from sidecar.history.history import History
+    from sidecar.history.results import Repair
     from sidecar.session_files.reports import Tally
 
 Advance: TypeAlias = "Callable[[int], None]"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from sidecar.history import History
-from sidecar.jsontext import loads
+from sidecar.history.history import History
 from sidecar.options import StreamOptions
 from sidecar.session_files.documents import repair_lines, repair_whole
 from sidecar.session_files.replacing import (
@@ -28,6 +27,7 @@ from sidecar.session_files.tables import (
     missing_in,
     repair_table,
 )
+from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from sidecar.history_documents import path_of, value_at
-from sidecar.history_messages import read_message
-from sidecar.repair_counts import RepairCounts
+from sidecar.history.documents import path_of, value_at
+from sidecar.history.messages import read_message
+from sidecar.history.repair_counts import RepairCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sidecar.history_documents import Found
-    from sidecar.history_results import Repair
-    from sidecar.repair_counts import ModelRepairCounters
+    from sidecar.history.documents import Found
+    from sidecar.history.repair_counts import ModelRepairCounters
+    from sidecar.history.results import Repair
 
 _CONTEXT = 60
 """Code points around a removal that are told with it."""

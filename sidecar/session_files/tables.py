@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sidecar.history import History
-from sidecar.history_documents import Found, cuts_of, spliced
-from sidecar.jsontext import loads
+from sidecar.history.documents import Found, cuts_of, spliced
+from sidecar.history.history import History
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.replacing import FileChangedError
+from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sidecar.jsontext import encode
 from sidecar.session_files.files import repair_file
+from sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

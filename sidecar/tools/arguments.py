@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias
 
-from sidecar.jsontext import dumps, loads
+from sidecar.values.jsontext import dumps, loads
 
 State: TypeAlias = Literal["complete", "truncated", "invalid"]
 

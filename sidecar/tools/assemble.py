@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sidecar.jsontext import dumps
+from sidecar.parts import CallEndPart, CallPart, DiagnosticPart
 from sidecar.tools.arguments import ArgumentText, equal, nothing
 from sidecar.tools.call import Entry, OpenCall, clean_name
-from sidecar.wires.parts import CallEndPart, CallPart, DiagnosticPart
+from sidecar.values.jsontext import dumps
 
 __all__ = ["CallAssembler", "OpenCall"]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import define, field
 
 if TYPE_CHECKING:
+    from sidecar.parts import CallPart
     from sidecar.tools.arguments import ArgumentText
-    from sidecar.wires.parts import CallPart
 
 
 @define(eq=False)

@@ -14,8 +14,8 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sidecar.jsontext import NumberText
-from sidecar.wires.parts import DiagnosticPart
+from sidecar.parts import DiagnosticPart
+from sidecar.values.jsontext import NumberText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

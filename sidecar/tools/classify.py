@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import evolve, frozen
 
 from sidecar.events import ToolCall
-from sidecar.jsontext import dumps
 from sidecar.tools.arguments import State, judge
 from sidecar.tools.call import OpenCall
 from sidecar.tools.kinds import kind_of
@@ -24,6 +23,7 @@ from sidecar.tools.runners import (
     runner_by_type,
     tool_of_type,
 )
+from sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

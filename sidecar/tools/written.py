@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from sidecar.jsontext import dumps
 from sidecar.tools.call import OpenCall
+from sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.events import Channel, Span, ToolCall
-    from sidecar.forms import WrittenCall
+    from sidecar.forms.form import WrittenCall
 
 
 def opened(

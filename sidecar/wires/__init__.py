@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires import (
-    anthropic,
-    bedrock_converse,
-    cohere,
-    gemini,
-    ollama,
-    openai_chat,
-    openai_responses,
-    text,
-)
+from sidecar.wires import bedrock_converse, cohere, ollama, text
+from sidecar.wires.anthropic import reader as anthropic
+from sidecar.wires.gemini import reader as gemini
+from sidecar.wires.openai_chat import reader as openai_chat
+from sidecar.wires.openai_responses import reader as openai_responses
 
 if TYPE_CHECKING:
-    from sidecar.wires.parts import Document, WireRow
+    from sidecar.parts import Document, WireRow
 
 WIRES: dict[str, WireRow] = {
     row.name: row

@@ -7,17 +7,14 @@ its keys. One table reads the members of a block wherever they stand, at its sta
 delta or in a whole message. Shapes and their sources: wires.md 1.6,
 tools-citations-errors.md 1.2, 3.1 and 4.1; Amazon Bedrock API, "ConverseStream".
 
-Never raises for any JSON value: see `sidecar.wires.document_wire`.
+Never raises for any JSON value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sidecar.usage import read_usage
-from sidecar.wires.content_blocks import BlockWire
-from sidecar.wires.openai_fields import first
-from sidecar.wires.parts import (
+from sidecar.parts import (
     CitationPart,
     DonePart,
     MetadataPart,
@@ -27,13 +24,16 @@ from sidecar.wires.parts import (
     TextPart,
     WireRow,
 )
+from sidecar.wires.shared.content_blocks import BlockWire
+from sidecar.wires.shared.fields import first
+from sidecar.wires.shared.usage import read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.wires.content_blocks import Block
-    from sidecar.wires.document_wire import JsonObject
-    from sidecar.wires.parts import Document, Json, Part
+    from sidecar.parts import Document, Json, Part
+    from sidecar.wires.shared.content_blocks import Block
+    from sidecar.wires.shared.document_wire import JsonObject
 
 Kind: TypeAlias = Literal["url", "document", "search-result", "other"]
 

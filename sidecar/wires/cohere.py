@@ -4,7 +4,7 @@ An event carries a piece of the message in ``delta.message``, under the same nam
 whole body has it, so one table of fields reads both. Shapes and their sources: wires.md
 1.6, tools-citations-errors.md 1.2, 3.1 and 5; Cohere API v2, "Chat with Streaming".
 
-Never raises for any JSON value: see `sidecar.wires.document_wire`.
+Never raises for any JSON value: see `shared.document_wire`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
 
-from sidecar.provider_errors import find_error
-from sidecar.wires.content_blocks import BlockWire
-from sidecar.wires.openai_fields import first, type_of
-from sidecar.wires.parts import (
+from sidecar.parts import (
     CitationPart,
     DonePart,
     MetadataPart,
@@ -24,13 +21,16 @@ from sidecar.wires.parts import (
     TextPart,
     WireRow,
 )
+from sidecar.provider_errors.normalize import find_error
+from sidecar.wires.shared.content_blocks import BlockWire
+from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.wires.content_blocks import Block, Index
-    from sidecar.wires.document_wire import JsonObject
-    from sidecar.wires.parts import Document
+    from sidecar.parts import Document
+    from sidecar.wires.shared.content_blocks import Block, Index
+    from sidecar.wires.shared.document_wire import JsonObject
 
 _REASONING = "thinking"
 """One name for thinking and the plan of a call: neither repeats the other, which two

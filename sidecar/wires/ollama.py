@@ -10,19 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.usage import finish_reason
-from sidecar.wires.document_wire import DocumentWire, seconds
-from sidecar.wires.parts import (
-    CallPart,
-    FinishPart,
-    ReasoningPart,
-    TextPart,
-    WireRow,
-)
+from sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart, WireRow
+from sidecar.wires.shared.document_wire import DocumentWire, seconds
+from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from sidecar.wires.document_wire import JsonObject
-    from sidecar.wires.parts import Document
+    from sidecar.parts import Document
+    from sidecar.wires.shared.document_wire import JsonObject
 
 _NAME = "ollama"
 _ANSWERS = frozenset(("message", "response", "thinking"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sidecar.wires.parts import DiagnosticPart, Document, Part, TextPart, WireRow
+from sidecar.parts import DiagnosticPart, Document, Part, TextPart, WireRow
 
 
 class TextWire:

@@ -21,7 +21,7 @@ from chunks import call_chunk, chunk, repeated, slices
 from rows import Bar, Row, microseconds
 
 from sidecar.options import StreamOptions
-from sidecar.stream import Stream
+from sidecar.stream.stream import Stream
 
 BAR = Bar(limit=1.5, aim=1.1)
 SMALL = 16_000

@@ -28,10 +28,10 @@ from open_params import options_of
 from oracle import healed, outside_code, tiles
 
 from fuzz import inputs
-from sidecar.jsontext import is_portable
-from sidecar.outlet import Outlet
-from sidecar.pieces import Kind, merged
-from sidecar.surroundings import Surroundings, surroundings
+from sidecar.channel.setup import Surroundings, surroundings
+from sidecar.message.outlet import Outlet
+from sidecar.text.pieces import Kind, merged
+from sidecar.values.jsontext import is_portable
 
 Input = dict[str, Any]
 

@@ -16,7 +16,7 @@ from test_spec import PAGES, cases_of
 
 from sidecar.dialects import DIALECTS, pair_of
 from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
-from sidecar.forms import Dialect
+from sidecar.forms.form import Dialect
 from sidecar.options import DEFAULT_TAGS
 
 

@@ -16,8 +16,8 @@ from strategies import PROTOCOL, as_read
 
 from fuzz import inputs
 from fuzz.fragments import BODIES, EDGES, LITERALS, RECORDED, WRITTEN
-from sidecar.framing import FRAMINGS
-from sidecar.jsontext import loads
+from sidecar.framing.framer import FRAMINGS
+from sidecar.values.jsontext import loads
 from sidecar.wires import WIRES
 
 HEAD = 4

@@ -15,7 +15,7 @@ from strategies import HOST, TOOL, as_read
 
 from fuzz.fragments import BAG, BODIES, EDGES, LITERALS, MODELS, RECORDED, WRITTEN
 from sidecar.dialects import DIALECTS
-from sidecar.framing import FRAMINGS
+from sidecar.framing.framer import FRAMINGS
 from sidecar.wires import WIRES
 
 FAMILIES = tuple(DIALECTS)

@@ -22,8 +22,8 @@ from fuzz.rpc_session import (
     Session,
     as_json,
 )
-from sidecar.jsontext import decode
-from sidecar.methods import CloseResult, PushResult, SnapshotResult
+from sidecar.protocol.params import CloseResult, PushResult, SnapshotResult
+from sidecar.values.jsontext import decode
 
 
 def open_stream(session: Session, generator: Random) -> None:

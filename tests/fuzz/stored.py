@@ -14,14 +14,14 @@ from oracle import healed
 from test_history import assistant, check, inspect
 
 from fuzz import inputs
+from sidecar.channel.removals import REMOVALS
 from sidecar.events import Diagnostic, ReasoningDelta, TextDelta
-from sidecar.pieces import Kind
-from sidecar.removals import REMOVALS
+from sidecar.text.pieces import Kind
 
 if TYPE_CHECKING:
     from sidecar.events import Event
-    from sidecar.history_results import Finding
-    from sidecar.message import Message
+    from sidecar.history.results import Finding
+    from sidecar.message.message import Message
 
 Input = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 from harness import Splitter, drive
 
 from sidecar.options import StreamOptions
-from sidecar.stream import Stream
+from sidecar.stream.stream import Stream
 
 EVENTS = "--events" in sys.argv
 OPTIONS = StreamOptions(wire="openai-chat" if EVENTS else "text")

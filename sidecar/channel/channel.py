@@ -1,0 +1,282 @@
+"""The text and reasoning of one choice: pieces become blocks and events.
+
+Calls, results and citations written into either are handed to the choice as they come.
+
+``text`` takes the answer channel, ``reasoning`` a native field, ``border`` decides what
+is held as at the end (a structured call, a wire's block end), ``close`` ends it. What
+the splitter calls reasoning goes out at once; from the first native character on tagged
+blocks wait, because they may say the same (contract 7.4).
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sidecar.channel.blocks import Blocks
+from sidecar.channel.formed import Formed
+from sidecar.channel.native_reasoning import NativeText
+from sidecar.channel.plain_run import PlainRun
+from sidecar.channel.removals import REMOVALS, Counters
+from sidecar.channel.report_results import Watch
+from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
+from sidecar.channel.text_map import RECENT, TextMap
+from sidecar.events import Reclassify
+from sidecar.text.pieces import Kind, Piece, Pieces, merged
+from sidecar.values.surrogates import SurrogateJoiner
+
+if TYPE_CHECKING:
+    from sidecar.channel.formed import Written
+    from sidecar.channel.setup import Surroundings
+    from sidecar.text.fast_path import Gate
+    from sidecar.text.splitter import Splitter
+
+
+class Channel:
+    """One choice's text and reasoning."""
+
+    def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
+        options, outlet = shared.options, shared.outlet
+        self.choice = choice
+        self._shared = shared
+        self.outlet = outlet
+        self.counters = Counters()
+        self.blocks = Blocks(choice, outlet)
+        self.map = TextMap(None if options.policy.message.parts else RECENT)
+        self.formed = Formed(choice, outlet, self.blocks, written)
+        self.answer = shared.answer()
+        self._watch = None if shared.watch is None else Watch(shared)
+        self.empty = True  # no visible character that is not blank
+        self._empty_at_call = True
+        self._since_call = array("Q")  # text blocks since the last call: very many
+        self._native: Splitter | None = None
+        self._native_key: int | str | None = None
+        self._mirrors = NativeText(options.limits.max_document_chars)
+        self._reasons = False  # the pieces at hand are of native reasoning
+        self._joiners = SurrogateJoiner(), SurrogateJoiner()
+        self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
+        self.tagged = TaggedReasoning(
+            choice, shared, self.answer, self._mirrors, self.blocks
+        )
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        in_run = text and self.outlet.run is self._run
+        if in_run and (events := self._run.take(text)) is not None:
+            self.outlet.plain(events)
+            return
+        self.settle()
+        joiner = self._joiners[0]
+        if joiner.held or not text.isascii():
+            text = joiner.push(text)
+        if text:
+            self.map.raw(text)
+            answer = self.answer
+            self._take(answer.push(text))
+            if answer.gate is not None and not (self.tagged.held or joiner.held):
+                self._begin_run(answer.gate)
+            elif answer.holds or self.tagged.held:
+                self._note_held()
+
+    def _begin_run(self, gate: Gate) -> None:
+        """From here on plain text needs no more than its event."""
+        block, answer = self.blocks.open, self.answer
+        if block is None or self.outlet.trace or self._watch is not None:
+            return
+        thinks = answer.depth > 0
+        fits = block.source == ("tag" if thinks else None)
+        if fits and (not thinks or self.tagged.passes):
+            self._run.begin(block.number, answer.gates, gate, thinks=thinks)
+
+    def settle(self) -> None:
+        """Does the bookkeeping of the run, which is over."""
+        if self.outlet.run is self._run:
+            self._run.end()
+
+    def _account(self, text: str) -> None:
+        """What `_take` does with plain text besides its event."""
+        self.map.raw(text)
+        ((_, _, start, end),) = self.answer.passed(text)
+        self.blocks.extend(text)
+        if self.answer.depth:
+            self.tagged.extend(text)
+        else:
+            self._shown(text, start, end)
+
+    def _hold(self, text: str) -> None:
+        """What the run has held back is held back here."""
+        self.map.raw(text)
+        self._take(self.answer.push(text))
+
+    def reasoning(
+        self, field: str, text: str, block: int | str | None, document: int
+    ) -> None:
+        """A native field's text in the provider's own ``block``; ``document`` counts
+        documents (see ``NativeText``)."""
+        text = self._joiners[1].push(self._mirrors.push(field, text, document))
+        if not text:
+            return
+        self.settle()
+        if self.blocks.signed or block != self._native_key:
+            self._native_key = block
+            self.blocks.end_native()
+        if self._native is None:
+            self._native = self._shared.native()
+            self.answer.native_begins()
+        self._take_native(self._native.push(text))
+        if self._native.held:
+            self._note_held()
+
+    def state(
+        self, signature: str | None, opaque: Any, block: int | str | None
+    ) -> None:
+        """Provider state of the native ``block``, which may have no text at all."""
+        self.settle()
+        if block is not None and block != self._native_key:
+            self._native_key = block
+            self.blocks.begin_native()
+        self.blocks.state(signature, opaque)
+
+    def border(self, *, call: bool, opaque: Any = None) -> None:
+        """A structured call or a wire's block end: what is held is decided now.
+
+        ``opaque`` is provider state of the block that ends.
+        """
+        self.flush(followed=call)
+        if self.blocks.open is not None and opaque is not None:
+            self.blocks.open.opaque = opaque
+        self.blocks.end()
+        if call:
+            self.answer.call()
+            self._since_call = array("Q")
+            self._empty_at_call = self.empty
+
+    def flush(self, *, followed: bool = False) -> None:
+        """Decides what is held as at the end; reasoning, fence and line go on.
+
+        ``followed``: by a structured call.
+        """
+        self.settle()
+        text, native = (joiner.close() for joiner in self._joiners)
+        if text:
+            self.map.raw(text)
+        self._take([*self.answer.push(text), *self.answer.flush(followed=followed)])
+        if self._watch is not None:
+            self._watched(self._watch.flush(followed=followed))
+        if self._native is not None:
+            self._take_native([*self._native.push(native), *self._native.flush()])
+        self.tagged.flush()
+
+    def close(self) -> None:
+        """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
+        self.blocks.end()
+        if self.tagged.judge():
+            self.empty = False
+
+    @property
+    def repaired(self) -> int:
+        """How many half characters had no partner."""
+        return sum(joiner.repaired for joiner in self._joiners)
+
+    def _note_held(self, in_run: int = 0) -> None:
+        held = in_run + self.answer.held + self.tagged.held
+        if self._native is not None:
+            held += self._native.held
+        if held > self.counters.held_peak:
+            self.counters.held_peak = held
+
+    # The pieces of the answer
+
+    def _take(self, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) == 1 else merged(pieces):
+            self._READ[piece[0]](self, piece)
+
+    def _text(self, piece: Piece) -> None:
+        _, text, start, end = piece
+        block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
+        if self._watch is not None:
+            self._watch.push(text)
+        if not self._since_call or self._since_call[-1] != block:
+            self._since_call.append(block)
+        self._shown(text, start, end)
+
+    def _shown(self, text: str, start: int, end: int) -> None:
+        self.map.visible(start, end, self._since_call[-1])
+        if self.empty and not text.isspace():
+            self.empty = False
+
+    def _reasoning(self, piece: Piece) -> None:
+        self.tagged.push(piece)
+
+    def _enter(self, piece: Piece) -> None:
+        self.tagged.enter(middle=piece[0] is Kind.ENTER_MID)
+
+    def _exit(self, piece: Piece) -> None:
+        self.counters.reasoning_extracted += 1
+        self.tagged.exit(nested=piece[0] is Kind.CUT)
+
+    def _reopen(self, _piece: Piece) -> None:
+        """What was visible since the last call was reasoning (contract 7.5)."""
+        self.blocks.end()
+        if self._since_call:
+            blocks = tuple(self._since_call)
+            self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
+        self._since_call = array("Q")
+        self.empty = self._empty_at_call
+
+    def _full(self, _piece: Piece) -> None:
+        self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+
+    def _removed(self, piece: Piece) -> None:
+        kind = piece[0]
+        if kind is not Kind.BLANK:
+            self.counters.delimiters_stripped += 1
+        code, severity, message = REMOVALS[kind]
+        if self.outlet.trace or severity == "warning":
+            self.outlet.diagnose(self.choice, code, severity, message, piece)
+
+    def _formed(self, piece: Piece) -> None:
+        """A call, result or citation that was written into the channel."""
+        splitter = self._native if self._reasons else self.answer
+        assert splitter is not None  # it gave the piece
+        reasoning = self._reasons or self.tagged.is_open
+        self.formed.read(splitter.taken.popleft(), piece, reasoning=reasoning)
+        if piece[0] is Kind.CITE:
+            self._removed(piece)
+
+    def _watched(self, found: int) -> None:
+        message = "the answer begins with what looks like a tool's result"
+        for _ in range(found):
+            self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)
+
+    _READ: ClassVar = {
+        Kind.TEXT: _text,
+        Kind.REASONING: _reasoning,
+        **dict.fromkeys((Kind.DELIMITER, Kind.STRAY, Kind.REBUILT), _removed),
+        **dict.fromkeys((Kind.BLANK, Kind.MARK), _removed),
+        Kind.ENTER: _enter,
+        Kind.ENTER_MID: _enter,
+        Kind.EXIT: _exit,
+        Kind.CUT: _exit,
+        Kind.REOPEN: _reopen,
+        Kind.FULL: _full,
+        **dict.fromkeys((Kind.CALL, Kind.RESULT, Kind.CITE), _formed),
+        **dict.fromkeys((Kind.SEEN, Kind.FAILED), _formed),
+    }
+
+    # The pieces of native reasoning
+
+    def _take_native(self, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) == 1 else merged(pieces):
+            if piece[0] is Kind.REASONING:
+                self._send_native(piece)
+                continue
+            self.blocks.removed(piece[1])
+            self._reasons = True
+            self._READ[piece[0]](self, piece)
+            self._reasons = False
+
+    def _send_native(self, piece: Piece) -> None:
+        self.blocks.reasoning(piece[1], "native", self.outlet.span(piece))
+        self.tagged.native(piece[1])

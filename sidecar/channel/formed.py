@@ -1,0 +1,98 @@
+"""Calls, results and citations that were written into a channel, on their way out.
+
+`Formed` ends the text block that each stands in, counts it, tells what was no form
+after all, and hands the rest to the choice (`Written`), which makes the events. What is
+found while the stream closes waits for ``send_calls`` and ``send_results``, because
+blocks are numbered as they are sent, and held text goes first (contract section 3).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from sidecar.forms.candidate import Failed, Taken
+from sidecar.text.pieces import Kind
+
+if TYPE_CHECKING:
+    from sidecar.channel.blocks import Blocks
+    from sidecar.events import Channel
+    from sidecar.message.outlet import Outlet
+    from sidecar.text.pieces import Piece
+
+_FAILURES = {
+    failure[0]: failure
+    for failure in (
+        ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
+        ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
+    )
+}
+"""The codes of `Failed`."""
+
+_NAMELESS = ("truncated-tool-call", "warning", "a call was cut off before its name")
+
+
+class Written(Protocol):
+    """Takes what was written into a channel; the piece is its text and place there."""
+
+    def written_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None: ...
+
+    def written_result(self, taken: Taken, piece: Piece) -> None: ...
+
+    def written_citation(self, taken: Taken, piece: Piece) -> None: ...
+
+
+class Formed:
+    """One choice's. ``results`` and ``calls`` count what was found."""
+
+    def __init__(
+        self, choice: int, outlet: Outlet, blocks: Blocks, written: Written
+    ) -> None:
+        self.choice = choice
+        self.outlet = outlet
+        self.blocks = blocks
+        self.written = written
+        self.results = 0
+        self.calls = 0
+        self._late_calls: list[tuple[Taken, Piece, Channel]] = []
+        self._late_results: list[tuple[Taken, Piece]] = []
+
+    def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
+        """One piece; ``reasoning``: it stands in reasoning."""
+        if isinstance(taken, Failed):
+            self.outlet.diagnose(self.choice, *_FAILURES[taken.code])
+        elif piece[0] is Kind.RESULT:
+            self.results += 1
+            self._end_text()
+            self._late_results.append((taken, piece))
+            if not self.outlet.is_closing:
+                self.send_results()
+        elif piece[0] is Kind.CITE:
+            self.written.written_citation(taken, piece)
+        elif taken.calls:
+            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
+        else:
+            removed = piece if piece[0] is Kind.CALL else None
+            self.outlet.diagnose(self.choice, *_NAMELESS, removed)
+
+    def _read_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None:
+        self.calls += len(taken.calls)
+        if piece[0] is Kind.CALL:
+            self._end_text()
+        self._late_calls.append((taken, piece, channel))
+        if not self.outlet.is_closing:
+            self.send_calls()
+
+    def send_calls(self) -> None:
+        calls, self._late_calls = self._late_calls, []
+        for call in calls:
+            self.written.written_calls(*call)
+
+    def send_results(self) -> None:
+        results, self._late_results = self._late_results, []
+        for result in results:
+            self.written.written_result(*result)
+
+    def _end_text(self) -> None:
+        """A text block ends where a call or a result was taken out of it."""
+        if self.blocks.open is not None and self.blocks.open.channel == "text":
+            self.blocks.end()

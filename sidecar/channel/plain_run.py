@@ -1,0 +1,156 @@
+"""Runs of plain text: deltas in which nothing matters, where nothing is held back.
+
+Most of a stream is that. Such a delta is an event at once and is only remembered; the
+bookkeeping of all of them (positions, the block's text, what stands before the next
+character) is done together when anything else happens, or somebody asks. So the same
+text leaves the same state, whether or not it went as a run. The beginning of a literal
+at a delta's end waits for the next delta; when the run ends first, it waits elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from sidecar.events import ReasoningDelta, TextDelta
+from sidecar.text.fast_path import IN_FENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.events import Event
+    from sidecar.text.fast_path import Gate, Gates
+
+_MOST = 128
+"""Deltas that are remembered at most: each is a string of its own."""
+
+
+class Numbers(Protocol):
+    """What a run needs of the outlet: the last ``seq``, and to be its ``run``."""
+
+    seq: int
+    run: PlainRun | None
+
+
+class PlainRun:
+    """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
+
+    ``account`` takes the text of all deltas since it was last called, ``hold`` what is
+    held back at the end of the run: the beginning of a literal, perhaps. ``note`` is
+    told how many code points were held back behind a delta, at most.
+    """
+
+    __slots__ = (
+        "_account",
+        "_block",
+        "_ends",
+        "_gate",
+        "_gates",
+        "_held",
+        "_hold",
+        "_note",
+        "_outlet",
+        "_peak",
+        "_quick",
+        "_texts",
+        "_thinks",
+        "choice",
+    )
+
+    def __init__(
+        self,
+        choice: int,
+        outlet: Numbers,
+        account: Callable[[str], None],
+        hold: Callable[[str], None],
+        note: Callable[[int], None],
+    ) -> None:
+        self._gate: Gate = IN_FENCE.inside
+        self._gates, self._ends, self._quick = IN_FENCE, "", IN_FENCE.quick
+        self.choice = choice
+        self._outlet = outlet
+        self._account = account
+        self._hold = hold
+        self._note = note
+        self._texts: list[str] = []
+        self._held = ""
+        self._peak = 0
+        self._block = -1
+        self._thinks = False
+
+    def begin(
+        self,
+        block: int,
+        gates: Gates,
+        gate: Gate,
+        *,
+        thinks: bool,
+    ) -> None:
+        """What comes next and passes the ``gate`` belongs to ``block``, which is one of
+        reasoning if it ``thinks``."""
+        if self._outlet.run is not None:
+            self._outlet.run.end()
+        self._gates, self._ends, self._quick = gates, gates.ends, gates.quick
+        self._gate = gates.quick if gate is gates.inside else gate
+        self._block, self._thinks = block, thinks
+        self._outlet.run = self
+
+    def take(self, text: str) -> list[Event] | None:
+        """The events of a delta, under the next number; None: it must go the long
+        way."""
+        if self._held or self._gate(text) is not None:
+            certain = self._certain(self._held + text)
+            if not certain:
+                return None if certain is None else []
+            text = certain
+        outlet, texts = self._outlet, self._texts
+        if text[-1] in self._ends and ("\n" in text or self._gate is not self._quick):
+            self._go_on(text)
+        else:
+            self._gate = self._quick
+        texts.append(text)
+        if len(texts) == _MOST:
+            self.settle()
+        outlet.seq = seq = outlet.seq + 1
+        if self._thinks:
+            block = self._block
+            return [ReasoningDelta(seq, self.choice, block, text, "tag", None)]
+        return [TextDelta(seq, self.choice, self._block, text, None)]
+
+    def _certain(self, text: str) -> str | None:
+        """``text`` without the beginning of a literal at its end, which is held back;
+        None: it matters for something else."""
+        gates, gate, certain = self._gates, self._whole_gate, text
+        if gates.matters(gate, text):
+            certain = text[: gates.certain(text)]
+            if certain == text or (certain and gates.matters(gate, certain)):
+                return None
+        self._held = text[len(certain) :]
+        self._peak = max(self._peak, len(self._held))
+        return certain
+
+    @property
+    def _whole_gate(self) -> Gate:
+        return self._gates.inside if self._gate is self._quick else self._gate
+
+    def _go_on(self, text: str) -> None:
+        """Sets the gate behind ``text``, which may end with the beginning of a line."""
+        gate = self._gates.after(text, self._whole_gate)
+        self._gate = self._quick if gate is self._gates.inside else gate
+
+    def settle(self) -> None:
+        """Does the bookkeeping; the run goes on."""
+        if self._peak:
+            self._note(self._peak)
+            self._peak = 0
+        if self._texts:
+            text = "".join(self._texts)
+            self._texts.clear()
+            self._account(text)
+
+    def end(self) -> None:
+        """Does the bookkeeping, and is over."""
+        self._outlet.run = None
+        self.settle()
+        if self._held:
+            held, self._held = self._held, ""
+            self._hold(held)

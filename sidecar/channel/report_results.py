@@ -1,0 +1,47 @@
+"""Looks for repeated results without holding anything back (``toolResults.report``).
+
+The visible text passes a splitter of its own that would take them out; only how many it
+finds is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.dialects import lexicon
+from sidecar.text.pieces import Kind
+from sidecar.text.splitter import Splitter
+
+if TYPE_CHECKING:
+    from sidecar.channel.setup import Surroundings
+    from sidecar.text.pieces import Pieces
+
+
+class Watch:
+    """``push`` visible text; ``flush`` gives how many were found since the last one."""
+
+    def __init__(self, shared: Surroundings) -> None:
+        limit = shared.options.limits.max_held_chars
+        words = lexicon((), about=("results",))
+        self._found = 0
+        self._splitter: Splitter | None = Splitter(
+            words, shared.watch, max_held=limit, max_call=limit
+        )
+
+    def push(self, text: str) -> None:
+        splitter = self._splitter
+        if splitter is None:
+            return
+        self._found += _results(splitter.push(text))
+        if not splitter.visible.start and not splitter.holds:
+            self._splitter = None  # the answer has begun
+
+    def flush(self, *, followed: bool) -> int:
+        if self._splitter is not None:
+            self._found += _results(self._splitter.flush(followed=followed))
+        found, self._found = self._found, 0
+        return found
+
+
+def _results(pieces: Pieces) -> int:
+    return sum(piece[0] is Kind.RESULT for piece in pieces)

@@ -1,0 +1,133 @@
+"""What all choices of a stream share: its options, made ready for the text engine.
+
+`surroundings` is the one place where policy, profile and declared tools become the
+lexicon and the context of the splitters; ``answer`` and ``native`` make those.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from sidecar.dialects import SAFE, SENTINELS, companions, lexicon, tags_of
+from sidecar.dialects.host_echo import host_forms
+from sidecar.dialects.profiles import Profile, profile_of
+from sidecar.forms.grammar import Context
+from sidecar.forms.repeated_results import EchoRules, known_value
+from sidecar.options import DEFAULT_TAGS
+from sidecar.text.rereading import TwiceSplitter
+from sidecar.text.splitter import Splitter
+
+if TYPE_CHECKING:
+    from sidecar.message.outlet import Outlet
+    from sidecar.options import Policy, StreamOptions, Tool
+    from sidecar.text.lexicon import Lexicon
+
+
+@frozen
+class Surroundings:
+    """``profile``: with the dialects in force; ``policy``: with the tags in force.
+
+    ``rules``: what a repeated result looks like. ``tools``: the declared ones by name,
+    None when the host did not say. ``watch`` is a context
+    that looks for repeated results without taking them out, if that is wanted.
+    """
+
+    options: StreamOptions
+    profile: Profile
+    policy: Policy
+    lexicon: Lexicon
+    context: Context
+    rules: EchoRules
+    watch: Context | None
+    outlet: Outlet
+    tools: dict[str, Tool] | None
+
+    def answer(self) -> TwiceSplitter:
+        """What reads the text of a new choice."""
+        opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
+        return TwiceSplitter(
+            self._splitter(starts_open=opens, likely_open=likely),
+            self.shown(),
+        )
+
+    def shown(self) -> Splitter:
+        """What reads text that is visible, as repair will."""
+        return self._splitter(starts_open="closed", thinks=False)
+
+    def native(self) -> Splitter:
+        """What reads the native reasoning of a new choice."""
+        return self._splitter(native=True)
+
+    def _splitter(self, **more: Any) -> Splitter:
+        limits = self.options.limits
+        return Splitter(
+            self.lexicon,
+            self.context,
+            scope=self.policy.reasoning.scope,
+            max_held=limits.max_held_chars,
+            max_call=limits.max_call_chars,
+            **more,
+        )
+
+
+def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
+    """The surroundings of a new stream."""
+    profile = profile_of(options.model, options.provider)
+    policy, auto = options.policy, options.policy.dialects == "auto"
+    named = companions(profile.dialects if auto else tuple(policy.dialects))
+    families = tuple(dict.fromkeys((*named, *(SAFE if auto else ()))))
+    shown = _tagging(policy, named)
+    hidden = SENTINELS if auto and policy.reasoning.tags is None else ()
+    tags = DEFAULT_TAGS if policy.reasoning.tags is None else policy.reasoning.tags
+    tools = None
+    if options.tools is not None:
+        tools = {tool.name: tool for tool in options.tools}
+    rules = EchoRules(
+        frozenset(policy.tool_results.indicators),
+        tuple(map(known_value, policy.tool_results.known)),
+    )
+    mode = policy.tool_results.mode
+    words = lexicon(
+        tags,
+        families,
+        tagging=tuple(dict.fromkeys((*shown, *hidden))),
+        named=named,
+        about=_about(policy),
+        tools=tuple(tools or ()),
+        own=host_forms(policy.echo),
+    )
+    context = Context(tools, rules if mode == "strip" else None, policy.tool_calls.mode)
+    return Surroundings(
+        options,
+        evolve(profile, dialects=families),
+        evolve(
+            policy,
+            reasoning=evolve(policy.reasoning, tags=tags_of(tags, shown)),
+        ),
+        words,
+        context,
+        rules,
+        Context(tools, rules, "off") if mode == "report" else None,
+        outlet,
+        tools,
+    )
+
+
+def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
+    """Families whose pairs the host knows as tags: a list of its own is exact."""
+    exact = policy.dialects == "auto" and policy.reasoning.tags is not None
+    return () if exact else named
+
+
+def _about(policy: Policy) -> tuple[str, ...]:
+    """What forms may be about; `sidecar.forms.form.Form`."""
+    about = ["leftovers"]
+    if policy.tool_results.mode == "strip":
+        about.append("results")
+    if policy.tool_calls.mode == "extract":
+        about += ["calls", "marks"]
+    elif policy.tool_calls.mode == "report":
+        about.append("calls")
+    return tuple(about)

@@ -1,0 +1,249 @@
+"""Tagged reasoning beside native reasoning: what is sent, held, dropped, judged.
+
+While no native character has come, tagged reasoning goes out at once; what was sent is
+retracted when the native text turns out to say the same. From the first native
+character on tagged blocks are held and dropped into a diagnostic when they close
+(contract 7.4). A block that never closes is judged at the end (contract 7.3). The
+native text is compared only where such a block comes, so only there it is kept.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from sidecar.channel.native_reasoning import Collapsed, SameText
+from sidecar.events import Reclassify, Retract
+from sidecar.text.in_reasoning import FORMED
+from sidecar.text.pieces import Kind, Piece, merged
+from sidecar.values.surrogates import SurrogateJoiner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.channel.blocks import Blocks
+    from sidecar.channel.native_reasoning import NativeText
+    from sidecar.channel.setup import Surroundings
+    from sidecar.forms.grammar import Part
+    from sidecar.text.rereading import TwiceSplitter
+    from sidecar.text.splitter import Splitter
+
+REMOVALS = {*FORMED, Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK}
+
+HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
+
+
+@define
+class _Block:
+    """A tagged block that is open, or the part of it after its last nested closer.
+
+    ``sent`` are the blocks it went out in and ``head`` its first characters; ``held``
+    waits until ``passing``.
+    """
+
+    to_text: bool
+    sent: list[int] = field(factory=list)
+    head: str = ""
+    shown: bool = False
+    passing: bool = False
+    held: list[Piece] = field(factory=list)
+
+
+class TaggedReasoning:
+    """One choice's tagged reasoning. ``held``: code points that wait."""
+
+    def __init__(
+        self,
+        choice: int,
+        shared: Surroundings,
+        answer: TwiceSplitter,
+        mirrors: NativeText,
+        blocks: Blocks,
+    ) -> None:
+        self.choice = choice
+        self.policy = shared.policy.reasoning
+        self.max_held = answer.first.max_held
+        self.answer = answer
+        self.blocks = blocks
+        self.outlet = shared.outlet
+        self._shared = shared
+        self.held = 0
+        self._block: _Block | None = None
+        self._same: SameText | None = None
+        # Numbers in a list take five times as much, and a stream has no end.
+        self._copies = array("Q")  # blocks that may repeat native text
+        self._is_second = False  # native reasoning has come
+        self._mirrors = mirrors
+        self._native: str | None = None  # the first native text, once it is wanted
+        self._copied = 0  # how far tagged blocks have repeated it (policy merge)
+        self._collapsed = Collapsed()
+
+    def enter(self, *, middle: bool) -> None:
+        """An opener; ``middle``: it stood in mid-sentence."""
+        if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
+            self.blocks.end()
+        self._block = _Block(to_text=middle)
+
+    def push(self, piece: Piece) -> None:
+        block = self._open
+        if not self._is_second or block.passing:
+            self._send(block, piece)
+            return
+        block.held.append(piece)
+        self.held += len(piece[1])
+        if self.held > self.max_held:
+            block.passing = True
+            self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+            self._release(block)
+
+    def exit(self, *, nested: bool) -> None:
+        """A closer; after a ``nested`` one reasoning goes on in a new block."""
+        if self.policy.precedence == "merge":
+            self._settle(self._is_copy)
+        else:
+            self._settle(lambda _text: True)
+        self._block = None
+        if nested:
+            self.blocks.end()
+            self._block = _Block(to_text=True)
+
+    def native(self, text: str) -> None:
+        """Native reasoning was sent."""
+        self._is_second = True
+        if self._native is not None and len(self._native) < self.max_held:
+            self._native += self._collapsed.push(text)
+        same = self._same
+        if same is not None and same.same is None and same.native(text):
+            blocks = tuple(self._copies)
+            self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
+
+    def flush(self) -> None:
+        """Decides what is held as at the end."""
+        if self._block is not None:
+            self._settle(self._is_begun_copy)
+
+    def judge(self) -> bool:
+        """At close: an open block is reasoning or text. True: it became visible."""
+        block = self._block
+        if block is None:
+            return False
+        message = "reasoning was never closed"
+        self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
+        rule = self.policy.unclosed
+        to_text = block.to_text if rule == "auto" else rule == "text"
+        gone = self._copies if self._same is not None and self._same.same else ()
+        numbers = tuple(number for number in block.sent if number not in gone)
+        if not to_text or not numbers or self._needs_repair(block, numbers):
+            return False
+        self.outlet.send(Reclassify, self.choice, numbers, "text")
+        return block.shown
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a tagged block is open."""
+        return self._block is not None
+
+    @property
+    def _open(self) -> _Block:
+        assert self._block is not None  # the splitter says "enter" first
+        return self._block
+
+    @property
+    def passes(self) -> bool:
+        """Whether reasoning goes out as it comes."""
+        block = self._block
+        return block is not None and (not self._is_second or block.passing)
+
+    def _send(self, block: _Block, piece: Piece) -> None:
+        number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(piece))
+        self._sent(block, number, piece[1])
+
+    def extend(self, text: str) -> None:
+        """``text`` has been sent in the open block."""
+        self._sent(self._open, self._open.sent[-1], text)
+
+    def _sent(self, block: _Block, number: int, text: str) -> None:
+        if number not in block.sent[-1:]:
+            block.sent.append(number)
+        if len(block.head) < self.answer.first.literals.longest:
+            block.head += text[: self.answer.first.literals.longest]
+        block.shown = block.shown or not text.isspace()
+        if not self._is_second:
+            self._same = self._same or SameText()
+            self._same.tagged(text)
+            if not self._copies or self._copies[-1] != number:
+                self._copies.append(number)
+
+    def _settle(self, is_copy: Callable[[str], bool]) -> None:
+        """Drops what is held when it is a copy of native text, else sends it."""
+        block = self._open
+        text = "".join(piece[1] for piece in block.held)
+        if not text or not is_copy(text):
+            self._release(block)
+            return
+        message = "tagged reasoning repeats the native one"
+        for piece in self._unhold(block):
+            self.outlet.diagnose(
+                self.choice, "duplicate-reasoning", "info", message, piece
+            )
+
+    def _release(self, block: _Block) -> None:
+        for piece in self._unhold(block):
+            self._send(block, piece)
+
+    def _unhold(self, block: _Block) -> list[Piece]:
+        held, block.held, self.held = block.held, [], 0
+        return list(merged(held))
+
+    def _is_begun_copy(self, text: str) -> bool:
+        """Open at the end: a prefix of native text, or of what is left of it?"""
+        words = Collapsed().push(text)
+        sent = self._same.size if self._same is not None else 0
+        head = self._head()
+        return head.startswith(words) or head[sent:].lstrip().startswith(words)
+
+    def _is_copy(self, text: str) -> bool:
+        """The native text from its start, or from where the last copy ended."""
+        words, head = Collapsed().push(text), self._head()
+        for start in (self._copied, 0):
+            at = start + head.startswith(" ", start)
+            if head.startswith(words, at):
+                self._copied = at + len(words)
+                return True
+        return False
+
+    def _head(self) -> str:
+        """The first native text, collapsed."""
+        if self._native is None:
+            text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
+            probe = self._shared.native()
+            sent = (piece for piece in probe.push(text) if piece[0] is Kind.REASONING)
+            words = "".join(piece[1] for piece in sent)
+            self._native = self._collapsed.push(words)
+        return self._native
+
+    def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
+        """Would the visible text need repair with these blocks in it (contract 7.3)?
+        All of it is read, or its end where texts are not kept."""
+        builder, state = self.outlet.builder, self.answer.second.visible.state()
+        if builder.parts:
+            text, start = builder.text_with(self.choice, numbers)
+        elif self.answer.first.quoted:
+            return True
+        else:
+            text, start = state[1] + block.head, len(state[1])
+        probe = self._shared.shown()
+        probe.visible.resume(state)
+        probe.border = True  # an opener was taken out right before
+        if _removals(probe, text[start:]):
+            return True
+        new = _removals(self._shared.shown(), text)
+        return bool(new and new - _removals(self._shared.shown(), text[:start]))
+
+
+def _removals(probe: Splitter, text: str) -> set[Part]:
+    """What ``probe`` takes out of ``text``."""
+    pieces = [*probe.push(text), *probe.flush()]
+    return {(start, end) for kind, _, start, end in pieces if kind in REMOVALS}

@@ -1,0 +1,280 @@
+"""What stands between the delimiters of a call: JSON in its shapes, typed parameters.
+
+Readers of whole bodies, used by the forms of this package once all their text is there.
+Arguments that are JSON already stay the very characters of the model; what has no type
+in the text gets the type that the tool's ``inputSchema`` gives it, else it is a string.
+ValueError (`MalformedError`) for what is no call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import frozen
+
+from sidecar.forms.form import MalformedError, WrittenCall
+from sidecar.values.jsontext import dumps, loads
+from sidecar.values.relaxed import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidecar.forms.grammar import Context, Part
+
+Calls: TypeAlias = list[WrittenCall]
+
+NAME_KEYS = ("name", "tool_name", "function", "tool", "function_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
+ID_KEYS = ("id", "tool_call_id", "call_id")
+CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*+")
+_CUT_NAME = re.compile(
+    rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}})"'
+)
+_CUT_ID = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}})"')
+_CUT_KEY = re.compile(r'"((?:[^"\\]|\\.){1,256})"\s*+:\s*+')
+_CUT_ARGUMENTS = re.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
+
+
+# JSON
+
+
+def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
+    """The calls of one object, a list of them, or several one after the other.
+
+    ``at``: where ``text`` stands in the candidate. ``keyed``: an object's key is the
+    tool's name, its value the arguments.
+    """
+    read = _keyed_call if keyed else _call
+    calls = [read(text, value, *place) for value, *place in _objects(text)]
+    if not calls:
+        raise MalformedError("no call")
+    return [_moved(call, at) for call in calls]
+
+
+def looks_like_call(value: Any) -> str:
+    """The name in an object that has the shape of a call, else nothing."""
+    body = value.get("function") if isinstance(value, dict) else None
+    body = body if isinstance(body, dict) else value
+    if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
+        return ""
+    return _first_text(body, NAME_KEYS)
+
+
+def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
+    """The calls of JSON that the text's end cut off: the whole ones and the last."""
+    whole: Calls = []
+    position = 0
+    read = _keyed_call if keyed else _call
+    for value, start, end in _objects(text, strict=False):
+        try:
+            whole.append(_moved(read(text, value, start, end), at))
+        except MalformedError:
+            break
+        position = end
+    rest = text[position:]
+    name = (_CUT_KEY if keyed else _CUT_NAME).search(rest)
+    if name is None:
+        return whole
+    arguments = name if keyed else _CUT_ARGUMENTS.search(rest)
+    body = rest[arguments.end() :] if arguments else ""
+    id = _CUT_ID.search(rest[: arguments.start()] if arguments else rest)
+    end = at + len(text)
+    return [*whole, WrittenCall(_unquoted(name[1]), body, end, id[1] if id else "")]
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def _objects(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
+    """The objects in ``text`` with their places; brackets, ``,`` and ``;`` between."""
+    at = 0
+    while True:
+        at = _skip(text, at)
+        if at == len(text):
+            return
+        if text[at] != "{":
+            raise MalformedError("no object")
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            if strict:
+                yield from _relaxed_objects(text, at)
+            return
+        yield value, at, end
+        at = end
+
+
+def _relaxed_objects(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
+    """What is left, read as relaxed JSON; the objects have no places of their own."""
+    body = text[at:].strip()
+    while body.endswith("]") and not text.lstrip().startswith("{"):
+        body = body[:-1].rstrip()
+    values = parse(f"[{body}]") if not body.startswith("[") else parse(body)
+    for value in values:
+        yield value, -1, len(text)
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n\r,;[]":
+        at += 1
+    return at
+
+
+def _moved(call: WrittenCall, by: int) -> WrittenCall:
+    return WrittenCall(call.name, call.arguments, call.end + by, call.id)
+
+
+def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
+    if not isinstance(value, dict):
+        raise MalformedError("a call is an object")
+    body, inner = value, value.get("function")
+    if isinstance(inner, dict):
+        body, start = inner, -1
+    name = _first_text(body, NAME_KEYS)
+    if not name:
+        raise MalformedError("a call has a name")
+    key = next((key for key in ARGUMENT_KEYS if key in body), None)
+    given = body.get(key) if key else None
+    arguments = _arguments(given, text, start, key)
+    return WrittenCall(name, arguments, end, _first_text(value, ID_KEYS))
+
+
+def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
+    if value is None:
+        return "{}"
+    if isinstance(value, str):
+        value, text = loads(value), value
+        if not isinstance(value, dict):
+            raise MalformedError("arguments are an object")
+        return text
+    if not isinstance(value, dict):
+        raise MalformedError("arguments are an object")
+    if start < 0 or key is None:
+        return dumps(value)
+    member_start, member_end = _member(text, start, key)
+    return text[member_start:member_end]
+
+
+def _member(text: str, at: int, key: str) -> Part:
+    """Where the value of ``key`` stands in the object at ``at``: the last one wins."""
+    found, at = (at, at), at + 1
+    while True:
+        at = _skip(text, at)
+        if text[at] == "}":
+            return found
+        name, at = _DECODER.raw_decode(text, at)
+        at = _space(text, _space(text, at) + 1)
+        start = at
+        _, at = _DECODER.raw_decode(text, at)
+        if name == key:
+            found = start, at
+
+
+def _space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _keyed_call(text: str, value: Any, start: int, end: int) -> WrittenCall:
+    if not isinstance(value, dict) or len(value) != 1:
+        raise MalformedError("a call is an object with the tool's name")
+    ((name, given),) = value.items()
+    return WrittenCall(name, _arguments(given, text, start, name), end)
+
+
+def _first_text(value: Any, keys: Iterable[str]) -> str:
+    texts = (value.get(key) for key in keys)
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+# Parameters that are text
+
+
+@frozen
+class Parameter:
+    """``kind`` is what the form says of the type: ``string``, ``json`` or nothing."""
+
+    key: str
+    text: str
+    kind: str = ""
+
+
+def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
+    """The arguments of a call as JSON text."""
+    schemas = properties(name, context)
+    return dumps({each.key: _value(each, schemas.get(each.key)) for each in parameters})
+
+
+def properties(name: str, context: Context) -> dict[str, Any]:
+    """The declared parameters of a tool, in their order."""
+    tool = (context.tools or {}).get(name)
+    schema = tool.input_schema if tool is not None else None
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _value(parameter: Parameter, schema: Any) -> Any:
+    if parameter.kind == "string":
+        return parameter.text
+    kinds = _kinds(schema)
+    if parameter.kind != "json" and (not kinds or "string" in kinds):
+        return parameter.text
+    return _parsed(parameter.text, kinds)
+
+
+def _parsed(text: str, kinds: set[str]) -> Any:
+    """``text`` as the schema wants it; text that does not fit stays as it is."""
+    word = text.strip()
+    if "boolean" in kinds and word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    try:
+        value = loads(word)
+    except ValueError:
+        try:
+            return parse(word)
+        except ValueError:
+            return text
+    wanted = not kinds or _kind(value) & kinds
+    return value if wanted else text
+
+
+def _kinds(schema: Any) -> set[str]:
+    """All types that a schema allows; none where it does not say."""
+    if not isinstance(schema, dict):
+        return set()
+    said = schema.get("type")
+    kinds = {said} if isinstance(said, str) else set(filter(_is_text, said or ()))
+    for way in ("anyOf", "oneOf"):
+        for one in schema.get(way) or ():
+            kinds |= _kinds(one)
+    if "enum" in schema and not kinds:
+        kinds = {kind for each in schema["enum"] for kind in _kind(each)}
+    return kinds
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_TYPES: tuple[tuple[type, set[str]], ...] = (
+    (bool, {"boolean"}),
+    (int, {"integer", "number"}),
+    (float, {"number"}),
+    (str, {"string"}),
+    (list, {"array"}),
+    (dict, {"object"}),
+    (type(None), {"null"}),
+)
+
+
+def _kind(value: Any) -> set[str]:
+    return next((kinds for type_, kinds in _TYPES if isinstance(value, type_)), set())

@@ -1,0 +1,233 @@
+"""A candidate: text that may be a form, read by all forms that its opener fits.
+
+`Candidate` takes text with ``push`` and says what it is: None while that is open,
+`Taken` when a form has it, `Failed` at the first character with which no form goes on
+(contract 7.7). The first form that is satisfied wins, then their order. The candidate
+keeps its text; time and room are linear in it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from sidecar.forms.form import MalformedError
+from sidecar.forms.grammar import Cursor, EndedError, MismatchError
+from sidecar.text.pieces import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
+    from sidecar.forms.grammar import Context
+
+NAMESPACES = ("default_api.", "default_api:")
+"""Gemini's own prefixes of declared tools: nobody else writes them."""
+
+
+@frozen
+class Opening:
+    """A form whose ``opener`` stands here. ``named``: its dialect was asked for."""
+
+    dialect: Dialect
+    form: Form
+    opener: str
+    named: bool
+
+
+@frozen
+class Taken:
+    """The first ``end`` code points of the candidate are protocol.
+
+    ``raw`` is its text where that stays in the channel. A CALL without ``calls`` was
+    cut off before its name.
+    """
+
+    opening: Opening
+    kind: Kind
+    end: int
+    calls: tuple[WrittenCall, ...] = ()
+    content: Any = None
+    raw: str = ""
+
+
+@frozen
+class Failed:
+    """No form goes on behind ``position``. ``code``: a diagnostic's, where it is news.
+
+    ``full``: as much was held as may be. ``openings`` are those that were tried.
+    """
+
+    position: int
+    openings: tuple[Opening, ...]
+    code: str = ""
+    full: bool = False
+
+
+class Candidate:
+    """``start``: absolute position of its first character. ``size``: code points."""
+
+    def __init__(
+        self,
+        start: int,
+        openings: tuple[Opening, ...],
+        context: Context,
+        limits: Sequence[int],
+        *,
+        inside: bool = False,
+    ) -> None:
+        self.start = start
+        self.openings = openings
+        self.context = context
+        self.cuts = True  # where the text ends within it, it may be truncated
+        self.size = 0
+        self._pieces: list[str] = []
+        self._readers = [
+            _Reader(opening, Cursor(opening.opener, context, inside=inside), limit)
+            for opening, limit in zip(openings, limits, strict=True)
+        ]
+        self._failed_at = 0
+        self._full = False
+        self._code = ""
+
+    @property
+    def raw(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return "".join(self._pieces)
+
+    def push(self, text: str, *, final: bool) -> Taken | Failed | None:
+        """Reads ``text``; ``final``: no more will come."""
+        self._pieces.append(text)
+        self.size += len(text)
+        best: tuple[int, Taken] | None = None
+        for reader in list(self._readers):
+            try:
+                found = reader.feed(text, final=final)
+                if found is None:
+                    continue
+                taken = self._accept(reader, found)
+            except (MismatchError, EndedError) as reason:
+                taken = self._fail(reader, reason)
+            if taken is not None and (best is None or reader.position < best[0]):
+                best = reader.position, taken
+            self._readers.remove(reader)
+        if best is not None:
+            return best[1]
+        if self._readers:
+            return None
+        return Failed(self._failed_at, self.openings, self._code, self._full)
+
+    def _accept(self, reader: _Reader, found: Found) -> Taken | None:
+        """What the reader found, if its tier allows it."""
+        opening, end = reader.opening, reader.position
+        raw, content = self.raw[:end], found.content
+        try:
+            if found.read is not None:
+                content = found.read(raw)
+            if found.kind is Kind.CALL and not all(call.name for call in content):
+                raise MalformedError("a call has a name")
+        except ValueError:
+            self._refuse(end, "malformed-tool-text" if reader.serious else "")
+            return None
+        if found.kind is Kind.CALL:
+            tier = found.tier or opening.form.tier
+            return self._accept_calls(opening, tuple(content), tier, raw)
+        if found.kind is Kind.RESULT and content is None:
+            return Taken(opening, Kind.MARK, end)
+        return Taken(opening, found.kind, end, content=content)
+
+    def _accept_calls(
+        self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
+    ) -> Taken | None:
+        end = len(raw)
+        if not calls:  # a declaration of tools
+            return Taken(opening, Kind.MARK, end)
+        if self._allowed(calls, tier, raw):
+            return Taken(opening, Kind.CALL, end, calls)
+        self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
+        return None
+
+    def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
+        tools = self.context.tools
+        if tier == "A":
+            return True
+        if tools is None:
+            return tier == "B"
+        if all(call.name in tools for call in calls):
+            return True
+        return tier == "B" and any(prefix in raw for prefix in NAMESPACES)
+
+    def _fail(
+        self, reader: _Reader, reason: MismatchError | EndedError
+    ) -> Taken | None:
+        position = self.size + 1  # the text ended
+        if isinstance(reason, MismatchError):
+            self._full = self._full or isinstance(reason, FullError)
+            position = max(reason.position, reader.cursor.furthest)
+        is_cut = position > self.size and self.cuts
+        if is_cut and reader.opening.form.tier == "A":
+            return self._cut_off(reader)
+        position = min(position, self.size)
+        self._refuse(position, "malformed-tool-text" if reader.serious else "")
+        return None
+
+    def _cut_off(self, reader: _Reader) -> Taken:
+        """The text ended within an unmistakable form: it is out, and truncated."""
+        calls: tuple[WrittenCall, ...] = ()
+        if reader.cursor.partial is not None:
+            with suppress(ValueError):  # what there is of it is no call
+                found = reader.cursor.partial(self.raw)
+                calls = tuple(call for call in found if call.name)
+        if calls:
+            calls = (*calls[:-1], evolve(calls[-1], cut=True))
+        return Taken(reader.opening, Kind.CALL, self.size, calls)
+
+    def _refuse(self, position: int, code: str) -> None:
+        if position > self._failed_at:
+            self._failed_at, self._code = position, code
+        elif position == self._failed_at:
+            self._code = self._code or code
+
+
+class FullError(MismatchError):
+    """As much was held as may be."""
+
+
+class _Reader:
+    """One form at its work, for at most ``limit`` code points."""
+
+    def __init__(self, opening: Opening, cursor: Cursor, limit: int) -> None:
+        self.opening = opening
+        self.limit = max(limit, len(opening.opener))
+        self.cursor = cursor
+        self._reading = opening.form.grammar(self.cursor)
+        self._began = False
+        self._fed = 0
+
+    @property
+    def position(self) -> int:
+        return self.cursor.position
+
+    @property
+    def serious(self) -> bool:
+        return self.cursor.serious or not self.opening.form.vague
+
+    def feed(self, text: str, *, final: bool) -> Found | None:
+        cursor = self.cursor
+        room = self.limit - self._fed
+        self._fed += len(text)
+        full = len(text) > room
+        cursor.feed(text[:room] if full else text, final=final and not full)
+        if not self._began:
+            self._began, cursor.at = True, len(self.opening.opener)
+        try:
+            next(self._reading)
+        except StopIteration as over:
+            found: Found = over.value
+            return found
+        if full:
+            raise FullError(self.limit)
+        return None

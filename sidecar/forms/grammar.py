@@ -1,0 +1,296 @@
+"""Grammars over text that comes in slices: what a dialect's reader is written with.
+
+A grammar is a generator: it takes a `Cursor`, reads with the primitives below (each by
+``yield from``) and returns what it found. It yields nothing but None, where more text
+is needed. `MismatchError` says at which character the grammar cannot go on,
+`EndedError` that the text ended inside it; both depend on the text alone, never on how
+it was cut.
+
+A primitive reads all the text there is and leaves at most the beginning of a literal
+unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
+beginning of the candidate; what they hold is looked at once the whole is there.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+
+from attrs import frozen
+
+from sidecar.forms.literals import Literals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    from sidecar.forms.repeated_results import EchoRules
+    from sidecar.options import Tool
+
+T = TypeVar("T")
+Reading: TypeAlias = "Generator[None, None, T]"
+Part: TypeAlias = tuple[int, int]
+
+LONGEST_NAME = 256
+"""Code points of a tool's name or a parameter's; a longer one is none."""
+
+_SPACE = re.compile(r"\s*+")
+_BLANKS = re.compile(r"[ \t]*+")
+
+
+class MismatchError(Exception):
+    """The grammar cannot go on; ``position`` is behind the character that says so."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+class EndedError(Exception):
+    """The text ended inside the grammar."""
+
+
+class Scanner(Protocol):
+    """Finds the end of one long part; see ``sidecar.values``."""
+
+    @property
+    def state(self) -> str: ...
+
+    def scan(self, text: str, at: int) -> int: ...
+
+
+@frozen
+class Context:
+    """What the host said that forms must know.
+
+    ``tools``: the declared ones by name, None when it did not say. ``calls`` is
+    ``toolCalls.mode``; ``echo`` is None where results stay in the text.
+    """
+
+    tools: Mapping[str, Tool] | None = None
+    echo: EchoRules | None = None
+    calls: Literal["extract", "report", "off"] = "extract"
+
+
+class Cursor:
+    """A reader's place in a candidate's text.
+
+    ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
+    sets ``serious`` when what it has read can hardly be anything else, and ``partial``
+    to what reads the calls of a candidate that is cut off from here on. ``furthest``:
+    up to here what was only looked for might have stood; behind the text's end where it
+    was cut off.
+    """
+
+    __slots__ = (
+        "at",
+        "base",
+        "context",
+        "final",
+        "furthest",
+        "inside",
+        "opener",
+        "partial",
+        "serious",
+        "text",
+    )
+
+    def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
+        self.inside = inside
+        self.opener = opener
+        self.context = context
+        self.text = ""
+        self.at = 0
+        self.base = 0
+        self.furthest = 0
+        self.final = False
+        self.serious = False
+        self.partial: Callable[[str], Any] | None = None
+
+    @property
+    def position(self) -> int:
+        return self.base + self.at
+
+    def again(self) -> None:
+        """Goes back to before the opener; only where nothing was read since."""
+        self.at -= len(self.opener)
+
+    def feed(self, text: str, *, final: bool) -> None:
+        self.text = self.text[self.at :] + text if self.at < len(self.text) else text
+        self.base += self.at
+        self.at = 0
+        self.final = final
+
+    def mismatch(self, offset: int = 1) -> MismatchError:
+        """The character ``offset`` from here on is the one that does not fit."""
+        return MismatchError(self.position + offset)
+
+    def not_here(self, options: tuple[str, ...], rest: str) -> None:
+        """``rest`` begins with none of ``options``, though it may begin like one."""
+        fits = max(map(_common(rest), options))
+        self.furthest = max(self.furthest, self.position + fits + 1)
+
+
+def literal(cursor: Cursor, *options: str) -> Reading[str]:
+    """Reads the longest of ``options`` that stands here; an empty one is no match."""
+    longest, firsts = _table(options)
+    while True:
+        rest = cursor.text[cursor.at : cursor.at + longest]
+        if rest and rest[0] not in firsts:
+            raise cursor.mismatch()
+        open_ends = [one for one in options if len(one) > len(rest)]
+        if not cursor.final and any(one.startswith(rest) for one in open_ends):
+            yield
+            continue
+        found = max(
+            (one for one in options if rest.startswith(one)), key=len, default=None
+        )
+        if found is not None:
+            cursor.at += len(found)
+            return found
+        if any(one.startswith(rest) for one in open_ends):
+            raise EndedError
+        raise cursor.mismatch(max(map(_common(rest), options)) + 1)
+
+
+@lru_cache(maxsize=512)
+def _table(options: tuple[str, ...]) -> tuple[int, str]:
+    """The length of the longest of ``options``, and with what they begin."""
+    return max(map(len, options)), "".join({one[0] for one in options})
+
+
+def _common(text: str) -> Callable[[str], int]:
+    first = text[:1]
+
+    def count(other: str) -> int:
+        if other[:1] != first:  # so begin nearly all
+            return 0
+        pairs = zip(text, other, strict=False)
+        return next((n for n, (a, b) in enumerate(pairs) if a != b), len(text))
+
+    return count
+
+
+def peek(cursor: Cursor) -> Reading[str]:
+    """The next character, unread; empty at the end of the text."""
+    while cursor.at == len(cursor.text) and not cursor.final:
+        yield
+    return cursor.text[cursor.at : cursor.at + 1]
+
+
+def need(cursor: Cursor) -> Reading[str]:
+    """The next character, unread; the end of the text is inside the grammar."""
+    character = yield from peek(cursor)
+    if not character:
+        raise EndedError
+    return character
+
+
+def run(cursor: Cursor, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
+    """Reads what ``pattern`` (one character class, repeated) matches, maybe nothing.
+
+    More than ``most`` characters are a mismatch; 0: as many as there are, not kept.
+    """
+    found, size = [], 0
+    while True:
+        match = pattern.match(cursor.text, cursor.at)
+        end = match.end() if match else cursor.at
+        size += end - cursor.at
+        if most and size > most:
+            raise cursor.mismatch(end - cursor.at - (size - most) + 1)
+        if most:
+            found.append(cursor.text[cursor.at : end])
+        cursor.at = end
+        if end < len(cursor.text) or cursor.final:
+            return "".join(found)
+        yield
+
+
+def space(cursor: Cursor) -> Reading[None]:
+    """Reads white space, line breaks too."""
+    yield from run(cursor, _SPACE)
+
+
+def blanks(cursor: Cursor) -> Reading[None]:
+    """Reads blanks of this line."""
+    yield from run(cursor, _BLANKS)
+
+
+def word(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
+    """Reads a name: at least one character of ``pattern``."""
+    found = yield from run(cursor, pattern, LONGEST_NAME)
+    if not found:
+        yield from need(cursor)
+        raise cursor.mismatch()
+    return found
+
+
+def label(cursor: Cursor, end: str) -> Reading[str]:
+    """Reads a name in a tag up to the character ``end``, which is read too: it has
+    neither markup nor line breaks."""
+    found = yield from run(cursor, _label(end), LONGEST_NAME)
+    yield from literal(cursor, end)
+    return found.strip()
+
+
+@lru_cache(maxsize=16)
+def _label(end: str) -> re.Pattern[str]:
+    return re.compile(rf"[^<>\r\n{re.escape(end)}]*+")
+
+
+def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Part, str]]:
+    """Reads up to the first of ``ends``, which stays unread: the part, and which."""
+    start = cursor.position
+    while True:
+        cursor.at, found = ends.next(cursor.text, cursor.at, final=cursor.final)
+        if found is not None:
+            return (start, cursor.position), found
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+@lru_cache(maxsize=512)
+def literals(*texts: str) -> Literals:
+    """A table of literals; grammars ask for the same ones again and again."""
+    return Literals(texts)
+
+
+def before(cursor: Cursor, *ends: str) -> Reading[str]:
+    """Reads a short text up to one of ``ends``, which is read too."""
+    table = literals(*ends)
+    found = []
+    size = 0
+    while True:
+        at, end = table.next(cursor.text, cursor.at, final=cursor.final)
+        size += at - cursor.at
+        if size > LONGEST_NAME:
+            raise cursor.mismatch(at - cursor.at - (size - LONGEST_NAME) + 1)
+        found.append(cursor.text[cursor.at : at])
+        cursor.at = at + len(end or "")
+        if end is not None:
+            return "".join(found)
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+def scan(cursor: Cursor, scanner: Scanner) -> Reading[Part]:
+    """Reads what ``scanner`` finds."""
+    start = cursor.position
+    while True:
+        cursor.at = scanner.scan(cursor.text, cursor.at)
+        if scanner.state == "failed":
+            raise MismatchError(cursor.position)
+        if scanner.state != "open":
+            return start, cursor.position
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+def line_end(cursor: Cursor) -> Reading[None]:
+    """Nothing but blanks up to the line break, which stays unread, or to the end."""
+    yield from blanks(cursor)
+    if (yield from peek(cursor)) not in ("", "\n", "\r"):
+        raise cursor.mismatch()

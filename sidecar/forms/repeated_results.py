@@ -1,0 +1,56 @@
+"""What a tool result looks like that a model repeats in its answer (contract 7.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GENERIC = frozenset(("type", "content", "error", "query", "results", "redirect"))
+"""Indicators that answers have, too: with white space behind they prove nothing."""
+
+
+@frozen
+class EchoRules:
+    """``toolResults.indicators``, and the values of ``toolResults.known``."""
+
+    indicators: frozenset[str]
+    known: tuple[Any, ...] = ()
+
+    def qualifies(self, value: dict[str, Any]) -> bool:
+        return not self.indicators.isdisjoint(value) or self.knows(value)
+
+    def knows(self, value: Any) -> bool:
+        """``value`` is a result that the host passed to the model this turn."""
+        return any(_same(value, each) for each in self.known)
+
+    def proves(self, values: Iterable[Any]) -> bool:
+        """White space stands between these objects and the text: still an echo?"""
+        special = self.indicators - GENERIC
+        return any(self.knows(each) or not special.isdisjoint(each) for each in values)
+
+
+def known_value(known: Any) -> Any:
+    """A known result: text that is JSON is compared as what it says."""
+    if not isinstance(known, str):
+        return known
+    try:
+        return loads(known)
+    except ValueError:
+        return known
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON: ``true`` is not 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            _same(value, other[key]) for key, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)

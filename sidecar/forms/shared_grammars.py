@@ -1,0 +1,104 @@
+"""Grammars that several dialects share: JSON bodies, values up to their closer."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.forms.call_bodies import calls_of, cut_calls
+from sidecar.forms.form import Found
+from sidecar.forms.grammar import literal, peek, scan, space, until
+from sidecar.text.pieces import Kind
+from sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.form import Tier
+    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.literals import Literals
+
+NAME = re.compile(r"[\w.:/-]*+")
+
+
+def ahead(cursor: Cursor, *options: str) -> Reading[str]:
+    """Which of ``options`` stands here, unread; empty: none."""
+    longest = max(map(len, options))
+    while True:
+        rest = cursor.text[cursor.at : cursor.at + longest]
+        if not cursor.final and any(
+            len(one) > len(rest) and one.startswith(rest) for one in options
+        ):
+            yield
+            continue
+        found = [one for one in options if rest.startswith(one)]
+        if not found:
+            cursor.not_here(options, rest)
+        return max(found, key=len, default="")
+
+
+def optional(cursor: Cursor, *options: str) -> Reading[str]:
+    """Reads one of ``options`` where it stands here."""
+    found = yield from ahead(cursor, *options)
+    cursor.at += len(found)
+    return found
+
+
+def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Part]:
+    """Reads a value up to the first of ``closers`` behind which one of ``follows``
+    stands: a closer inside the value is data. What follows stays unread."""
+    start = cursor.position
+    while True:
+        (_, end), closer = yield from until(cursor, closers)
+        cursor.at += len(closer)
+        yield from space(cursor)
+        if (yield from ahead(cursor, *follows)):
+            return start, end
+
+
+def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Part]:
+    """Reads one JSON value and further ones behind white space, ``,`` or ``;``."""
+    start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+    while True:
+        yield from space(cursor)
+        separator = yield from peek(cursor)
+        if separator and separator in ",;":
+            cursor.at += 1
+            yield from space(cursor)
+        elif separator != "{":
+            return start, end
+        _, end = yield from scan(cursor, ObjectScanner())
+
+
+def json_calls(
+    *closers: str,
+    before: tuple[str, ...] = (),
+    opener: str = "{[",
+    keyed: bool = False,
+    tier: Tier | None = None,
+) -> Callable[[Cursor], Reading[Found]]:
+    """A form with a JSON body: ``before`` may stand in front, ``closers`` behind.
+
+    Without closers the form ends with its JSON.
+    """
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        if before:
+            yield from optional(cursor, *before)
+            yield from space(cursor)
+        start = cursor.position
+        cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
+        if closers:
+            start, end = yield from json_objects(cursor, opener)
+            yield from literal(cursor, *closers)
+        else:
+            start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+        return Found(Kind.CALL, _reader(start, end, keyed), tier=tier)
+
+    return grammar
+
+
+def _reader(start: int, end: int, keyed: bool) -> Callable[[str], Calls]:
+    return lambda raw: calls_of(raw[start:end], start, keyed=keyed)

@@ -1,0 +1,260 @@
+"""Stored messages: what of them is malformed, and what they are without it.
+
+`History` goes through one session in its order: ``inspect(item)`` and ``repair(item)``
+take any JSON value of a list of messages and give what message/inspect and
+message/repair say of it (protocol.md). No scanning of its own: ``history_text`` asks
+the engine. The tool results that a session holds are known to the messages behind them.
+Never raises for any JSON value. Positions are code points of a text as it is stored, or
+UTF-16 units where a name says so.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from sidecar.forms.repeated_results import known_value
+from sidecar.history.messages import Text, has_calls, model_of, read_message, results_of
+from sidecar.history.reading import read_text, reading_options, texts_of
+from sidecar.history.results import ABSENT, Edit, Finding, Inspection, Removal, Repair
+from sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
+from sidecar.values.jsontext import dumps, is_portable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidecar.history.messages import Item, Json, Path, Stored
+    from sidecar.history.reading import Mark, Reading
+    from sidecar.history.spans import Piece, Placed, Span
+    from sidecar.options import StreamOptions
+
+_ROUNDS = 8
+"""What a removal uncovers is looked at again, so often at most; once is the rule."""
+
+_KNOWN = 256
+"""Results of a session that are remembered, the latest."""
+
+
+@frozen
+class _Field:
+    """One field of a message, read until nothing more goes."""
+
+    texts: list[Placed]
+    removals: list[Mark]
+    readings: list[Reading]
+
+
+class History:
+    """One session; ``options`` are those of its streams.
+
+    A message that names its model is read as that model's.
+    """
+
+    def __init__(self, options: StreamOptions) -> None:
+        self.options = options
+        self._informed = reading_options(options)
+        self._known: deque[Json] = deque(maxlen=_KNOWN)
+        #: what is known: equal states, equal answers to equal items
+        self.state = 0
+
+    def inspect(self, item: Json, model: str | None = None) -> Inspection:
+        """``model``: what is said of the item's model outside of it."""
+        return self.examine(item, model)[0]
+
+    def repair(self, item: Json, model: str | None = None) -> Repair:
+        """``model``: what is said of the item's model outside of it."""
+        return self.examine(item, model)[1]
+
+    def examine(self, item: Json, model: str | None) -> tuple[Inspection, Repair]:
+        """Both at once, at the cost of one."""
+        stored = read_message(item)
+        fields = [] if stored is None else self._fields(stored, model)
+        findings = [_finding(piece) for piece in _pieces(fields)]
+        inspection = Inspection(bool(findings), findings)
+        self.learn(results_of(item))
+        return inspection, _repaired(item, stored, fields)
+
+    def learn(self, results: Iterable[Json]) -> None:
+        """Results of tools; known from now on. Only an object can be an echo."""
+        longest = self.options.limits.max_held_chars  # more is never held
+        for result in results:
+            text = result if isinstance(result, str) else dumps(result)
+            value = known_value(result) if len(text) <= longest else None
+            if isinstance(value, dict):
+                self._known.append(value)
+                self.state = hash((self.state, text))
+                self._informed = _informed(self.options, self._known)
+
+    def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
+        options = self._informed
+        if (model := model_of(stored.message) or model) is not None:
+            options = evolve(options, model=model)
+        return [_read(items, options) for items in stored.fields]
+
+
+def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
+    """``options`` with results that are known beside the host's."""
+    policy = options.policy
+    results = policy.tool_results
+    results = evolve(results, known=(*results.known, *known))
+    policy = evolve(policy, tool_results=results)
+    return reading_options(evolve(options, policy=policy))
+
+
+def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
+    told = item if is_portable(item) else ABSENT
+    if stored is None or not any(one.removals for one in fields):
+        return Repair(False, False, told)
+    texts = _texts(fields)
+    if not _speaks(stored, texts):
+        return Repair(False, True, told)
+    gone = _emptied(fields, texts)
+    new = told if told is ABSENT else _rebuilt(item, texts, gone)
+    return _repair(fields, gone, new)
+
+
+def _read(items: tuple[Item, ...], options: StreamOptions) -> _Field:
+    """Reads a field, and again what is left of it, until nothing goes any more."""
+    whole = texts_of(items)
+    readings: list[Reading] = []
+    kept = [(start, end) for start, end, _ in whole]
+    removed: list[Mark] = []
+    while len(readings) < _ROUNDS:
+        left = _shortened(items, whole, kept) if readings else items
+        reading = read_text(left, options)
+        cut = unlocked(moved(reading.removals, kept), whole)
+        if not cut:
+            break
+        readings.append(reading)
+        removed += cut
+        kept = without(kept, cut)
+    return _Field(whole, sorted(removed), readings)
+
+
+def _shortened(
+    items: tuple[Item, ...],
+    whole: list[Placed],
+    kept: list[Span],
+) -> tuple[Item, ...]:
+    """The items with what is kept of their texts."""
+    texts = iter(kept_texts(whole, kept))
+    return tuple(
+        evolve(item, text=next(texts)) if isinstance(item, Text) else item
+        for item in items
+    )
+
+
+# What it says
+
+
+def _pieces(fields: list[_Field]) -> list[Piece]:
+    return [each for one in fields for each in pieces_of(one.removals, one.texts)]
+
+
+def _finding(piece: Piece) -> Finding:
+    where = (piece.start, piece.end, piece.start_utf16, piece.end_utf16)
+    return Finding(piece.kind, pointer(piece.text.path), *where, piece.removed)
+
+
+def pointer(path: Path) -> str:
+    """``path`` as a JSON Pointer (RFC 6901)."""
+    names = (str(name).replace("~", "~0").replace("/", "~1") for name in path)
+    return "".join(f"/{name}" for name in names)
+
+
+def _texts(fields: list[_Field]) -> dict[Path, str]:
+    """The new texts by path."""
+    texts: dict[Path, str] = {}
+    for one in fields:
+        cut = {piece.text.path for piece in pieces_of(one.removals, one.texts)}
+        kept = without([(start, end) for start, end, _ in one.texts], one.removals)
+        news = kept_texts(one.texts, kept)
+        for new, (_, _, text) in zip(news, one.texts, strict=True):
+            if text.path in cut:
+                texts[text.path] = new
+    return texts
+
+
+def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
+    """The parts that the new texts leave empty."""
+    whole = [text for one in fields for _, _, text in one.texts]
+    return [text.part for text in whole if text.part and texts.get(text.path) == ""]
+
+
+def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
+    """Whether text, a call or another part is left in every field that changes."""
+    if has_calls(stored.message):
+        return True
+    return all(_field_speaks(items, texts) for items in stored.fields)
+
+
+def _field_speaks(items: tuple[Item, ...], texts: dict[Path, str]) -> bool:
+    whole = [item for item in items if isinstance(item, Text)]
+    if not any(item.path in texts for item in whole):
+        return True
+    parts = [item for item in items if not isinstance(item, Text) and not item.beside]
+    return bool(parts) or any(texts.get(item.path, item.text).strip() for item in whole)
+
+
+def _rebuilt(
+    message: dict[str, Json], texts: dict[Path, str], gone: list[Path]
+) -> Json:
+    """A copy of the message with new texts and without the parts that are gone."""
+    new, left_out = dict(message), set(gone)
+    for name in {str(path[0]) for path in texts}:
+        old = message[name]
+        if isinstance(old, str):
+            new[name] = texts[name,]
+        else:
+            new[name] = [
+                _part(part, (name, number), texts)
+                for number, part in enumerate(old)
+                if (name, number) not in left_out
+            ]
+    return new
+
+
+def _part(part: Json, path: Path, texts: dict[Path, str]) -> Json:
+    if path in texts:
+        return texts[path]
+    inner = (*path, "text")
+    return {**part, "text": texts[inner]} if inner in texts else part
+
+
+def _repair(fields: list[_Field], dropped: list[Path], message: Json) -> Repair:
+    pieces = _pieces(fields)
+    readings = [reading for one in fields for reading in one.readings]
+    return Repair(
+        changed=True,
+        blocked=False,
+        message=message,
+        edits=_edits(pieces),
+        removed=[_removal(piece) for piece in pieces],
+        dropped=[pointer(path) for path in dropped],
+        reasoning="".join(text for one in readings for text in one.reasoning) or None,
+        tool_results=[each for one in readings for each in one.results] or None,
+        tool_calls=[each for one in readings for each in one.calls] or None,
+    )
+
+
+def _removal(piece: Piece) -> Removal:
+    where = (pointer(piece.text.path), piece.start, piece.end)
+    return Removal(piece.kind, *where, piece.removed)
+
+
+def _edits(pieces: list[Piece]) -> list[Edit]:
+    """Removals that touch are one edit."""
+    joined: list[Edit] = []
+    for piece in pieces:
+        path, start, start_utf16 = (
+            pointer(piece.text.path),
+            piece.start,
+            piece.start_utf16,
+        )
+        if joined and (joined[-1].path, joined[-1].end) == (path, start):
+            last = joined.pop()
+            start, start_utf16 = last.start, last.start_utf16
+        joined.append(Edit(path, start, piece.end, start_utf16, piece.end_utf16, ""))
+    return joined

@@ -1,0 +1,1 @@
+"""What a stream adds up to: ``builder`` folds events into a ``message``."""

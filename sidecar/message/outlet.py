@@ -1,0 +1,132 @@
+"""The way out of a stream: numbers events and blocks, keeps the order of the close.
+
+``send`` makes an event at once. While a stream closes, events that contract section 3
+wants behind the held text wait, and ``release`` sends them in their order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from sidecar.events import (
+    Citation,
+    Diagnostic,
+    Event,
+    ProviderError,
+    Reclassify,
+    Retract,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from sidecar.message.builder import MessageBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.channel.plain_run import PlainRun
+    from sidecar.events import ReasoningDelta, Span, TextDelta
+    from sidecar.text.pieces import Piece
+
+CLOSING_ORDER: tuple[type, ...] = (
+    ToolCall,
+    ToolResult,
+    Reclassify,
+    Citation,
+    Retract,
+    Usage,
+    Diagnostic,
+    ProviderError,
+)
+
+
+class Outlet:
+    """Collects the events of one push; ``take`` hands them over."""
+
+    def __init__(self, *, parts: bool, trace: bool) -> None:
+        self.builder = MessageBuilder(parts=parts)
+        self.trace = trace
+        self.seq = 0
+        self.spoken = False  # text, reasoning or a call has been sent
+        self.run: PlainRun | None = None  # deltas whose bookkeeping is to be done
+        self._blocks = 0
+        self._events: list[Event] = []
+        self._waiting: dict[type, list[Callable[[int], Event]]] | None = None
+
+    def block(self) -> int:
+        """The number of a new block."""
+        self._blocks += 1
+        self.spoken = True
+        return self._blocks - 1
+
+    def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
+        """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
+        if self._waiting is not None and make in self._waiting:
+            self._waiting[make].append(lambda seq: make(seq, choice, *args, **fields))
+            return
+        if self.run is not None:
+            self.run.end()
+        self.seq += 1
+        event = make(self.seq, choice, *args, **fields)
+        self._events.append(event)
+        self.builder.push(event)
+
+    def delta(self, event: TextDelta | ReasoningDelta) -> None:
+        """Sends a delta, made under the next number: most events are deltas."""
+        self.seq = event.seq
+        self._events.append(event)
+        self.builder.push(event)
+
+    def plain(self, events: list[Event]) -> None:
+        """Sends deltas of the run, whose bookkeeping is done later."""
+        self._events += events
+
+    def settle(self) -> None:
+        """The run does its bookkeeping, and goes on."""
+        if self.run is not None:
+            self.run.settle()
+
+    def post(self, event: Event) -> None:
+        """Sends an event that was made elsewhere, under its own number."""
+        if self._waiting is not None and type(event) in self._waiting:
+            self._waiting[type(event)].append(lambda seq: evolve(event, seq=seq))
+        else:
+            self.send(lambda seq, _choice: evolve(event, seq=seq), event.choice)
+
+    def span(self, piece: Piece) -> Span | None:
+        """The place of a piece in its channel, where the policy wants to know."""
+        return (piece[2], piece[3]) if self.trace else None
+
+    def diagnose(
+        self,
+        choice: int,
+        code: str,
+        severity: str,
+        message: str,
+        piece: Piece | None = None,
+    ) -> None:
+        """Sends a diagnostic; a piece is what was taken out."""
+        raw = piece[1] if piece else None
+        span = self.span(piece) if piece else None
+        self.send(Diagnostic, choice, code, severity, message, raw, span)
+
+    def closing(self) -> None:
+        """From here on what belongs behind the held text waits for ``release``."""
+        self._waiting = {make: [] for make in CLOSING_ORDER}
+
+    @property
+    def is_closing(self) -> bool:
+        return self._waiting is not None
+
+    def release(self) -> None:
+        """Sends what waited, kind by kind."""
+        waiting, self._waiting = self._waiting or {}, None
+        for makers in waiting.values():
+            for maker in makers:
+                self.send(lambda seq, _choice, maker=maker: maker(seq), 0)
+
+    def take(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events

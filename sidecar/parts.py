@@ -1,0 +1,290 @@
+"""The parts: what a wire reads out of one provider document, and nothing more.
+
+A wire knows field names; it does not know blocks, sequence numbers, tags or policies.
+It gives parts in the order in which they count: within a document metadata, reasoning,
+text, calls, results, citations, finish, usage, error (contract: native fields go
+first; a chunk with ``choices`` and ``error`` gives the delta first).
+
+``push(document) -> list[Part]`` and ``close() -> list[Part]`` are a wire's only verbs.
+``choice`` is the provider's choice index throughout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from attrs import frozen as hot
+else:
+    from functools import partial
+
+    from attrs import define
+
+    # A class that is made for every chunk is ``attrs.frozen`` to people and type
+    # checkers. At run time it is not frozen, because that doubles the time to make one.
+    hot = partial(define, unsafe_hash=True)
+
+__all__ = ["hot"]  # The type checker wants it said: events are made with it, too.
+
+Json: TypeAlias = Any
+
+
+@frozen
+class MetadataPart:
+    """Identity of the response; None where the document says nothing.
+
+    ``wire`` and ``framing`` are what ``auto`` decided, not a wire's to give.
+    """
+
+    id: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    created: int | None = None
+    wire: str | None = None
+    framing: str | None = None
+
+
+@hot
+class TextPart:
+    """A piece of the answer channel, exactly as sent. May be empty."""
+
+    text: str
+    choice: int = 0
+
+
+@hot
+class ReasoningPart:
+    """A piece of a provider's own reasoning field.
+
+    ``field`` names that field: providers that mirror one reasoning in several fields
+    are read once (contract 7.4), and that is decided by the stream, not by the wire.
+    ``block`` keys a provider's own block where the wire has blocks (None: the wire has
+    none); a change of it ends the reasoning block.
+    """
+
+    text: str
+    field: str
+    choice: int = 0
+    block: int | str | None = None
+
+
+@frozen
+class ReasoningStatePart:
+    """Provider state of the current reasoning block, to go back unchanged next turn."""
+
+    choice: int = 0
+    signature: str | None = None
+    opaque: Json = None
+    block: int | str | None = None
+
+
+@frozen
+class BlockEndPart:
+    """The wire ends its current text or reasoning block: held text is decided.
+
+    ``opaque`` is provider state of a text block, to go back unchanged next turn.
+    """
+
+    choice: int = 0
+    block: int | str | None = None
+    opaque: Json = None
+
+
+@hot
+class CallPart:
+    """A fragment of a structured call; every field but ``choice`` may be missing.
+
+    ``arguments`` is a fragment of raw text, or ``value`` the whole arguments as a JSON
+    value (an object as Ollama sends it). Empty strings count as missing for ``id`` and
+    ``name``. ``key`` is an identity that the wire guarantees (a content block's index);
+    where it is None the rules for chat fragments apply (wires.md 1.2). ``type`` is the
+    item's structural type; ``whole`` says that nothing of this call will follow.
+    """
+
+    choice: int = 0
+    key: int | str | None = None
+    index: int | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    value: Json = None
+    type: str | None = None
+    format: Literal["json", "text"] = "json"
+    executor: Literal["client", "server"] | None = None
+    awaits: Literal["client-approval"] | None = None
+    origin: Literal["structured", "finish-message"] = "structured"
+    caller: Json = None
+    opaque: Json = None
+    raw: Json = None
+    whole: bool = False
+
+
+@frozen
+class CallEndPart:
+    """The wire says that the call ``key`` (or ``index``) is finished.
+
+    ``cut``: it never will be (the stream ended, or another message began, in the middle
+    of it), so it is truncated even if its arguments happen to parse.
+    """
+
+    choice: int = 0
+    key: int | str | None = None
+    index: int | None = None
+    cut: bool = False
+
+
+@frozen
+class ResultPart:
+    """A result of a tool that the server has run, with the provider's raw item.
+
+    ``key`` makes a resent result replace itself instead of coming twice.
+    """
+
+    content: Json
+    raw: Json
+    choice: int = 0
+    id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+    key: str | None = None
+
+
+@frozen
+class CitationPart:
+    """A citation before its position is known in our text.
+
+    ``anchor`` says how the provider places it: ``offsets`` (``start``/``end`` into the
+    raw answer text of the choice, in ``unit``, end exclusive), ``here`` (at the end of
+    the text so far), ``following`` (the text that comes next, until the next citation
+    after text or the end of the block), ``block`` (the whole current block), ``marker``
+    (every occurrence of ``marker`` in the answer) or ``none``. ``base`` is added to the
+    offsets: code points of the raw answer text at which the provider's own count began.
+    """
+
+    kind: Literal["url", "document", "file", "search-result", "other"]
+    raw: Json
+    choice: int = 0
+    role: Literal["claim", "marker", "insertion", "block"] = "claim"
+    anchor: Literal["offsets", "here", "following", "block", "marker", "none"] = "none"
+    start: int | None = None
+    end: int | None = None
+    unit: Literal["code-point", "byte", "utf16"] = "code-point"
+    marker: str | None = None
+    url: str | None = None
+    title: str | None = None
+    cited_text: str | None = None
+    base: int = 0
+
+
+@frozen
+class UsagePart:
+    """Token counts with the contract's meaning; None where the provider is silent."""
+
+    raw: Json
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@frozen
+class ErrorPart:
+    """A provider's error, already given a kind (``sidecar.provider_errors``)."""
+
+    kind: str
+    message: str
+    retryable: bool
+    raw: Json
+    code: str | int | None = None
+    provider_type: str | None = None
+    http_status: int | None = None
+    retry_after_ms: int | None = None
+    choice: int = 0
+
+
+@frozen
+class FinishPart:
+    """A finish chunk: the raw reason and our word for it. The last one wins."""
+
+    raw: str | None
+    reason: str
+    choice: int = 0
+
+
+@frozen
+class DonePart:
+    """The provider said that the response is over ([DONE], message_stop ...)."""
+
+
+@frozen
+class DiagnosticPart:
+    """Something in the document could not be used; ``raw`` is what was left out."""
+
+    code: str
+    message: str
+    severity: Literal["info", "warning"] = "warning"
+    raw: Json = None
+    choice: int = 0
+
+
+Part: TypeAlias = (
+    MetadataPart
+    | TextPart
+    | ReasoningPart
+    | ReasoningStatePart
+    | BlockEndPart
+    | CallPart
+    | CallEndPart
+    | ResultPart
+    | CitationPart
+    | UsagePart
+    | ErrorPart
+    | FinishPart
+    | DonePart
+    | DiagnosticPart
+)
+
+
+@hot
+class Document:
+    """One decoded provider document, as framing gives it.
+
+    ``value`` is a JSON value (framing ``text``: the slice of text itself), ``event``
+    the name of a server-sent event or of an event-stream frame.
+    """
+
+    value: Json
+    event: str | None = None
+
+
+class Wire(Protocol):
+    """Reads one provider's documents. Never raises for anything that is in them."""
+
+    def push(self, document: Document) -> list[Part]: ...
+
+    def close(self) -> list[Part]: ...
+
+
+@frozen
+class WireRow:
+    """A row of the table in ``sidecar.wires``.
+
+    ``make`` gives a fresh wire for ``provider`` (or None). ``fits`` looks at one
+    document's value and event name and says whether it can only be of this wire; it is
+    used by ``auto`` and must be cheap and never raise.
+
+    ``alike`` is asked of an object that gave one `TextPart`, whose text stands in it as
+    it is, and nothing else. True: one with another text would give that, and neither
+    changes what the wire says of any other document.
+    """
+
+    name: str
+    make: Callable[[str | None], Wire]
+    fits: Callable[[Document], bool] = field(default=lambda _document: False)
+    alike: Callable[[dict[str, Json]], bool] = field(default=lambda _value: False)

@@ -1,0 +1,270 @@
+"""What each method takes and gives: the reference of protocol.md, "Methods".
+
+Names are Python's; the JSON spelling is the business of ``sidecar.protocol``. A default
+means that the field may be absent, None that it is. A field of type ``Any`` is any JSON
+value, passed through untouched; there null is a value like any other.
+"""
+
+# The converter reads the annotations at run time.
+from __future__ import annotations
+
+from typing import Any, Literal, NewType
+
+from attrs import Factory, define, frozen
+
+from sidecar.dialects.profiles import Profile
+from sidecar.events import Event, ToolCall
+from sidecar.history.repair_counts import AllRepairCounters
+from sidecar.history.results import ABSENT
+from sidecar.message.message import Message, Stats
+from sidecar.options import Limits, Policy, Tool
+
+PolicyPatch = NewType("PolicyPatch", dict[str, Any])
+"""Some fields of a Policy, by name, nested like it."""
+
+LimitsPatch = NewType("LimitsPatch", dict[str, Any])
+"""Some fields of Limits, by name."""
+
+
+@frozen
+class ConnectionOptions:
+    """``initializationOptions.streamSidecar``: defaults for every stream."""
+
+    protocol_version: int | None = None
+    policy: PolicyPatch | None = None
+    limits: LimitsPatch | None = None
+
+
+@frozen
+class Capabilities:
+    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
+
+    protocol_version: int
+    wires: tuple[str, ...]
+    framings: tuple[str, ...]
+    dialects: tuple[str, ...]
+    events: tuple[str, ...]
+    limits: Limits
+
+
+@frozen
+class OpenParams:
+    """``stream/open``; ``metadata`` is the host's own and comes back in stream/list."""
+
+    stream_id: str | None = None
+    wire: str = "auto"
+    framing: str = "auto"
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+    provider: str | None = None
+    model: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    policy: PolicyPatch | None = None
+    metadata: Any = None
+
+
+@frozen
+class OpenResult:
+    """``wire`` and ``framing`` are ``auto`` until they are decided."""
+
+    stream_id: str
+    wire: str
+    framing: str
+    profile: Profile
+    policy: Policy
+    limits: Limits
+
+
+# Not frozen: one of these is made for every chunk, and freezing doubles the time.
+@define
+class PushParams:
+    """``stream/push``: ``chunk`` or ``chunks``. ``push_seq`` counts pushes from 1."""
+
+    stream_id: str
+    chunk: Any = ABSENT
+    chunks: list[Any] | None = None
+    push_seq: int | None = None
+
+
+@define
+class PushResult:
+    """``pushes`` counts the pushes of the stream, this one included."""
+
+    stream_id: str
+    events: list[Event]
+    last_seq: int
+    pushes: int
+
+
+@frozen
+class CloseParams:
+    """``stream/close``; without ``reason`` it is ``error`` when ``error`` is given."""
+
+    stream_id: str
+    reason: Literal["eof", "cancelled", "error"] | None = None
+    error: dict[str, Any] | None = None
+
+
+@frozen
+class CloseResult:
+    """The last events, and what all events make."""
+
+    stream_id: str
+    events: list[Event]
+    message: Message
+    stats: Stats
+
+
+@frozen
+class SnapshotParams:
+    """``stream/snapshot``."""
+
+    stream_id: str
+
+
+@frozen
+class SnapshotResult:
+    """The message as the events 1 to ``last_seq`` make it."""
+
+    message: Message
+    stats: Stats
+    last_seq: int
+
+
+@frozen
+class NoParams:
+    """``stream/list`` and ``sidecar/stats``."""
+
+
+@frozen
+class StreamRow:
+    """An open stream. ``opened_at`` is ISO 8601, UTC; ``chars`` are code points."""
+
+    stream_id: str
+    wire: str
+    opened_at: str
+    pushes: int
+    chars: int
+    last_seq: int
+    metadata: Any = None
+
+
+@frozen
+class ListResult:
+    """Open streams, oldest first."""
+
+    streams: list[StreamRow]
+
+
+@frozen
+class NormalizeParams:
+    """``message/normalize``: a whole response in ``body``."""
+
+    body: Any
+    wire: str = "auto"
+    framing: str = "auto"
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+    provider: str | None = None
+    model: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    policy: PolicyPatch | None = None
+
+
+@frozen
+class NormalizeResult:
+    """What push and close of ``body`` give."""
+
+    events: list[Event]
+    message: Message
+    stats: Stats
+
+
+@frozen
+class ClassifyParams:
+    """``tool/classify``: a provider's call items, whole, in their own spelling."""
+
+    calls: list[dict[str, Any]]
+    wire: str = "auto"
+    provider: str | None = None
+    tools: tuple[Tool, ...] | None = None
+
+
+@frozen
+class ClassifyResult:
+    """The calls in the order of ``calls``; without a block and a number."""
+
+    calls: list[ToolCall]
+
+
+@frozen
+class NormalizeErrorParams:
+    """``error/normalize``: a failed HTTP response; ``body`` is text or a JSON value."""
+
+    body: Any
+    status: int | None = None
+    headers: dict[str, Any] | None = None
+    provider: str | None = None
+
+
+@frozen
+class NormalizeErrorResult:
+    """The fields of an ``error`` event; see ``sidecar.events.ProviderError``."""
+
+    kind: str
+    message: str
+    retryable: bool
+    phase: str
+    partial: bool
+    raw: Any
+    code: str | int | None = None
+    provider_type: str | None = None
+    http_status: int | None = None
+    retry_after_ms: int | None = None
+
+
+@frozen
+class StreamCounts:
+    """Numbers of streams; ``opened`` since the start of the process."""
+
+    open: int
+    opened: int
+    closed: int
+    expired: int
+
+
+@define
+class Counters:
+    """Totals over messages that have ended: closed and expired streams, and those of
+    message/normalize. Fields beside ``messages`` are those of ``Stats``."""
+
+    messages: int = 0
+    chunks: int = 0
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    tool_results_stripped: int = 0
+    tool_calls_from_text: int = 0
+    malformed_chunks: int = 0
+
+
+@define
+class ModelCounters(Counters):
+    """Of one model; None: neither the host nor the provider has named it."""
+
+    provider: str | None = None
+    model: str | None = None
+
+
+@define
+class AllCounters(Counters):
+    """Of all models together, and of each."""
+
+    by_model: list[ModelCounters] = Factory(list)
+
+
+@frozen
+class StatsResult:
+    """``sidecar/stats``; milliseconds since the start of the connection."""
+
+    uptime_ms: int
+    streams: StreamCounts
+    counters: AllCounters
+    repairs: AllRepairCounters

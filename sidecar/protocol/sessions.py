@@ -1,0 +1,299 @@
+"""The open streams of one connection: what every ``stream/*`` method does.
+
+`Sessions` takes params and gives results (``params``); what a host does wrong
+raises a ``UsageError`` and changes nothing. Streams live in memory only. With
+``idle_timeout_ms`` a stream that was not used for so long is forgotten at the next
+call, whatever call that is. Time comes from the two clocks that are handed in.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define, evolve, fields, has
+
+from sidecar.errors import (
+    LimitExceededError,
+    SequenceError,
+    StreamExistsError,
+    StreamNotFoundError,
+)
+from sidecar.history.repair_counts import MODELS, RepairCounts
+from sidecar.message.message import Message, Stats
+from sidecar.options import Limits, Policy, StreamOptions
+from sidecar.protocol.params import (
+    AllCounters,
+    CloseParams,
+    CloseResult,
+    Counters,
+    ListResult,
+    ModelCounters,
+    NoParams,
+    NormalizeParams,
+    NormalizeResult,
+    OpenParams,
+    OpenResult,
+    PushParams,
+    PushResult,
+    SnapshotParams,
+    SnapshotResult,
+    StatsResult,
+    StreamCounts,
+    StreamRow,
+)
+from sidecar.stream.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
+
+_REMEMBERED = 4096
+"""So many ids of closed and expired streams are known as such afterwards."""
+
+_COUNTED = tuple(each.name for each in fields(Counters) if hasattr(Stats(), each.name))
+
+
+@define
+class _Open:
+    """An open stream; ``pushes`` counts requests, ``used`` is the monotonic clock."""
+
+    stream: Stream
+    opened: float
+    used: float
+    metadata: Any
+    pushes: int = 0
+
+
+class Sessions:
+    """Streams by id. ``monotonic`` and ``now`` give seconds, ``now`` since 1970."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        limits: Limits,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.policy = policy
+        self.limits = limits
+        self._monotonic = monotonic
+        self._now = now
+        self._started = monotonic()
+        self._streams: dict[str, _Open] = {}  # with a timeout: in the order of use
+        self._gone: dict[str, str] = {}
+        self._named = 0
+        self._counts = {"opened": 0, "closed": 0, "expired": 0}
+        self._counters: dict[tuple[str | None, str | None], ModelCounters] = {}
+        self.repairs = RepairCounts()
+
+    def open(self, params: OpenParams) -> OpenResult:
+        self._expire()
+        stream_id = params.stream_id or self._free_id()
+        if stream_id in self._streams:
+            raise StreamExistsError(
+                f'stream "{stream_id}" is already open', streamId=stream_id
+            )
+        limit = self.limits.max_streams
+        if len(self._streams) >= limit:
+            raise LimitExceededError(
+                f"{limit} streams are open, which is maxStreams",
+                limit=limit,
+                value=limit + 1,
+            )
+        stream = Stream(self._options(params))
+        self._streams[stream_id] = _Open(
+            stream, self._now(), self._monotonic(), params.metadata
+        )
+        self._gone.pop(stream_id, None)
+        self._counts["opened"] += 1
+        return OpenResult(
+            stream_id,
+            stream.wire,
+            stream.framing,
+            stream.profile,
+            stream.policy,
+            stream.options.limits,
+        )
+
+    def push_one(self, stream_id: str, chunk: Any) -> PushResult:
+        """One chunk, without a number of its own."""
+        entry = self._streams.get(stream_id)
+        if entry is None or self.limits.idle_timeout_ms:
+            entry = self._use(stream_id)
+        events = entry.stream.push(chunk)
+        entry.pushes += 1
+        return PushResult(stream_id, events, entry.stream.last_seq, entry.pushes)
+
+    def push(self, params: PushParams) -> PushResult:
+        entry = self._use(params.stream_id)
+        expected = entry.pushes + 1
+        if params.push_seq is not None and params.push_seq != expected:
+            raise SequenceError(
+                f"pushSeq is {params.push_seq}, expected was {expected}",
+                streamId=params.stream_id,
+                expected=expected,
+            )
+        if params.chunks is None:
+            return self.push_one(params.stream_id, params.chunk)
+        stream = entry.stream
+        events = [event for chunk in params.chunks for event in stream.push(chunk)]
+        entry.pushes = expected
+        return PushResult(params.stream_id, events, stream.last_seq, expected)
+
+    def close(self, params: CloseParams) -> CloseResult:
+        entry = self._use(params.stream_id)
+        reason = params.reason or ("eof" if params.error is None else "error")
+        events = entry.stream.close(reason, params.error)
+        message, stats = entry.stream.message(), _stats(entry)
+        self._forget(params.stream_id, "closed")
+        self._count(entry.stream.options, message, stats)
+        return CloseResult(params.stream_id, events, message, stats)
+
+    def snapshot(self, params: SnapshotParams) -> SnapshotResult:
+        entry = self._use(params.stream_id)
+        stream = entry.stream
+        return SnapshotResult(stream.message(), _stats(entry), stream.last_seq)
+
+    def list(self, params: NoParams) -> ListResult:
+        self._expire()
+        rows = sorted(self._streams.items(), key=lambda item: item[1].opened)
+        return ListResult([_row(stream_id, entry) for stream_id, entry in rows])
+
+    def normalize(self, params: NormalizeParams) -> NormalizeResult:
+        self._expire()
+        stream = Stream(self._options(params))
+        events = stream.push(params.body) + stream.close()
+        message, stats = stream.message(), stream.stats()
+        self._count(stream.options, message, stats)
+        return NormalizeResult(events, message, stats)
+
+    def stats(self, params: NoParams) -> StatsResult:
+        self._expire()
+        total = AllCounters(by_model=list(self._counters.values()))
+        for counters in total.by_model:
+            _add(total, counters, ("messages", *_COUNTED))
+        return StatsResult(
+            uptime_ms=int((self._monotonic() - self._started) * 1000),
+            streams=StreamCounts(open=len(self._streams), **self._counts),
+            counters=total,
+            repairs=self.repairs.total(),
+        )
+
+    def _options(self, params: OpenParams | NormalizeParams) -> StreamOptions:
+        textual = "text" in (params.wire, params.framing)
+        return StreamOptions(
+            wire="text" if textual else params.wire,
+            framing="text" if textual else params.framing,
+            encoding=params.encoding,
+            provider=params.provider,
+            model=params.model,
+            tools=params.tools,
+            policy=patched(self.policy, params.policy or {}),
+            limits=self.limits,
+        )
+
+    def _free_id(self) -> str:
+        while True:
+            self._named += 1
+            name = f"stream-{self._named}"
+            if name not in self._streams:
+                return name
+
+    def _use(self, stream_id: str) -> _Open:
+        """The open stream ``stream_id``, which counts as used now."""
+        if self.limits.idle_timeout_ms:
+            self._expire()
+            if entry := self._streams.pop(stream_id, None):
+                entry.used = self._monotonic()
+                self._streams[stream_id] = entry
+        entry = self._streams.get(stream_id)
+        if entry is None:
+            reason = self._gone.get(stream_id, "never")
+            raise StreamNotFoundError(
+                f'stream "{stream_id}" {_NOT_OPEN[reason]}',
+                streamId=stream_id,
+                reason=reason,
+            )
+        return entry
+
+    def _expire(self) -> None:
+        timeout = self.limits.idle_timeout_ms / 1000
+        if not timeout:
+            return
+        deadline = self._monotonic() - timeout
+        for stream_id, entry in list(self._idle(deadline)):
+            self._forget(stream_id, "expired")
+            stream = entry.stream
+            self._count(stream.options, stream.message(), stream.stats())
+
+    def _idle(self, deadline: float) -> Iterator[tuple[str, _Open]]:
+        for stream_id, entry in self._streams.items():
+            if entry.used > deadline:
+                return
+            yield stream_id, entry
+
+    def _forget(self, stream_id: str, reason: str) -> None:
+        del self._streams[stream_id]
+        self._counts[reason] += 1
+        self._gone[stream_id] = reason
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def _count(self, options: StreamOptions, message: Message, stats: Stats) -> None:
+        said = message.metadata
+        provider = options.provider or (said.provider if said else None)
+        model = options.model or (said.model if said else None)
+        if (provider, model) not in self._counters and len(self._counters) >= MODELS:
+            provider = model = None
+        counters = self._counters.setdefault(
+            (provider, model), ModelCounters(provider=provider, model=model)
+        )
+        counters.messages += 1
+        _add(counters, stats, _COUNTED)
+
+
+_NOT_OPEN = {
+    "never": "is not open",
+    "closed": "is closed",
+    "expired": "expired, it was idle for too long",
+}
+
+
+def patched(base: T, patch: dict[str, Any]) -> T:
+    """``base`` with the given fields replaced singly, nested classes field by field."""
+    whole: Any = base
+    changes = {}
+    for name, value in patch.items():
+        old = getattr(whole, name)
+        changes[name] = patched(old, value) if has(type(old)) else value
+    changed: T = evolve(whole, **changes)
+    return changed
+
+
+def _add(totals: Counters, more: Counters | Stats, names: tuple[str, ...]) -> None:
+    for name in names:
+        setattr(totals, name, getattr(totals, name) + getattr(more, name))
+
+
+def _stats(entry: _Open) -> Stats:
+    """The stream's counters; a push is what the host calls so, not a chunk."""
+    return evolve(entry.stream.stats(), pushes=entry.pushes)
+
+
+def _row(stream_id: str, entry: _Open) -> StreamRow:
+    opened = datetime.fromtimestamp(entry.opened, UTC).isoformat(
+        timespec="milliseconds"
+    )
+    return StreamRow(
+        stream_id=stream_id,
+        wire=entry.stream.wire,
+        opened_at=opened.replace("+00:00", "Z"),
+        pushes=entry.pushes,
+        chars=entry.stream.stats().chars,
+        last_seq=entry.stream.last_seq,
+        metadata=entry.metadata,
+    )

@@ -1,0 +1,251 @@
+"""The base protocol: bytes of stdin in, message bodies out (LSP 3.17, "Base Protocol").
+
+``feed(data)``, then ``next()`` until it gives None; ``finish()`` at the end of input. A
+frame is the body of a message, or an `UnreadableFrame` that says why there is none.
+Whatever comes, the reader finds the next header and never goes deaf:
+
+- Header names in any case, LF or CRLF, any spacing, unknown and repeated headers (the
+  first Content-Length counts), and noise before a header are read over.
+- A body over ``limit`` bytes is skipped without being held.
+- A body that turns out to be no JSON may have been cut with a wrong length: `reject`
+  looks into it for the header of a message that it swallowed. A header line cannot be
+  part of a JSON text: its line break would be escaped.
+- A JSON-RPC message without a header, as NDJSON hosts send it, is reported.
+
+Sans-IO, linear in the input.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from attrs import define, frozen
+
+from sidecar.errors import LimitExceededError, UsageError
+from sidecar.rpc.envelope import SAMPLE, Id, ParseError, recover_id
+
+
+@frozen
+class UnreadableFrame:
+    """A message whose body could not be used; ``id`` where it could be found."""
+
+    error: UsageError
+    id: Id | None = None
+
+
+Frame: TypeAlias = bytes | UnreadableFrame
+
+_NAME = b"content-length"
+# The header that nearly all messages have: read without looking at lines.
+_PLAIN = re.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
+_HEADER = re.compile(
+    rb"content-length[ \t]{0,8}:[ \t]{0,8}[0-9]{1,15}[ \t]{0,8}\r?\n", re.IGNORECASE
+)
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+_LONGEST_HEADER = 64
+_LONGEST_LINE = 65_536
+
+
+def frame(body: bytes) -> bytes:
+    """``body`` as it is written: one header, exactly as the strictest readers want."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class BaseProtocolReader:
+    """Cuts frames out of bytes. ``limit``: the largest body, in bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._buffer = b""
+        self._at = 0  # what is before was read
+        self._more: list[bytes] = []  # what came while a long body is awaited
+        self._missing = 0  # so many bytes more, until it makes sense to look again
+        self._searched = 0  # there is no line break between _at and here
+        self._length: bytes | None = None  # of the header that is being read
+        self._awaited: int | None = None  # size of the body that is being read
+        self._skipped: _Skipped | None = None  # a body over the limit
+
+    def feed(self, data: bytes) -> None:
+        """More bytes from the client."""
+        if self._missing > len(data):
+            self._more.append(data)
+            self._missing -= len(data)
+            return
+        if self._more or self._at < len(self._buffer):
+            data = b"".join((self._buffer[self._at :], *self._more, data))
+            self._more.clear()
+        self._buffer = data
+        self._missing = 0
+        self._searched -= self._at
+        self._at = 0
+
+    def next(self) -> Frame | None:
+        """The next frame; None when more bytes are needed."""
+        buffer = self._buffer
+        if self._missing or (self._at == len(buffer) and self._awaited != 0):
+            return None
+        if self._awaited is None and self._length is None and self._skipped is None:
+            match = _PLAIN.match(buffer, self._at)
+            if match:
+                start = match.end()
+                end = start + int(match[1])
+                if end <= len(buffer) and end - start <= self.limit:
+                    self._at = self._searched = end
+                    return buffer[start:end]
+        return self._next_by_line()
+
+    def _next_by_line(self) -> Frame | None:
+        if self._awaited is None:
+            unreadable = self._read_header()
+            if self._awaited is None:
+                return unreadable
+        end = self._at + self._awaited
+        if end > len(self._buffer):
+            self._missing = end - len(self._buffer)
+            return None
+        body = self._buffer[self._at : end]
+        self._move_to(end)
+        self._awaited = None
+        return body
+
+    def finish(self) -> Frame | None:
+        """What can be said of the last, unfinished message at the end of input."""
+        self._missing = 0
+        self.feed(b"")
+        rest = self._buffer
+        self._move_to(len(rest))
+        if self._skipped:
+            return self._skipped.take(rest, b"", over=True)
+        if self._awaited is None:
+            return self._read_line(rest)
+        return rest or None
+
+    def reject(self, body: bytes) -> bytes | None:
+        """Takes back the next message's header from a ``body`` that is no JSON.
+
+        Gives what came before it, or None when there is no header in ``body``.
+        """
+        at = _find_header(body)
+        if at < 0:
+            at = _find_header_start(body)
+        if at < 0:
+            return None
+        self._buffer = body[at:] + self._buffer[self._at :]
+        self._move_to(0)
+        return body[:at]
+
+    def _move_to(self, position: int) -> None:
+        self._at = self._searched = position
+
+    def _read_header(self) -> UnreadableFrame | None:
+        if self._skipped:
+            unreadable = self._skip(self._skipped)
+            if unreadable or self._skipped:
+                return unreadable
+        while self._awaited is None and not self._skipped:
+            end = self._buffer.find(b"\n", self._searched)
+            if end < 0:
+                self._wait_for_line()
+                return None
+            line = self._buffer[self._at : end]
+            self._move_to(end + 1)
+            if unreadable := self._read_line(line):
+                return unreadable
+        return None
+
+    def _wait_for_line(self) -> None:
+        self._searched = len(self._buffer)
+        if self._searched - self._at > _LONGEST_LINE:
+            self._at = self._searched - _LONGEST_HEADER
+
+    def _read_line(self, line: bytes) -> UnreadableFrame | None:
+        """One header line, or noise; an empty line ends a header."""
+        line = line.strip()
+        if not line and self._length is not None:
+            length, self._length = self._length, None
+            return self._begin_body(length)
+        name, _, value = line[max(0, line.lower().rfind(_NAME)) :].partition(b":")
+        if name.strip().lower() == _NAME:
+            if self._length is None:
+                self._length = value.strip()
+        elif line.startswith(b"{") and b'"jsonrpc"' in line:
+            error = ParseError("a message needs a Content-Length header before it")
+            return UnreadableFrame(error, recover_id(line))
+        return None
+
+    def _begin_body(self, length: bytes) -> UnreadableFrame | None:
+        if not _LENGTH.fullmatch(length):
+            return UnreadableFrame(ParseError("Content-Length must be a byte count"))
+        size = int(length)
+        if size > self.limit:
+            self._skipped = _Skipped(size, self.limit, left=size)
+            return self._skip(self._skipped)
+        self._awaited = size
+        return None
+
+    def _skip(self, skipped: _Skipped) -> UnreadableFrame | None:
+        """Reads over a body, but never over the header of another message."""
+        window = self._buffer[self._at : self._at + skipped.left]
+        found = _find_header(window)
+        over = found >= 0 or len(window) == skipped.left
+        size = len(window) - _LONGEST_HEADER  # a header may have begun after that
+        if over:
+            size = found if found >= 0 else len(window)
+            self._skipped = None
+        size = max(0, size)
+        self._move_to(self._at + size)
+        return skipped.take(window[:size], window[size:], over)
+
+
+@define
+class _Skipped:
+    """A body over the limit: its ends, in which the id may stand."""
+
+    size: int
+    limit: int
+    left: int
+    head: bytes = b""
+    tail: bytes = b""
+    answered: bool = False
+
+    def take(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
+        """Some more of the body; the answer, once, as soon as the id is known.
+
+        ``rest`` follows ``part``, and is of the body unless this is ``over``.
+        """
+        self.left -= len(part)
+        room = SAMPLE - len(self.head)
+        self.head += part[:room]
+        self.tail = (self.tail + part[room:])[-SAMPLE:]
+        if self.answered or not (room or over):
+            return None
+        found = recover_id(self.head + (self.tail if over else rest))
+        if found is None and not over:
+            return None
+        self.answered = True
+        error = LimitExceededError(
+            f"message of {self.size} bytes, maxMessageBytes is {self.limit}",
+            limit=self.limit,
+            value=self.size,
+        )
+        return UnreadableFrame(error, found)
+
+
+def _find_header(data: bytes) -> int:
+    """Where the first whole Content-Length line begins in ``data``, or -1."""
+    lowered = data.lower()
+    at = lowered.find(_NAME)
+    while at >= 0 and not _HEADER.match(data, at):
+        at = lowered.find(_NAME, at + 1)
+    return at
+
+
+def _find_header_start(data: bytes) -> int:
+    """Where a Content-Length line begins that is cut off by the end, or -1."""
+    end = bytes(data[-_LONGEST_HEADER:].lower())
+    at = end.rfind(_NAME)
+    if at < 0:
+        sizes = range(len(_NAME) - 1, 0, -1)
+        at = next((len(end) - n for n in sizes if end.endswith(_NAME[:n])), -1)
+    return at if at < 0 else at + len(data) - len(end)

@@ -1,0 +1,295 @@
+"""One choice of a stream: its channel, its calls and results, its citations.
+
+Structured calls stand between the texts: the first fragment that is sent of one decides
+the text held before it and ends its block. What is provisional of a call (who runs it,
+may it be run) is settled when the stream closes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from sidecar.channel.channel import Channel
+from sidecar.events import (
+    Citation,
+    Diagnostic,
+    Finish,
+    Retract,
+    ToolCallDelta,
+    ToolResult,
+)
+from sidecar.parts import CitationPart
+from sidecar.stream.citations import CitationResolver
+from sidecar.tools.assemble import CallAssembler
+from sidecar.tools.checks import check_call
+from sidecar.tools.classify import CallContext, classify, settle
+from sidecar.tools.written import Twins, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidecar.channel.setup import Surroundings
+    from sidecar.events import Channel as ChannelName
+    from sidecar.events import Span, ToolCall
+    from sidecar.forms.candidate import Taken
+    from sidecar.parts import (
+        CallEndPart,
+        CallPart,
+        DiagnosticPart,
+        FinishPart,
+        ResultPart,
+    )
+    from sidecar.stream.ending import Ending
+    from sidecar.text.pieces import Piece
+    from sidecar.tools.call import OpenCall
+
+
+_INVENTED = (
+    "model-written-result",
+    "warning",
+    "no tool gave this result; the model wrote it",
+)
+
+
+class Choice:
+    """Takes the parts of one choice; ``close`` in four steps, as the order of events
+    at close wants it: ``flush``, ``end``, ``end_results``, ``finish``."""
+
+    def __init__(self, number: int, shared: Surroundings) -> None:
+        self.number = number
+        self.shared = shared
+        self.outlet = shared.outlet
+        self.tools = shared.tools
+        self.channel = Channel(number, shared, self)
+        self.last: FinishPart | None = None
+        self._calls = CallAssembler(number, shared.options.limits.max_call_chars)
+        self._sent: dict[int, OpenCall] = {}  # by block
+        self._results: dict[str, int] = {}  # key of a result -> its block
+        self._result_ids: set[str] = set()
+        self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
+        self._citations: CitationResolver | None = None
+        self._twins = Twins()
+        self._written = 0  # calls that were found in the text
+        self._marker = 0, -1  # place of the last citation's marker, and its end
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        self.channel.text(text)
+        if self._citations is not None:
+            self.channel.settle()
+            self._cite(self._citations.ready())
+
+    def call(self, part: CallPart, wire: str) -> None:
+        if part.origin == "finish-message" and part.name not in (self.tools or ()):
+            return  # a guess; its text is in a diagnostic
+        for call, delta in self._calls.push(part):
+            begun = call.block is not None
+            self._stand(call)
+            if not call.ended or (begun and delta):
+                self._send_delta(call, delta)
+            if call.ended:
+                self._send_call(call, wire)
+        self._report(self._calls.take_reports())
+
+    def end_call(self, part: CallEndPart, wire: str) -> None:
+        self._end_calls(self._calls.end(part), wire)
+
+    def result(self, part: ResultPart) -> None:
+        """A server's result; one with a known key replaces the one before."""
+        block = self._results.get(part.key) if part.key is not None else None
+        if block is None:
+            self.channel.border(call=False)
+            block = self.outlet.block()
+        if part.key is not None:
+            self._results[part.key] = block
+        self._result_ids.update(filter(None, (part.id, part.key)))
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            block,
+            part.content,
+            "server",
+            True,
+            part.raw,
+            part.id or self._ids.get(part.key or ""),
+            part.name,
+            part.is_error,
+        )
+
+    def end_block(self, opaque: Any = None) -> None:
+        """The wire ends its text or reasoning block, whose state is ``opaque``."""
+        self.channel.border(call=False, opaque=opaque)
+        (self._citations or self.channel.map).end_block()
+        if self._citations is not None:
+            self._cite(self._citations.ready())
+
+    def cite(self, part: CitationPart) -> None:
+        if self._citations is None:
+            self._citations = CitationResolver(self.channel.map)
+        self.channel.settle()
+        self._citations.push(part)
+        self._cite(self._citations.ready())
+
+    def finished(self, part: FinishPart, wire: str) -> None:
+        """A finish chunk ends the calls; text may follow, the last reason wins."""
+        self.last = part
+        self._end_calls(self._calls.finish(), wire)
+
+    # What was written into the text
+
+    def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+        """Calls in the text or the reasoning; a piece without text: it stays there."""
+        _, text, start, _ = piece
+        assert taken.opening is not None  # every call has a dialect
+        found = opened(
+            taken.calls,
+            text or taken.raw,
+            start,
+            dialect=taken.opening.dialect.name,
+            channel=channel,
+            choice=self.number,
+            number=self._written,
+        )
+        self._written += len(taken.calls)
+        for call, span in found:
+            call.block = self.outlet.block()
+            self._classify(call, None, span if self.outlet.trace and text else None)
+
+    def written_result(self, taken: Taken, piece: Piece) -> None:
+        """A result that the model repeated or made up."""
+        rules, content = self.shared.rules, taken.content
+        known = rules.knows(content)
+        invented = not known and (self._written > 0 or bool(rules.known))
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            self.outlet.block(),
+            content,
+            "echo",
+            True if known else False if self._written else None,
+            piece[1],
+            span=self.outlet.span(piece),
+        )
+        if invented:
+            self.outlet.diagnose(self.number, *_INVENTED)
+
+    def written_citation(self, taken: Taken, piece: Piece) -> None:
+        """A citation's marker: one citation for each of its references."""
+        _, text, start, end = piece
+        at = self._marker[0] if start == self._marker[1] else start
+        self._marker = at, end  # markers in a row stand at one place
+        for reference in taken.content:
+            raw = {"ref": reference, "marker": text}
+            part = CitationPart(
+                "other", raw, self.number, "marker", "offsets", start=at, end=at
+            )
+            self.cite(part)
+
+    # The end
+
+    def flush(self) -> None:
+        self.channel.flush()
+
+    def end(self, wire: str) -> None:
+        """Ends blocks and calls; citations find their places."""
+        self.channel.close()
+        self.channel.formed.send_calls()
+        self._end_calls(self._calls.finish(), wire)
+        if self.channel.repaired:
+            self._report_surrogates()
+        if self._citations is not None:
+            self._cite(self._citations.close(self._block_text))
+
+    def end_results(self) -> None:
+        """Results that were held to the end go behind all calls."""
+        self.channel.formed.send_results()
+
+    def finish(self, ending: Ending, wire: str) -> None:
+        """The last event, and the final word on the calls."""
+        reason = ending.derive(self.last, self._settle(wire, None))
+        for call in self._settle(wire, reason):
+            self.outlet.builder.replace_call(call)
+        self.outlet.send(
+            Finish,
+            self.number,
+            reason,
+            self.channel.empty and not self._sent,
+            ending.complete(self.last),
+            self.last.raw if self.last is not None else None,
+        )
+
+    def _settle(self, wire: str, reason: str | None) -> list[ToolCall]:
+        """The calls as they stand now that all results are known."""
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        calls = self.outlet.builder.calls(self.number)
+        return [settle(call, self._sent[block], context) for block, call in calls]
+
+    def _block_text(self, block: int) -> str | None:
+        return self.outlet.builder.block_text(self.number, block)
+
+    # Calls
+
+    def _stand(self, call: OpenCall) -> None:
+        """Gives the call its block; what is held before it is decided."""
+        if call.block is None:
+            self.channel.border(call=True)
+            call.block = self.outlet.block()
+        if isinstance(call.key, str):
+            self._ids[call.key] = call.id
+
+    def _send_delta(self, call: OpenCall, delta: str) -> None:
+        self.outlet.send(
+            ToolCallDelta, self.number, call.block, call.id, delta, call.name
+        )
+
+    def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
+        for call in calls:
+            self._stand(call)
+            self._send_call(call, wire)
+        self._report(self._calls.take_reports())
+
+    def _send_call(self, call: OpenCall, wire: str) -> None:
+        if call.rest:
+            self._send_delta(call, call.rest)
+        self._classify(call, wire)
+
+    def _classify(
+        self, call: OpenCall, wire: str | None, span: Span | None = None
+    ) -> None:
+        """Sends a call that is whole, and says which of two that are the same goes."""
+        reason = self.last.reason if self.last is not None else None
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        event = evolve(classify(call, context), span=span)
+        assert call.block is not None  # it stands
+        self._sent[call.block] = call
+        self.outlet.post(event)
+        self._report(check_call(event, (self.tools or {}).get(call.name)))
+        twin = self._twins.find(event)
+        if twin is not None:
+            blocks, why = (twin,), "duplicate-of-structured"
+            self.outlet.send(Retract, self.number, blocks, why)
+
+    # Reports
+
+    def _cite(self, citations: Iterable[dict[str, object]]) -> None:
+        for fields in citations:
+            self.outlet.send(Citation, self.number, **fields)
+
+    def _report(self, parts: Iterable[DiagnosticPart]) -> None:
+        for part in parts:
+            self.outlet.send(
+                Diagnostic,
+                self.number,
+                part.code,
+                part.severity,
+                part.message,
+                part.raw,
+            )
+
+    def _report_surrogates(self) -> None:
+        count = self.channel.repaired
+        message = f"{count} half characters had no other half and became U+FFFD"
+        self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)

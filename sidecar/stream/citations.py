@@ -1,0 +1,286 @@
+"""Citations: from a provider's positions to positions in our visible text.
+
+Providers count in the answer as they sent it, in code points, UTF-8 bytes or UTF-16
+units (tools-citations-errors.md 3.1). `CitationResolver` gives each citation once its
+span is certain, with its place found by a `TextMap`; one of each for every choice.
+
+A place is ``blocks``, the text blocks that the span touches in their order, and
+``start``/``end`` in the joined text of exactly those blocks, in code points and in
+UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
+it is clipped.
+"""
+
+from __future__ import annotations
+
+import re
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import define
+
+from sidecar.channel.text_map import ForgottenError, TextMap, width
+from sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from sidecar.parts import CitationPart
+
+__all__ = ["CitationResolver"]
+
+Fields: TypeAlias = dict[str, Any]
+"""Keyword arguments of `sidecar.events.Citation` but for ``seq`` and ``choice``."""
+
+_NOWHERE: Fields = dict.fromkeys(("blocks", "start", "end", "start_utf16", "end_utf16"))
+
+_IDENTITY = ("kind", "role", "url", "title", "cited_text", "blocks", "start", "end")
+
+
+@define
+class _Pending:
+    """A citation and its span in the raw answer; an end of -1: it has none."""
+
+    part: CitationPart
+    number: int
+    start: int = 0
+    end: int = -1
+    exact: bool = True
+
+
+_number_of = attrgetter("number")
+
+
+class CitationResolver:
+    """Citations of one choice: given when their span is certain, equal ones once.
+
+    ``end_block`` must be told when the wire ends its own text block, or the map where
+    there is no resolver yet: that is where the anchors ``block`` and ``following`` end
+    for certain. A citation that has been given stays as it is, even if its block is
+    taken back later.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_count",
+        "_following",
+        "_free",
+        "_map",
+        "_markers",
+        "_seen",
+        "_spans",
+        "_unread",
+    )
+
+    def __init__(self, text_map: TextMap) -> None:
+        self._map = text_map
+        self._count = 0
+        self._blocks: list[_Pending] = []
+        self._following: list[_Pending] = []
+        self._markers: dict[str, _Pending] = {}
+        self._unread: list[_Pending] = []  # in units of text that is still to come
+        self._spans: list[tuple[int, int, _Pending]] = []  # a heap by raw end
+        self._free: list[_Pending] = []  # without a place
+        self._seen: set[tuple[object, ...]] = set()
+
+    def push(self, part: CitationPart) -> None:
+        """A citation comes; the map knows all text before it."""
+        pending = _Pending(part, self._count)
+        self._count += 1
+        _ANCHORS[part.anchor](self, pending)
+
+    def end_block(self) -> None:
+        """The wire's own text block is over."""
+        self._end(self._following, exact=True)
+        self._end(self._blocks, exact=True)
+        self._map.end_block()
+
+    def ready(self) -> list[Fields]:
+        """The citations whose span is certain now."""
+        if not self._free and not self._has_shown():
+            return []
+        found, self._free = self._free, []
+        while self._has_shown():
+            found.append(heappop(self._spans)[2])
+        return self._give(found, _always, {})
+
+    def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
+        """All the rest. ``block_text``: final text of a block, None for one gone."""
+        self._end(self._following, exact=False)
+        self._end(self._blocks, exact=True)
+        for pending in self._unread:
+            self._convert(pending)
+        waiting = [pending for _, _, pending in self._spans]
+        found = [*self._free, *waiting, *self._markers.values()]
+        found.sort(key=_number_of)
+        texts = {block: block_text(block) for block in self._map.blocks}
+        live = {block: text for block, text in texts.items() if text is not None}
+        return self._give(found, live.__contains__, self._marked(live))
+
+    def _has_shown(self) -> bool:
+        """Is all text before the end of the next span decided?"""
+        return bool(self._spans) and self._spans[0][0] <= self._map.shown
+
+    def _at_offsets(self, pending: _Pending) -> None:
+        """The provider's own numbers; without an end they are an insertion point."""
+        part = pending.part
+        start, end = part.start, part.start if part.end is None else part.end
+        if start is None or end is None or not 0 <= start <= end:
+            self._free.append(pending)
+            return
+        try:
+            base = self._map.units(part.base, part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
+        pending.start, pending.end = base + start, base + end
+        known = self._map.units(self._map.length, part.unit)
+        if part.unit == "code-point" or pending.end <= known:
+            self._convert(pending)
+        else:
+            self._unread.append(pending)
+
+    def _here(self, pending: _Pending) -> None:
+        pending.start = pending.end = self._map.length
+        self._wait(pending)
+
+    def _follows(self, pending: _Pending) -> None:
+        """Begins here. The text since other citations is taken to be all theirs."""
+        if self._following and self._following[-1].start < self._map.length:
+            self._end(self._following, exact=False)
+        pending.start = self._map.length
+        self._following.append(pending)
+
+    def _in_block(self, pending: _Pending) -> None:
+        pending.start = self._map.border
+        self._blocks.append(pending)
+
+    def _at_marker(self, pending: _Pending) -> None:
+        """A marker means one source: the last one told."""
+        marker = pending.part.marker or ""
+        if marker in self._markers:
+            self._free.append(self._markers[marker])
+        self._markers[marker] = pending
+
+    def _nowhere(self, pending: _Pending) -> None:
+        self._free.append(pending)
+
+    def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
+        """All ``pendings`` end with the raw text so far."""
+        for pending in pendings:
+            if pending.start < self._map.length:
+                pending.end, pending.exact = self._map.length, exact
+                self._wait(pending)
+            else:
+                self._free.append(pending)
+        pendings.clear()
+
+    def _convert(self, pending: _Pending) -> None:
+        """Units to code points; a character that is cut belongs to the span."""
+        try:
+            start, begins = self._map.position(pending.start, pending.part.unit)
+            end, ends = self._map.position(pending.end, pending.part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
+        pending.start, pending.end = start, end if ends else end + 1
+        pending.exact = begins and ends
+        self._wait(pending)
+
+    def _wait(self, pending: _Pending) -> None:
+        """The raw span is known; its text must be decided before it can be given."""
+        # An insertion at 0 has a place only when there is a block.
+        heappush(self._spans, (max(pending.end, 1), pending.number, pending))
+
+    def _give(
+        self,
+        found: list[_Pending],
+        is_live: Callable[[int], bool],
+        marked: dict[int, list[Fields]],
+    ) -> list[Fields]:
+        given = []
+        for pending in found:
+            raw = dumps(pending.part.raw)
+            for place in marked.get(pending.number) or [self._place(pending, is_live)]:
+                fields = _fields(pending, place)
+                key = (*(fields[name] for name in _IDENTITY), raw)
+                if key not in self._seen:
+                    self._seen.add(key)
+                    given.append(fields)
+        return given
+
+    def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
+        """The place of a span; what lies behind the end of the answer is cut off."""
+        length = self._map.length
+        start, end = min(pending.start, length), min(pending.end, length)
+        if end < start or (start == end and pending.start != pending.end):
+            return _NOWHERE
+        pending.exact = pending.exact and end == pending.end
+        return self._map.place(start, end, is_live) or _NOWHERE
+
+    def _marked(self, live: dict[int, str]) -> dict[int, list[Fields]]:
+        """Where the markers stand in the visible text: number of citation -> places."""
+        found: dict[int, list[Fields]] = {}
+        if self._markers:
+            for block, text in live.items():
+                for marker, place in _occurrences(text, self._markers):
+                    places = found.setdefault(self._markers[marker].number, [])
+                    places.append({"blocks": (block,), **place})
+        return found
+
+
+_ANCHORS: dict[str, Callable[[CitationResolver, _Pending], None]] = {
+    "offsets": CitationResolver._at_offsets,
+    "here": CitationResolver._here,
+    "following": CitationResolver._follows,
+    "block": CitationResolver._in_block,
+    "marker": CitationResolver._at_marker,
+    "none": CitationResolver._nowhere,
+}
+
+
+def _occurrences(
+    text: str, markers: Collection[str]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Every place of one of ``markers`` in ``text``, the longest where several fit.
+
+    Markers are short and of few lengths (``[12]``), so this is linear in the text.
+    """
+    lengths = sorted({len(marker) for marker in markers if marker}, reverse=True)
+    heads = "".join(sorted({re.escape(marker[0]) for marker in markers if marker}))
+    end = end_utf16 = 0
+    for match in re.finditer(f"[{heads}]" if heads else "(?!)", text):
+        start = match.start()
+        sizes = (size for size in lengths if text[start : start + size] in markers)
+        size = next(sizes, 0) if start >= end else 0
+        if size:
+            start_utf16 = end_utf16 + width(text[end:start], "utf16")
+            marker, end = text[start : start + size], start + size
+            end_utf16 = start_utf16 + width(marker, "utf16")
+            yield (
+                marker,
+                {
+                    "start": start,
+                    "end": end,
+                    "start_utf16": start_utf16,
+                    "end_utf16": end_utf16,
+                },
+            )
+
+
+def _fields(pending: _Pending, place: Fields) -> Fields:
+    part = pending.part
+    return {
+        "kind": part.kind,
+        "role": part.role,
+        "exact": pending.exact or place is _NOWHERE,
+        "raw": part.raw,
+        "url": part.url,
+        "title": part.title,
+        "cited_text": part.cited_text,
+        **place,
+    }
+
+
+def _always(_block: int) -> bool:
+    return True

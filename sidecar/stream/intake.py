@@ -1,0 +1,267 @@
+"""From raw chunks to parts: framing, the choice of the wire, and what is no document.
+
+`Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
+the rest. ``auto`` decides on the first document that fits one wire only; documents
+before it wait, but an error needs no wire. Input that is no document of the wire is
+kept, bounded, because it may be a provider's error in its own words (an HTML page or
+plain text under HTTP 200); what begins as an exception does is one at once.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sidecar.framing.framer import Framer
+from sidecar.parts import (
+    DiagnosticPart,
+    Document,
+    DonePart,
+    ErrorPart,
+    MetadataPart,
+    TextPart,
+)
+from sidecar.provider_errors.normalize import find_error, normalize_error
+from sidecar.stream.learned_chunks import alike_object, alike_string
+from sidecar.wires import FALLBACK, WIRES, detect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sidecar.framing.framer import Frame
+    from sidecar.options import StreamOptions
+    from sidecar.parts import Part, Wire
+    from sidecar.stream.learned_chunks import TextOf
+
+MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
+"""Diagnostics of input that could not be used; counted in ``Stats``."""
+
+_EXCEPTION = re.compile(
+    r"\s*(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
+)
+"""How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
+
+_TRIES = 16
+"""Chunks that are learned in vain before none is any more."""
+
+_MAX_BODY = 65_536
+"""Code points kept of a body that is not what it should be, to tell its error."""
+
+
+def _itself(chunk: object) -> str | None:
+    return chunk if type(chunk) is str else None
+
+
+class Intake:
+    """``push`` chunks, ``close``; then ``silence`` says why nothing came.
+
+    ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
+    document said something. A chunk in which ``text_of`` finds text says that, of the
+    choice ``speaker``, and need not be pushed; ``passed`` is how many were not.
+    """
+
+    def __init__(self, options: StreamOptions) -> None:
+        is_text = options.wire == "text"
+        self.options = options
+        self.wire = options.wire
+        self.documents = 0
+        self.done = False
+        self.used = False
+        self.speaker = 0
+        self.passed = 0
+        self._framer = Framer(
+            "text" if is_text else options.framing,
+            options.encoding,
+            options.limits.max_document_chars,
+        )
+        self._announces = not is_text and "auto" in (options.wire, options.framing)
+        self._reader: Wire | None = None
+        self._undecided: list[Document] = []
+        self._settled = False  # what comes needs its reader and nothing else ...
+        self._kind: type = dict  # ... when it is of this type
+        self._learned: TextOf | None = None  # from the last chunk
+        self._tries = _TRIES
+        self._tried = 0
+        self._body = ""  # what diagnostics carried, bounded
+        self._strays: list[str] = []  # what nothing has carried yet
+        self._room = options.limits.max_document_chars
+        if options.wire != "auto":
+            self._reader = WIRES[options.wire].make(options.provider)
+
+    @property
+    def framing(self) -> str:
+        """The framing's name, ``auto`` until it is decided."""
+        return self._framer.framing
+
+    @property
+    def text_of(self) -> TextOf | None:
+        """Finds the text of a chunk that says nothing else, until another is pushed."""
+        if self._kind is dict:
+            return self._learned
+        said = self.used and self._settled and self._framer.idle
+        return _itself if said else None
+
+    def push(self, chunk: object) -> Iterable[list[Part]]:
+        self._learned = None
+        learns = type(chunk) is dict or self._framer.idle
+        frames = self._framer.push(chunk)
+        if len(frames) == 1 and self._settled:
+            frame, reader = frames[0], self._reader
+            if isinstance(frame, Document) and type(frame.value) is self._kind:
+                assert reader is not None  # it has read a document before
+                self.documents += 1
+                parts = self._seen(reader.push(frame))
+                if learns and len(parts) == 1 and type(parts[0]) is TextPart:
+                    self._learn(chunk, frame.value, parts[0])
+                return (parts,)
+        return self._frames(frames)
+
+    def _learn(self, chunk: object, value: Any, part: TextPart) -> None:
+        """What ``chunk`` was like, unless that has not helped for a while."""
+        self._tries = self._tries - 1 if self._tried == self.passed else _TRIES
+        self._tried = self.passed
+        if self._tries < 0 or not WIRES[self.wire].alike(value):
+            return
+        self.speaker = part.choice
+        learned = alike_object(value, part.text)
+        if learned is not None and isinstance(chunk, str):
+            limit = self.options.limits.max_document_chars
+            reads = partial(self._reads, learned)
+            learned = alike_string(chunk, part.text, limit, reads)
+        self._learned = learned
+
+    def _reads(self, text_of: TextOf, chunk: str, text: str) -> bool:
+        """Whether ``chunk`` alone is a document with ``text``, as ``text_of`` says."""
+        framer = Framer(self.framing)
+        frames = framer.push(chunk)
+        found = [text_of(each.value) for each in frames if isinstance(each, Document)]
+        return len(frames) == 1 and found == [text] and framer.idle
+
+    def close(self) -> Iterator[list[Part]]:
+        """What is left in the framing, and documents that fitted no wire."""
+        yield from self._frames(self._framer.close())
+        if self._reader is None and self._undecided:
+            yield from self._choose(FALLBACK)
+
+    def end(self) -> list[Part]:
+        """The wire's last parts, which belong behind all held text."""
+        return [] if self._reader is None else self._reader.close()
+
+    def strays(self) -> list[Part]:
+        """Text between documents, which no reader could use."""
+        message = "text that is no document of the wire"
+        text = "".join(self._strays)
+        parts = self._lost()
+        if text:
+            parts.insert(0, DiagnosticPart("malformed-chunk", message, raw=text))
+        return parts
+
+    def _lost(self) -> list[Part]:
+        """What of that text was more than a document may have."""
+        if self._room >= 0:
+            return []
+        message = f"{-self._room} characters that are no document were left out"
+        return [DiagnosticPart("document-limit", message)]
+
+    @property
+    def silent(self) -> bool:
+        """True when nothing usable came, and it may be told why."""
+        unread = self._body or self._strays or not self.documents
+        return not self.used and bool(unread)
+
+    def silence(self) -> list[Part]:
+        """Why nothing usable came; what came may tell it in its own words."""
+        body = "".join(self._strays)[:_MAX_BODY] or self._body
+        if body:
+            error = normalize_error(body, provider=self.options.provider)
+            return [*self._lost(), error]
+        message = "the stream ended before anything came"
+        parts: list[Part] = [DiagnosticPart("empty-stream", message)]
+        if self.wire != "text":
+            parts.append(ErrorPart("network", message, retryable=True, raw=None))
+        return parts
+
+    def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
+        for frame in frames:
+            if isinstance(frame, Document):
+                yield from self._document(frame)
+            elif isinstance(frame, DonePart):
+                self.done = True
+                self._settled = False
+            else:
+                yield self._seen([self._told(frame)])
+
+    def _told(self, frame: DiagnosticPart) -> Part:
+        """In place of a document a proxy may write the exception that stopped it."""
+        if isinstance(frame.raw, str) and _EXCEPTION.match(frame.raw):
+            return normalize_error(frame.raw, provider=self.options.provider)
+        return frame
+
+    def _document(self, document: Document) -> Iterator[list[Part]]:
+        self.documents += 1
+        if self.done:
+            message = "a document after the end mark"
+            yield [DiagnosticPart("data-after-done", message, raw=document.value)]
+        elif self._reader is not None:
+            yield self._read(document)
+        else:
+            yield from self._decide(document)
+
+    def _decide(self, document: Document) -> Iterator[list[Part]]:
+        is_text = self.framing == "text" and isinstance(document.value, str)
+        name = "text" if is_text else detect(document)
+        if name is not None:
+            yield from self._choose(name)
+            yield self._read(document)
+            return
+        body = find_error(document.value, document.event)
+        if body is None:
+            self._undecided.append(document)
+        else:
+            self.used = True
+            yield [normalize_error(body, provider=self.options.provider)]
+
+    def _choose(self, name: str) -> Iterator[list[Part]]:
+        self._reader = WIRES[name].make(self.options.provider)
+        self.wire = name
+        waiting, self._undecided = self._undecided, []
+        for document in waiting:
+            yield self._read(document)
+
+    def _read(self, document: Document) -> list[Part]:
+        assert self._reader is not None
+        announced = self._announce() if self._announces else []
+        self._settled = not self.done
+        self._kind = str if self.wire == "text" else dict
+        is_text = isinstance(document.value, str) and document.event != "error"
+        if is_text and self.wire != "text":
+            self._stray(document.value)
+            return announced
+        return announced + self._seen(self._reader.push(document))
+
+    def _announce(self) -> list[Part]:
+        """What ``auto`` decided, once."""
+        self._announces = False
+        wire = self.wire if self.options.wire == "auto" else None
+        framing = self.framing if self.options.framing == "auto" else "auto"
+        decided = None if framing == "auto" else framing
+        return [MetadataPart(wire=wire, framing=decided)] if wire or decided else []
+
+    def _seen(self, parts: list[Part]) -> list[Part]:
+        for part in parts:
+            if type(part) is not DiagnosticPart:
+                self.used = True
+            elif part.code in MALFORMED:
+                self._keep(part.raw)
+        return parts
+
+    def _stray(self, text: str) -> None:
+        if self._room > 0:
+            self._strays.append(text[: self._room])
+        self._room -= len(text)
+
+    def _keep(self, text: Any) -> None:
+        room = _MAX_BODY - len(self._body)
+        if type(text) is str and room > 0:
+            self._body += text[:room]

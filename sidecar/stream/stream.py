@@ -1,0 +1,300 @@
+"""The pipeline of one stream: framing -> wire -> channels and calls -> events.
+
+`Stream.push(chunk)` gives the events of one chunk and `Stream.close()` the rest, with
+the held text first and one ``finish`` per choice last (contract section 3). Neither
+raises for anything a provider sends: whatever cannot be used becomes a ``diagnostic``.
+Any exception that leaves them is a bug. A whole response is pushed once and closed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import astuple, fields
+
+from sidecar.channel.setup import surroundings
+from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
+from sidecar.message.message import Stats
+from sidecar.message.outlet import Outlet
+from sidecar.parts import (
+    BlockEndPart,
+    CallEndPart,
+    CallPart,
+    CitationPart,
+    DiagnosticPart,
+    DonePart,
+    ErrorPart,
+    FinishPart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    ResultPart,
+    TextPart,
+    UsagePart,
+)
+from sidecar.provider_errors.normalize import normalize_error
+from sidecar.stream.choice import Choice
+from sidecar.stream.ending import Ending
+from sidecar.stream.intake import MALFORMED, Intake
+from sidecar.values.surrogates import has_half
+from sidecar.wires.shared.usage import merge_usage
+
+if TYPE_CHECKING:
+    from sidecar.message.message import Message
+    from sidecar.options import StreamOptions
+    from sidecar.parts import Part
+    from sidecar.stream.learned_chunks import TextOf
+
+_USAGE_FIELDS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
+
+MAX_CHOICES = 128
+"""Choices of one stream; no provider gives more."""
+
+
+class Stream:
+    """One stream of one model. ``options`` is what stream/open said.
+
+    ``profile`` and ``policy``: with the dialects and the tags that are in force.
+    """
+
+    def __init__(self, options: StreamOptions) -> None:
+        self.options = options
+        policy = options.policy
+        self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
+        self._intake = Intake(options)
+        self._shared = surroundings(options, self._outlet)
+        self.profile = self._shared.profile
+        self.policy = self._shared.policy
+        self._choices: dict[int, Choice] = {}
+        self._crowded = False
+        self._ending = Ending()
+        self._pushes = self._chars = self._malformed = 0
+        self._text_of: TextOf | None = None  # of a chunk that needs no more reading
+        self._speaker = 0  # whose text that is
+        self._passed = 0  # how many those were
+        self._lists = 0  # documents that gave parts: mirrors are told by their document
+        self._usage: dict[str, int] = {}
+
+    @property
+    def wire(self) -> str:
+        """The wire's name, ``auto`` until it is decided."""
+        return self._intake.wire
+
+    @property
+    def framing(self) -> str:
+        """The framing's name, ``auto`` until it is decided."""
+        return self._intake.framing
+
+    @property
+    def last_seq(self) -> int:
+        """``seq`` of the last event, 0 before the first."""
+        return self._outlet.seq
+
+    def push(self, chunk: object) -> list[Event]:
+        """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
+        value (one decoded document)."""
+        text_of = self._text_of
+        text = None if text_of is None else text_of(chunk)
+        if text:
+            run = self._outlet.run
+            if run is not None and run.choice == self._speaker:
+                events = run.take(text)
+                if events is not None:
+                    self._passed += 1
+                    if type(chunk) is str:
+                        self._chars += len(chunk)
+                    return events
+                run.end()
+        return self._read(chunk, text)
+
+    def _read(self, chunk: object, text: str | None) -> list[Event]:
+        """The events of a chunk that says more, or whose ``text`` must be looked at."""
+        if isinstance(chunk, str):
+            self._chars += len(chunk)
+        if text and (text.isascii() or not has_half(text)):
+            self._passed += 1
+            self._choice(self._speaker).text(text)
+            return self._outlet.take()
+        intake = self._intake
+        intake.passed = self._passed
+        self._pushes += 1
+        for parts in intake.push(chunk):
+            self._take(parts)
+        self._text_of, self._speaker = intake.text_of, intake.speaker
+        return self._outlet.take()
+
+    def close(
+        self, reason: str = "eof", error: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """EOF: nothing that was held back is lost. ``error`` is what the host knows of
+        a failed transport (``status``, ``headers``, ``body``)."""
+        for parts in self._intake.close():
+            self._take(parts)
+        self._ending.reason = reason
+        self._ending.done = self._ending.done or self._intake.done
+        self._ending.implicit = self.wire == "text"
+        self._choice(0)  # the message's top level, whatever came
+        choices = self._choices
+        self._outlet.closing()
+        for choice in choices.values():
+            choice.flush()
+        self._take(self._intake.end())
+        for choice in choices.values():
+            choice.end(self.wire)
+        for choice in choices.values():
+            choice.end_results()
+        self._report_end(error or {})
+        self._outlet.release()
+        for _, choice in sorted(choices.items()):
+            choice.finish(self._ending, self.wire)
+        return self._outlet.take()
+
+    def _report_end(self, host: dict[str, Any]) -> None:
+        """Errors and diagnostics that only the end can know of."""
+        if self._ending.reason == "error":
+            body, status = host.get("body"), host.get("status")
+            provider = self.options.provider
+            self._error(normalize_error(body, status, host.get("headers"), provider))
+        elif self._ending.reason == "eof" and self._intake.silent:
+            self._take(self._intake.silence())
+        else:
+            self._take(self._intake.strays())
+        finished = any(choice.last for choice in self._choices.values())
+        if not (self._intake.silent or finished or self._ending.over):
+            message = "the stream ended without a finish reason or an end mark"
+            self._diagnostic(DiagnosticPart("missing-terminator", message))
+
+    def message(self) -> Message:
+        """The message of all events so far."""
+        self._outlet.settle()
+        return self._outlet.builder.build()
+
+    def stats(self) -> Stats:
+        """Counters so far; see ``Stats``."""
+        self._outlet.settle()
+        channels = [choice.channel for choice in self._choices.values()]
+        counters = [channel.counters for channel in channels]
+        return Stats(
+            pushes=self._pushes + self._passed,
+            chunks=self._intake.documents + self._passed,
+            chars=self._chars,
+            events=self._outlet.seq,
+            delimiters_stripped=sum(each.delimiters_stripped for each in counters),
+            reasoning_extracted=sum(each.reasoning_extracted for each in counters),
+            tool_results_stripped=sum(each.formed.results for each in channels),
+            tool_calls_from_text=sum(each.formed.calls for each in channels),
+            malformed_chunks=self._malformed,
+            held_peak=max((each.held_peak for each in counters), default=0),
+        )
+
+    # Parts
+
+    def _take(self, parts: list[Part]) -> None:
+        """The parts of one document."""
+        self._lists += 1
+        for part in parts:
+            self._READ[type(part)](self, part)
+
+    def _choice(self, number: int) -> Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            if len(self._choices) == MAX_CHOICES:
+                return self._crowd(number)
+            choice = self._choices[number] = Choice(number, self._shared)
+        return choice
+
+    def _crowd(self, number: int) -> Choice:
+        """One choice too many: what it says goes to the last one there was room for."""
+        if not self._crowded:
+            self._crowded = True
+            message = f"more than {MAX_CHOICES} choices; the rest is part of the last"
+            self._diagnostic(DiagnosticPart("unknown-chunk", message, raw=number))
+        return list(self._choices.values())[-1]
+
+    def _text(self, part: TextPart) -> None:
+        self._choice(part.choice).text(part.text)
+
+    def _reasoning(self, part: ReasoningPart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.reasoning(part.field, part.text, part.block, self._lists)
+
+    def _reasoning_state(self, part: ReasoningStatePart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.state(part.signature, part.opaque, part.block)
+
+    def _block_end(self, part: BlockEndPart) -> None:
+        self._choice(part.choice).end_block(part.opaque)
+
+    def _call(self, part: CallPart) -> None:
+        self._choice(part.choice).call(part, self.wire)
+
+    def _call_end(self, part: CallEndPart) -> None:
+        self._choice(part.choice).end_call(part, self.wire)
+
+    def _result(self, part: ResultPart) -> None:
+        self._choice(part.choice).result(part)
+
+    def _citation(self, part: CitationPart) -> None:
+        self._choice(part.choice).cite(part)
+
+    def _finish(self, part: FinishPart) -> None:
+        self._choice(part.choice).finished(part, self.wire)
+        if part.reason != "unknown":
+            self._ending.went_on()
+
+    def _done(self, _part: DonePart) -> None:
+        """A wire's own end mark; spliced streams go on after it."""
+        self._ending.done = True
+
+    def _metadata(self, part: MetadataPart) -> None:
+        self._outlet.send(Metadata, 0, *astuple(part, recurse=False))
+
+    def _count(self, part: UsagePart) -> None:
+        """Totals: replaced, never added; a field that is missing keeps its value."""
+        told = {name: getattr(part, name) for name in _USAGE_FIELDS}
+        known = merge_usage(self._usage, told)
+        if known != self._usage:
+            self._usage = known
+            self._outlet.send(Usage, 0, part.raw, **known)
+
+    def _error(self, part: ErrorPart) -> None:
+        self._ending.failed(part)
+        spoken = self._outlet.spoken
+        self._outlet.send(
+            ProviderError,
+            self._choice(part.choice).number,  # which then gets its finish
+            part.kind,
+            part.message,
+            part.retryable,
+            "mid-stream" if spoken else "before-stream",
+            spoken,
+            part.raw,
+            part.code,
+            part.provider_type,
+            part.http_status,
+            part.retry_after_ms,
+        )
+
+    def _diagnostic(self, part: DiagnosticPart) -> None:
+        if part.code in MALFORMED:
+            self._malformed += 1
+        self._outlet.send(
+            Diagnostic, part.choice, part.code, part.severity, part.message, part.raw
+        )
+
+    _READ: ClassVar[dict[type, Any]] = {
+        TextPart: _text,
+        ReasoningPart: _reasoning,
+        ReasoningStatePart: _reasoning_state,
+        BlockEndPart: _block_end,
+        CallPart: _call,
+        CallEndPart: _call_end,
+        ResultPart: _result,
+        CitationPart: _citation,
+        FinishPart: _finish,
+        DonePart: _done,
+        MetadataPart: _metadata,
+        UsagePart: _count,
+        ErrorPart: _error,
+        DiagnosticPart: _diagnostic,
+    }

@@ -1,0 +1,168 @@
+"""What a slice of text must not have to pass as it stands.
+
+A gate is a function of a slice, true when anything in it may matter: the beginning of a
+literal, half a character, an opener that begins a line, what may begin a fence, and
+what waits at the slice's end, since more could make it one of these: blanks at a line's
+beginning, a list mark. There are three for each state of the text: where the slice
+begins a line, where it goes on with one, and where it stands behind the beginning of a
+list, a quote or a code span. A line break itself passes, and so do backticks within a
+line: whether they make code is only asked where a literal stands.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from string import digits
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from sidecar.text.code import BLANKS, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sidecar.forms.literals import Literals
+
+HALVES = "\ud800-\udfff"
+"""Halves of a character of two UTF-16 units: they wait for each other."""
+
+INDENT = 24
+"""So many blanks at a line's beginning pass at most; more must be able to wait."""
+
+_ORDINARY = rf"[^\n{BLANKS}>*+\-~`\d]"
+"""What begins no quote, list or fence (`code`)."""
+
+_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
+"""Quotes and list marks, behind which a fence may begin."""
+
+_GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
+"""What ends the prefix, so that no fence begins on the line."""
+
+_MARK = r"[*+\-]|[0-9]{1,9}[.)]?"
+_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
+"""A prefix at a slice's end, perhaps with a part of a list mark."""
+
+_LAST_LINE = re.compile(
+    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_PREFIX}(?P<mark>{_MARK})?\Z"
+)
+"""The last line of a slice, if it ends so."""
+
+_PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
+_MARKED = rf"[^{BLANKS}\d.)]|[ \t]{_PREFIXED}"
+_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIXED}|{_BEGUN})"
+"""What may pass: the rest of a line behind a whole prefix, behind a list mark or its
+digits, and a line."""
+
+Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
+"""The search of a pattern: what it finds may matter, and mostly does."""
+
+_ON = {Line.TEXT: "inside", Line.MARK: "marked", Line.PREFIX: "prefixed"}
+
+
+class Gates(NamedTuple):
+    """``begins``: for a slice that begins a line; ``inside``: for one that goes on;
+    ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
+    quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
+
+    ``quick`` finds whatever ``inside`` may, and more, at a third of the cost: where it
+    finds nothing, nothing matters.
+
+    ``certain`` tells where the beginning of a literal begins at the end of a slice;
+    ``heads`` are the openers that begin lines, by their first character.
+    """
+
+    begins: Gate
+    inside: Gate
+    marked: Gate
+    prefixed: Gate
+    ends: str
+    last: re.Pattern[str]
+    quick: Gate
+    certain: Callable[[str], int]
+    heads: Mapping[str, Sequence[str]]
+
+    def matters(self, gate: Gate, text: str) -> bool:
+        """Whether ``text`` must go the long way."""
+        match = gate(text)
+        while match is not None:
+            if match.lastgroup is None:
+                return True
+            at = match.start("head")
+            for opener in self.heads[text[at]]:
+                rest = text[at : at + len(opener)]
+                if opener.startswith(rest):
+                    return True
+            match = self.inside(text, at)  # a literal may begin there
+        return False
+
+    def on(self, line: Line) -> Gate | None:
+        """The gate in a line of which something is shown; a run of backticks waits."""
+        name = _ON.get(line)
+        return None if name is None else getattr(self, name)
+
+    def after(self, text: str, gate: Gate | None) -> Gate:
+        """The gate behind ``text``, which has passed ``gate``."""
+        if text[-1] not in self.ends:
+            return self.inside
+        if text[-1] == "\n":
+            return self.begins
+        if gate is self.inside and "\n" not in text:
+            return self.inside
+        match = self.last.search(text)
+        if match is None or (gate is not self.begins and match[0][0] != "\n"):
+            return self.inside
+        return self.prefixed if match["mark"] is None else self.marked
+
+
+@lru_cache(maxsize=64)
+def _quick(characters: str) -> Gate:
+    """Any of the (escaped) ``characters``, or half of one."""
+    return re.compile(f"[{characters}{HALVES}]").search
+
+
+@lru_cache(maxsize=64)
+def _anywhere(literal: str) -> Gate:
+    return re.compile(f"{literal}|[{HALVES}]").search
+
+
+def anywhere(literals: Literals) -> Gates:
+    """Gates where lines do not count."""
+    search = _anywhere(literals.beginnings)
+    gates = search, search, search, search
+    quick = _quick(literals.firsts)
+    return Gates(*gates, "", _LAST_LINE, quick, literals.certain, {})
+
+
+def _in_fence() -> Gates:
+    """In fenced code only the line counts that closes it."""
+    fence = f"[>{BLANKS}]*+[`~]"
+    begins = re.compile(rf"(?:\A|\n){fence}|[{HALVES}]").search
+    inside = re.compile(rf"\n{fence}|[{HALVES}]").search
+    last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
+    ends, quick = f"\n>{BLANKS}", _quick("\n")
+    return Gates(begins, inside, begins, begins, ends, last, quick, len, {})
+
+
+IN_FENCE = _in_fence()
+
+
+def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
+    """Gates of the answer outside fences."""
+    gates = _searches(literals.beginnings, "".join(sorted(heads)))
+    ends = f"\n>*+-.){BLANKS}{digits}"
+    quick = _quick("\n" + literals.firsts)
+    return Gates(*gates, ends, _LAST_LINE, quick, literals.certain, heads)
+
+
+@lru_cache(maxsize=64)
+def _searches(literal: str, heads: str) -> tuple[Gate, Gate, Gate, Gate]:
+    """In the order of `Gates`; ``head`` may begin an opener."""
+    head = f"[{BLANKS}]*+(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
+    line = f"(?:(?!{_LINE})|{head})"
+    rest = f"{literal}|[{HALVES}]"
+    return (
+        re.compile(rf"(?:\A|\n){line}|{rest}").search,
+        re.compile(rf"\n{line}|{rest}").search,
+        re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}").search,
+        re.compile(rf"\A(?!{_PREFIXED})|\n{line}|{rest}").search,
+    )

@@ -1,0 +1,192 @@
+"""All that the splitter stops at: reasoning delimiters, marks, openers of forms.
+
+`Lexicon` is made once for a stream from its delimiters, its dialects and its declared
+tools. It knows literals that count anywhere, and openers that count only where a line
+(or the answer) begins; both are looked for in slices, nothing is decided that more text
+could change.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from sidecar.forms.candidate import Opening
+from sidecar.forms.literals import Delimiters, Literals
+from sidecar.text.code import BLANKS
+from sidecar.text.fast_path import anywhere, line_gates
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sidecar.forms.form import Dialect
+
+Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
+"""Dialects, and whether each was named by the host or by the model's profile."""
+
+WHOLE = 4
+"""Literals of at least so many characters are not to be completed by a removal."""
+
+
+class Vocabulary:
+    """The part of a lexicon that is the same for all tools."""
+
+    def __init__(
+        self, delimiters: Delimiters, chosen: Chosen, about: frozenset[str]
+    ) -> None:
+        self.delimiters = delimiters
+        self.about = about
+        self.openings: dict[str, list[Opening]] = {}  # anywhere, by opener
+        self.lines: dict[str, list[Opening]] = {}  # at a line's start, by opener
+        self.per_tool: list[Opening] = []
+        self.marks: set[str] = set()
+        self.ends: set[str] = set()
+        self.closers: set[str] = set()  # of calls
+        for dialect, named in chosen:
+            self._learn(dialect, named)
+        self.ends -= delimiters.literals
+        self.marks = self.marks - self.ends - delimiters.literals
+        self.literals = Literals(
+            delimiters.literals
+            | self.marks
+            | self.ends
+            | self.closers
+            | self.openings.keys()
+        )
+        #: what a removal must not complete
+        self.whole = Literals(
+            delimiters.literals
+            | {each for each in self.literals.literals if len(each) >= WHOLE}
+        )
+
+    def _learn(self, dialect: Dialect, named: bool) -> None:
+        if "marks" in self.about:
+            self.marks.update(dialect.marks)
+        self.ends.update(dialect.ends)
+        for form in dialect.forms:
+            if form.about not in self.about:
+                continue
+            if "marks" in self.about:
+                self.closers.update(form.closers)
+            lines = form.place in ("line", "start")
+            table = self.lines if lines else self.openings
+            for opener in form.openers:
+                opening = Opening(dialect, form, opener, named)
+                if form.per_tool:
+                    self.per_tool.append(opening)
+                else:
+                    table.setdefault(opener, []).append(opening)
+
+    def openings_of(self, literal: str) -> list[Opening]:
+        """All forms whose opener ``literal`` begins with."""
+        return [
+            opening
+            for end in range(1, len(literal) + 1)
+            for opening in self.openings.get(literal[:end], ())
+        ]
+
+
+class Lexicon:
+    """A vocabulary, and the openers that are named after declared tools."""
+
+    def __init__(self, vocabulary: Vocabulary, names: Collection[str] = ()) -> None:
+        self.vocabulary = vocabulary
+        self.delimiters = vocabulary.delimiters
+        self.literals = vocabulary.literals
+        self._lines = dict(vocabulary.lines)
+        for opening in vocabulary.per_tool if names else ():
+            for name in names:
+                self._name(opening, name)
+        self._heads: dict[str, list[str]] = {}
+        for opener in self._lines:
+            self._heads.setdefault(opener[0], []).append(opener)
+        self._heads_inside = {
+            head: [opener for opener in openers if self._is_inside(opener)]
+            for head, openers in self._heads.items()
+        }
+        self._line_start = _line_starts("".join(sorted(self._heads)))
+        #: what text of the answer, and of reasoning, must not have to pass
+        self.gates = line_gates(self.literals, self._heads)
+        self.thought = anywhere(self.literals)
+
+    def _is_inside(self, opener: str) -> bool:
+        """Whether it counts on any line of the answer, not only on its first."""
+        return any(each.form.place == "line" for each in self._lines[opener])
+
+    def _name(self, opening: Opening, name: str) -> None:
+        opener = opening.opener % name
+        if opener not in self.literals.literals:
+            named = Opening(opening.dialect, opening.form, opener, opening.named)
+            self._lines[opener] = [*self._lines.get(opener, ()), named]
+
+    def line_start(self, text: str, at: int, end: int) -> int | None:
+        """The first place before ``end`` where an opener may begin a line."""
+        match = self._line_start.search(text, at, end)
+        return match.end() if match else None
+
+    def at_line(
+        self, text: str, at: int, *, start: bool, final: bool
+    ) -> list[Opening] | None:
+        """The forms that begin a line at ``at``; None: more text could add some.
+
+        ``start``: the answer begins there.
+        """
+        openers = (self._heads if start else self._heads_inside).get(text[at])
+        if not openers:
+            return []
+        longest = max(map(len, openers))
+        rest = text[at : at + longest]
+        more = longest > len(rest) and not final
+        if more and any(
+            len(one) > len(rest) and one.startswith(rest) for one in openers
+        ):
+            return None
+        found = [
+            opening
+            for opener in openers
+            if rest.startswith(opener)
+            for opening in self._lines[opener]
+            if start or opening.form.place == "line"
+        ]
+        if not found:
+            return []
+        if not final and self.literals.certain(text, at) == at:
+            return None
+        match = self.literals.any.match(text, at)
+        if match is None:
+            return found
+        openings = self.vocabulary.openings_of(match[0])
+        if not openings:
+            return []  # a delimiter or a mark
+        return found + [each for each in openings if not _is_outdone(each, found)]
+
+    def restart(self, raw: str, position: int) -> int:
+        """Where candidates may begin again in ``raw``, which failed at ``position``.
+
+        That is the longest suffix of what was read that can begin an opener, or be one.
+        """
+        head = raw[:position]
+        found = self.literals.certain(head, 1)
+        if 1 < found == len(head) and head[-1] in self.literals.literals:
+            found -= 1
+        line = head.rfind("\n") + 1
+        if line and not head[line:].strip(BLANKS):
+            return min(found, line)
+        at = line + len(head[line:]) - len(head[line:].lstrip(BLANKS))
+        rest = head[at:]
+        if line and any(one.startswith(rest) for one in self._heads.get(rest[0], ())):
+            return min(found, at)
+        return found
+
+
+def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
+    """Whether a form with a longer opener stands at the same place."""
+    short = opening.opener
+    return any(short != each.opener and each.opener.startswith(short) for each in found)
+
+
+@lru_cache(maxsize=64)
+def _line_starts(heads: str) -> re.Pattern[str]:
+    """``heads``: at least one, as leftovers and results begin lines for any host."""
+    return re.compile(rf"\n[{BLANKS}]*+(?=[{re.escape(heads)}])")

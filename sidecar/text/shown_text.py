@@ -1,0 +1,297 @@
+"""The visible text on its way out: which white space goes when something was removed.
+
+Contract 7.3, "White space": a visible line left blank by a removal goes with its break.
+Before the first visible character blank lines, and blanks on the removal's own line, go
+when something was removed there. Nothing else is trimmed, ever. So blanks at the start
+of a line, and at the answer's start all of them, wait for the character that decides.
+
+`VisibleText` also knows what stands before a position (for rebuilt delimiters, and for
+openers in mid-sentence) and sees the first visible character behind an orphan closer
+(contract 7.5).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from operator import attrgetter
+from typing import Any
+
+from sidecar.text.code import BLANKS, CodeState
+from sidecar.text.pieces import Kind, Pieces
+
+SPACE = "\n" + BLANKS
+
+_FENCE_MARK = re.compile("[`~]")
+_LINE = re.compile("[^\n]*+\n|[^\n]++")
+
+_KNOWN = (
+    *("last", "line_removed", "line_shown", "orphan", "start", "start_removed"),
+    "reopened",
+)
+_STATE = attrgetter(*_KNOWN)
+
+_TAIL = 512
+"""How many characters are kept at most of what was shown, before it is cut back."""
+
+
+class Orphan(Enum):
+    """What has become of a closer without an opener."""
+
+    #: none is waiting
+    NONE = 1
+    #: its line is blank so far
+    LINE = 2
+    #: it stands alone: visible text behind it makes what came before reasoning
+    ARMED = 3
+
+
+class VisibleText:
+    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits."""
+
+    __slots__ = (
+        "blanks",
+        "code",
+        "code_at_call",
+        "fences_pass",
+        "held",
+        "last",
+        "limit",
+        "line_removed",
+        "line_shown",
+        "lines",
+        "orphan",
+        "reopened",
+        "start",
+        "start_removed",
+        "tail",
+        "tail_at_call",
+        "tail_size",
+    )
+
+    def __init__(self, limit: int, tail_size: int, *, fences_pass: bool) -> None:
+        self.fences_pass = fences_pass  # nothing is taken out of fenced code
+        self.code = CodeState()
+        self.code_at_call = CodeState()  # the same at the last structured call
+        self.limit = max(limit, 1)  # one character must be able to wait
+        self.tail_size = tail_size
+        self.tail = ""  # the last characters shown
+        self.tail_at_call = ""  # the same at the last structured call
+        self.last = ""  # last character of this line that is not blank
+        self.start = True  # nothing but blanks has been shown since the start
+        self.start_removed = False  # and something was removed there
+        self.line_shown = False  # this line has a visible character
+        self.line_removed = False  # something was removed from this line
+        self.lines: Pieces = []  # blank lines that wait
+        self.blanks: Pieces = []  # blanks of this line that wait
+        self.held = 0  # how many characters wait
+        self.orphan = Orphan.NONE
+        self.reopened = False  # a new answer has begun, which somebody has to note
+
+    def removed(self) -> None:
+        """Something was taken out at this place."""
+        self.line_removed = True
+        if self.start:
+            self.start_removed = True
+
+    def write(self, text: str, start: int, out: Pieces) -> None:
+        """Shows ``text``, which begins at ``start`` of the raw channel."""
+        if not (self.fences_pass and (self.code.fenced or _FENCE_MARK.search(text))):
+            self._write(text, start, out)
+            return
+        for line in _LINE.findall(text):
+            write = self._write_fenced if self.code.in_fence else self._write
+            write(line, start, out)
+            start += len(line)
+
+    def passed(self, text: str) -> None:
+        """``text`` was shown as it stands, nothing waits and no fence begins or ends in
+        it: what counts from here on is its last line."""
+        cut = text.rfind("\n") + 1
+        if cut:
+            self.note(text[:cut])
+            self.code.feed("\n")
+            self.line_shown = self.line_removed = False
+        if cut < len(text):
+            write = self._write_fenced if self.code.in_fence else self._write
+            write(text[cut:], 0, [])
+
+    def _write(self, text: str, start: int, out: Pieces) -> None:
+        rest = text
+        while rest:
+            blank = not self.line_shown or self.orphan is Orphan.ARMED
+            step = self._write_blank if blank else self._write_shown
+            rest, start = step(rest, start, out)
+        self.code.feed(text)
+
+    def _write_fenced(self, line: str, start: int, out: Pieces) -> None:
+        """Shows a line of fenced code, or a part: nothing goes, so no blanks wait."""
+        self._emit(line, start, out)
+        self.code.feed(line)
+        ended = line[-1] == "\n"
+        self.line_shown = not ended
+        self.line_removed = self.line_removed and not ended
+
+    def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Handles one line, or the rest of it, while nothing on it is visible."""
+        cut = text.find("\n") + 1
+        line = text[:cut] if cut else text
+        blanks = len(line) - len(line.lstrip(SPACE))
+        if not blanks:
+            self._begin_line(out)
+            return text, start
+        taken = min(blanks, self.limit - self.held)
+        self.blanks.append((Kind.BLANK, line[:taken], start, start + taken))
+        self.held += taken
+        if cut and taken == len(line):
+            self._blank_line(out)
+        if self.held >= self.limit:
+            out.append((Kind.FULL, "", 0, 0))
+            self.flush(out)
+        return text[taken:], start + taken
+
+    def _blank_line(self, out: Pieces) -> None:
+        """A line ended without a visible character behind what waits."""
+        if self.orphan is Orphan.LINE:
+            self.orphan = Orphan.ARMED
+        if self.line_removed and not self.line_shown and not self.start:
+            self._drop(self.blanks, out)
+        elif self.start or self.orphan is Orphan.ARMED:
+            self.lines += self.blanks
+            self.blanks.clear()
+        else:
+            self._show(self.blanks, out)
+        self.line_removed = self.line_shown = False
+
+    def _begin_line(self, out: Pieces) -> None:
+        """The first visible character of a line is about to come."""
+        if self.orphan is Orphan.ARMED:
+            self.reopen(out)
+        self.orphan = Orphan.NONE
+        if self.held:
+            if self.start and self.start_removed:
+                self._drop(self.lines, out)
+                if self.line_removed:
+                    self._drop(self.blanks, out)
+            self._show(self.lines, out)
+            self._show(self.blanks, out)
+        self.start = self.start_removed = False
+        self.line_shown = True
+        self.last = ""
+
+    def reopen(self, out: Pieces) -> None:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        out.append((Kind.REOPEN, "", 0, 0))
+        self.reopened = True
+        self.tail = self.tail_at_call
+        self.start = self.start_removed = True
+        self.code = self.code_at_call.copy()
+
+    def begin(self, out: Pieces) -> None:
+        """The same where the new answer starts at once, with a line of its own."""
+        self.reopen(out)
+        self.line_shown = self.line_removed = False
+
+    def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows text from the middle of a line on, all but a last line of blanks.
+
+        Lines within a slice have no removal, so they pass at once; where blanks could
+        fill the hold, one line at a time, so that a slice's border changes nothing.
+        """
+        if len(text) < self.limit:
+            cut = text.rfind("\n") + 1
+            if text[cut:].strip(BLANKS):
+                self._emit(text, start, out)
+                self.line_removed = self.line_removed and not cut
+                return "", start
+        else:
+            cut = text.find("\n") + 1
+        end = cut or len(text)
+        self._emit(text[:end], start, out)
+        if cut:
+            self.line_removed = self.line_shown = False
+        return text[end:], start + end
+
+    def _emit(self, text: str, start: int, out: Pieces) -> None:
+        out.append((Kind.TEXT, text, start, start + len(text)))
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Remembers the end of what was shown."""
+        tail = self.tail + text
+        self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
+        if text[-1] not in BLANKS:
+            self.last = text[-1]
+        else:
+            self.last = text.rstrip(BLANKS)[-1:] or self.last
+        if self.last == "\n":
+            self.last = ""
+
+    def _show(self, pieces: Pieces, out: Pieces) -> None:
+        for _, text, start, _ in pieces:
+            self._emit(text, start, out)
+        self._done(pieces)
+
+    def _drop(self, pieces: Pieces, out: Pieces) -> None:
+        out += pieces
+        self._done(pieces)
+
+    def _done(self, pieces: Pieces) -> None:
+        self.held -= sum(len(piece[1]) for piece in pieces)
+        pieces.clear()
+
+    def flush(self, out: Pieces) -> None:
+        """Decides what waits as at the end; an orphan closer was a stray."""
+        self.orphan = Orphan.NONE
+        gone = self.start and self.start_removed
+        (self._drop if gone else self._show)(self.lines, out)
+        gone = gone or (self.line_removed and not self.line_shown)
+        (self._drop if gone else self._show)(self.blanks, out)
+
+    @property
+    def waits(self) -> bool:
+        """True while blanks wait, or a closer for visible text."""
+        return self.held > 0 or self.orphan is not Orphan.NONE
+
+    @property
+    def begins_line(self) -> bool:
+        """True at the beginning of a line, where nothing was removed or waits."""
+        return not (self.waits or self.start or self.line_shown or self.line_removed)
+
+    @property
+    def goes_on(self) -> bool:
+        """True in a line of which something has been shown."""
+        return self.line_shown and self.orphan is Orphan.NONE
+
+    @property
+    def code_ahead(self) -> CodeState:
+        """The state of code before the next visible character."""
+        return self.code_at_call if self.orphan is Orphan.ARMED else self.code
+
+    @property
+    def before(self) -> str:
+        """What will stand directly before the next visible character."""
+        armed = self.orphan is Orphan.ARMED
+        gone = armed or (self.start and self.start_removed)
+        kept = (self.lines and not gone) or (
+            self.blanks and not (gone and self.line_removed)
+        )
+        if kept:
+            return "\n"
+        return self.tail_at_call if armed else self.tail
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is known of what was shown, where nothing waits."""
+        return _STATE(self), self.tail[-self.tail_size :], self.code.state()
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        """Goes on where ``state`` was taken."""
+        known, self.tail, code = state
+        for name, value in zip(_KNOWN, known, strict=True):
+            setattr(self, name, value)
+        self.code.resume(code)
+
+    def call(self) -> None:
+        """A structured call stands here."""
+        self.code_at_call = self.code.copy()
+        self.tail_at_call = self.tail

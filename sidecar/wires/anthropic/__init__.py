@@ -1,0 +1,1 @@
+"""Anthropic's Messages: ``reader`` has the row of the wire."""

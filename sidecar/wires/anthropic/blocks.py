@@ -1,0 +1,78 @@
+"""Anthropic's objects that become one part as they are: citations, results, refusals.
+
+Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing; all of
+the object is in ``raw``. Shapes: tools-citations-errors.md 1.2, 3.1 and 5.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sidecar.parts import CitationPart, ErrorPart, ResultPart
+from sidecar.wires.shared.fields import first, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+JsonObject: TypeAlias = dict[str, Any]
+Kind: TypeAlias = Literal["url", "document", "search-result"]
+
+_LOCATIONS: dict[str, Kind] = {
+    "web_search_result_location": "url",
+    "char_location": "document",
+    "page_location": "document",
+    "content_block_location": "document",
+    "search_result_location": "search-result",
+}
+
+RESULT = "_tool_result"
+"""How the types of results end."""
+
+_NAMELESS = ("mcp", "tool_search")
+"""Types of results that do not name the tool; the call with their id does."""
+
+
+def citation(item: JsonObject) -> CitationPart:
+    """A citation is for its whole block; offsets that it has lie in the source."""
+    return CitationPart(
+        kind=_LOCATIONS.get(type_of(item), "other"),
+        raw=item,
+        role="block",
+        anchor="block",
+        url=first(item, ("url", "source")),
+        title=first(item, ("title", "document_title")),
+        cited_text=first(item, ("cited_text",)),
+    )
+
+
+def result(item: JsonObject, tools: Mapping[str, str]) -> ResultPart:
+    """A server's result; ``tools`` has the names of the calls so far by their ids."""
+    id, kind = first(item, ("tool_use_id",)), type_of(item).removesuffix(RESULT)
+    return ResultPart(
+        content=item.get("content"),
+        raw=item,
+        id=id,
+        name=tools.get(id or "") or (None if kind in _NAMELESS else kind),
+        is_error=_is_error(item),
+    )
+
+
+def refusal(details: JsonObject) -> ErrorPart:
+    """``stop_details`` of a message whose reason is a refusal."""
+    return ErrorPart(
+        kind="content-filter",
+        message=first(details, ("explanation",)) or "The model refused",
+        retryable=False,
+        raw=details,
+        code=first(details, ("category",)),
+        provider_type="refusal",
+    )
+
+
+def _is_error(item: JsonObject) -> bool | None:
+    """``is_error``; where a type has none, the content's type tells."""
+    told, content = item.get("is_error"), item.get("content")
+    if isinstance(told, bool):
+        return told
+    kind = type_of(content) if isinstance(content, dict) else ""
+    return True if kind.endswith("_error") else None

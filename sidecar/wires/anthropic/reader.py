@@ -1,0 +1,252 @@
+"""The wire ``anthropic``: Messages, its stream of events and whole messages.
+
+A whole message is read as its events in order. Also read is what Bedrock's InvokeModel,
+Vertex and compatible servers make of it: several messages in one stream (indices start
+again while blocks are open), data without ``type`` under an event name, blocks that
+nobody started or ended. Shapes and their sources: wires.md 1.4,
+tools-citations-errors.md 1.2, 1.5, 3.1 and 5; Anthropic, "Streaming messages".
+
+Never raises for any JSON value: see `shared.document_wire`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from sidecar.parts import (
+    DiagnosticPart,
+    DonePart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    TextPart,
+    WireRow,
+)
+from sidecar.wires.anthropic.blocks import RESULT, citation, refusal, result
+from sidecar.wires.shared.content_blocks import BlockWire
+from sidecar.wires.shared.fields import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.parts import Document, Json, Part
+    from sidecar.wires.shared.content_blocks import Block
+    from sidecar.wires.shared.document_wire import JsonObject
+
+_PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
+"""A call with more than this must go back as it is (``server_name``)."""
+
+_DETAILS = ("container", "context_management", "input_transformations")
+"""What else a response says of itself; the next request may need it (a container)."""
+
+
+class AnthropicWire(BlockWire):
+    """Reads Messages events; see the module's contract."""
+
+    name = "anthropic"
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        read = _EVENTS.get(type_of(value) or event or "")
+        if read is None:
+            self.unread(value, event)
+        else:
+            read(self, value)
+
+    def last(self, block: Block) -> list[Part]:
+        if not block.item:
+            return []
+        return [ReasoningStatePart(opaque=block.item, block=block.key)]
+
+    # Events
+
+    def _message_start(self, value: JsonObject) -> None:
+        self._message(self.body(value, "message"))
+
+    def _message(self, message: JsonObject) -> None:
+        """A message as it begins, or a whole one."""
+        self.end()
+        self._usage = None
+        id, model = self.text(message, "id"), self.text(message, "model")
+        if id or model:
+            self.parts.append(MetadataPart(id or None, model or None))
+        for index, item in enumerate(self.objects(message, "content")):
+            self._block(index, item)
+            self.stop(index)
+        self._stopped(message, message)
+
+    def _whole(self, value: JsonObject) -> None:
+        self._message(value)
+        self.parts.append(DonePart())
+
+    def _block_start(self, value: JsonObject) -> None:
+        self._block(self.index(value), self.body(value, "content_block"))
+
+    def _block_delta(self, value: JsonObject) -> None:
+        delta = self.body(value, "delta")
+        read = _DELTAS.get(type_of(delta))
+        if read is None:
+            self.ignored("delta", delta)
+        else:
+            read(self, self.block(self.index(value)), delta)
+
+    def _block_stop(self, value: JsonObject) -> None:
+        self.stop(self.index(value))
+
+    def _message_delta(self, value: JsonObject) -> None:
+        self._stopped(self.body(value, "delta"), value)
+
+    def _message_stop(self, _value: JsonObject) -> None:
+        self.parts.append(DonePart())
+
+    def _nothing(self, _value: JsonObject) -> None:
+        """A ping."""
+
+    def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
+        self.finish(delta, "stop_reason")
+        self.count(self.body(event, "usage"))
+        said = event | delta
+        details = {name: said[name] for name in _DETAILS if _says(said.get(name))}
+        if details:
+            message = "what else the response says of itself"
+            part = DiagnosticPart("response-details", message, "info", details)
+            self.parts.append(part)
+        if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
+            self.parts.append(refusal(self.body(delta, "stop_details")))
+
+    # Blocks
+
+    def _block(self, index: int, item: JsonObject) -> None:
+        """A block begins, with all of it that does not come in deltas."""
+        block, kind = self.start(index), type_of(item)
+        if kind.endswith(RESULT):
+            self._result(block, item)
+        else:
+            _BLOCKS.get(kind, AnthropicWire._other)(self, block, item)
+
+    def _text_block(self, block: Block, item: JsonObject) -> None:
+        for each in self.objects(item, "citations"):
+            self.parts.append(citation(each))
+        self._text(block, item)
+
+    def _thinking_block(self, block: Block, item: JsonObject) -> None:
+        self._thinking(block, item)
+        self._signature(block, item)
+
+    def _call(self, block: Block, item: JsonObject) -> None:
+        self.call(
+            block,
+            item.get("input"),
+            id=self.text(item, "id"),
+            name=self.text(item, "name"),
+            type=type_of(item),
+            caller=item.get("caller"),
+            raw=None if item.keys() <= _PLAIN_CALL else item,
+        )
+
+    def _result(self, _block: Block, item: JsonObject) -> None:
+        """Of a server's call, which may be in the message before (1.5)."""
+        self.parts.append(result(item, self.tools))
+
+    def _state(self, block: Block, item: JsonObject) -> None:
+        """A block that must go back unchanged and says nothing to a reader."""
+        block.item = dict(item)
+
+    def _fallback(self, block: Block, item: JsonObject) -> None:
+        """From here on another model answers."""
+        model = self.text(self.body(item, "to"), "model")
+        if model:
+            self.parts.append(MetadataPart(model=model))
+        self._state(block, item)
+
+    def _other(self, _block: Block, item: JsonObject) -> None:
+        self.ignored("content_block", item)
+
+    # Deltas
+
+    def _text(self, _block: Block, delta: JsonObject) -> None:
+        if text := self.text(delta, "text"):
+            self.parts.append(TextPart(text))
+
+    def _thinking(self, block: Block, delta: JsonObject) -> None:
+        if text := self.text(delta, "thinking"):
+            self.parts.append(ReasoningPart(text, "thinking", 0, block.key))
+
+    def _signature(self, block: Block, delta: JsonObject) -> None:
+        if signature := self.text(delta, "signature"):
+            self.parts.append(ReasoningStatePart(0, signature, None, block.key))
+
+    def _arguments(self, block: Block, delta: JsonObject) -> None:
+        self.call(block, self.text(delta, "partial_json"))
+
+    def _citation(self, _block: Block, delta: JsonObject) -> None:
+        """Comes before the text that it is for, in that text's block."""
+        for each in self.each(delta, "citation"):
+            self.parts.append(citation(each))
+
+    def _compaction(self, block: Block, delta: JsonObject) -> None:
+        told = {name: value for name, value in delta.items() if value is not None}
+        block.item |= told | {"type": "compaction"}
+
+
+_Reader: TypeAlias = "Callable[[AnthropicWire, JsonObject], None]"
+_BlockReader: TypeAlias = "Callable[[AnthropicWire, Block, JsonObject], None]"
+
+_EVENTS: dict[str, _Reader] = {
+    "message_start": AnthropicWire._message_start,
+    "content_block_start": AnthropicWire._block_start,
+    "content_block_delta": AnthropicWire._block_delta,
+    "content_block_stop": AnthropicWire._block_stop,
+    "message_delta": AnthropicWire._message_delta,
+    "message_stop": AnthropicWire._message_stop,
+    "message": AnthropicWire._whole,
+    "ping": AnthropicWire._nothing,
+}
+
+_BLOCKS: dict[str, _BlockReader] = {
+    "text": AnthropicWire._text_block,
+    "thinking": AnthropicWire._thinking_block,
+    "tool_use": AnthropicWire._call,
+    "server_tool_use": AnthropicWire._call,
+    "mcp_tool_use": AnthropicWire._call,
+    "redacted_thinking": AnthropicWire._state,
+    "compaction": AnthropicWire._state,
+    "container_upload": AnthropicWire._state,
+    "mcp_tool_listing": AnthropicWire._state,
+    "fallback": AnthropicWire._fallback,
+}
+"""Types of blocks; those that end in ``_tool_result`` are results."""
+
+_DELTAS: dict[str, _BlockReader] = {
+    "text_delta": AnthropicWire._text,
+    "thinking_delta": AnthropicWire._thinking,
+    "signature_delta": AnthropicWire._signature,
+    "input_json_delta": AnthropicWire._arguments,
+    "citations_delta": AnthropicWire._citation,
+    "compaction_delta": AnthropicWire._compaction,
+}
+
+
+def _says(value: Json) -> bool:
+    return any(value.values()) if isinstance(value, dict) else bool(value)
+
+
+_TELLING = frozenset(_EVENTS) - {"ping", "message"}
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire; a ping or an error may be another's."""
+    value = document.value
+    if not isinstance(value, dict):
+        return False
+    kind = type_of(value) or document.event
+    if kind == "message":
+        return isinstance(value.get("content"), list) and "model" in value
+    return kind in _TELLING
+
+
+def alike(value: JsonObject) -> bool:
+    """A delta begins no block, and of deltas only those of text give text."""
+    return value.get("type") == "content_block_delta"
+
+
+ROW = WireRow(AnthropicWire.name, AnthropicWire, fits, alike)

@@ -1,0 +1,1 @@
+"""Gemini's generateContent and Interactions: ``reader`` has the row of the wire."""

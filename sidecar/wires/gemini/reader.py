@@ -1,0 +1,183 @@
+"""The wire ``gemini``: generateContent of all its servers, and the Interactions API.
+
+Chunks and whole bodies are one code path: a chunk is a response that holds less. Read
+are AI Studio and Vertex (server-sent events, or one JSON array), Code Assist (wrapped
+in ``response``), dumps of the Python SDK (snake case), what the Live API says in text,
+and the Interactions API (`gemini.interactions`). Several candidates are
+choices. Shapes: wires.md 1.5, tools-citations-errors.md 1.2, 3.1, 4.1 and 5.
+
+Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
+diagnostic, a document of no known shape an ``unknown-chunk`` one; the rest is used.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sidecar.parts import DiagnosticPart, DonePart, FinishPart, WireRow
+from sidecar.wires.gemini.content import Candidate
+from sidecar.wires.gemini.interactions import Interaction, is_interaction
+from sidecar.wires.shared.document_wire import DocumentWire, seconds
+from sidecar.wires.shared.usage import finish_reason
+
+if TYPE_CHECKING:
+    from sidecar.parts import Document, Json
+    from sidecar.wires.shared.document_wire import JsonObject
+
+_NAME = "gemini"
+
+_OWN = frozenset(
+    (
+        *("candidates", "promptFeedback", "usageMetadata", "modelVersion"),
+        *("serverContent", "setupComplete", "sessionResumptionUpdate"),
+    )
+)
+"""Keys of documents that can only be of this wire."""
+
+_KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
+_LIVE = frozenset(("serverContent", "toolCall"))
+_SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
+_SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
+_REASONS = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
+    *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    "MALFORMED_FUNCTION_CALL",
+)
+"""The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
+
+_FOREIGN = ("args", "response")
+"""Keys whose values are not Google's, so that their names stay."""
+
+_DEEPEST = 16
+"""Levels of a document in which keys are Google's."""
+
+
+class GeminiWire(DocumentWire):
+    """Reads the documents of Google's APIs; see the module's contract."""
+
+    name = _NAME
+
+    def __init__(self, provider: str | None) -> None:
+        super().__init__(provider)
+        self._candidates: dict[int, Candidate] = {}
+        self._interaction = Interaction(self)
+        self._who = ("", "")
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        if is_interaction(value):
+            self._interaction.read(value)
+            return
+        value = _unwrapped(value)
+        if _KNOWN.isdisjoint(value):
+            self.unread(value, event)
+            return
+        who = self.text(value, "responseId"), self.text(value, "modelVersion")
+        if who != self._who:
+            self._who = who
+            created = seconds(value.get("createTime"))
+            self.identify(id=who[0], model=who[1], created=created)
+        for position, item in enumerate(self.objects(value, "candidates")):
+            self._candidate(item, position)
+        self.choice = 0
+        if not _LIVE.isdisjoint(value):
+            self._live(value)
+        self._blocked(value)
+        self.count(self.body(value, "usageMetadata"))
+        self.fail_if(value, event)
+
+    def end(self) -> None:
+        for _, candidate in sorted(self._candidates.items()):
+            candidate.end_call(cut=True)
+            candidate.sources.close()
+        self._interaction.close()
+
+    def _candidate(self, item: JsonObject, position: int) -> None:
+        self.choice = position
+        index = self.number(item, "index")
+        self.choice = position if index is None else index
+        candidate = self._at(self.choice)
+        if "content" in item:
+            candidate.read(self.body(item, "content"))
+        if not _SOURCES.isdisjoint(item):
+            candidate.sources.read(item)
+        raw = item.get("finishReason")
+        if type(raw) is int and 0 <= raw < len(_REASONS):
+            raw = _REASONS[raw]
+        else:
+            raw = self.text(item, "finishReason")
+        if raw:
+            self._finish(candidate, item, raw)
+
+    def _at(self, index: int) -> Candidate:
+        candidate = self._candidates.get(index)
+        if candidate is None:
+            candidate = self._candidates[index] = Candidate(self, index)
+        return candidate
+
+    def _finish(self, candidate: Candidate, item: JsonObject, raw: str) -> None:
+        """A call that the model wrote wrongly is told in the message alone."""
+        reason = finish_reason(raw, _NAME)
+        candidate.end_call(cut=reason != "stop")
+        said = self.text(item, "finishMessage")
+        if said and reason == "malformed":
+            message = "the provider could not read the model's call"
+            self.parts.append(
+                DiagnosticPart(
+                    "malformed-tool-text", message, "warning", said, self.choice
+                )
+            )
+            candidate.refused(said)
+        self.parts.append(FinishPart(raw, reason, self.choice))
+
+    def _blocked(self, value: JsonObject) -> None:
+        """A prompt that was blocked has no candidates."""
+        reason = self.text(self.body(value, "promptFeedback"), "blockReason")
+        if reason and not value.get("candidates"):
+            self.parts.append(FinishPart(reason, "content-filter"))
+
+    def _live(self, value: JsonObject) -> None:
+        """The Live API: the transcript of what the model says is its answer."""
+        candidate, content = self._at(0), self.body(value, "serverContent")
+        candidate.read(self.body(content, "modelTurn"))
+        candidate.say(self.text(self.body(content, "outputTranscription"), "text"))
+        candidate.sources.read(content)
+        for call in self.objects(self.body(value, "toolCall"), "functionCalls"):
+            candidate.read({"parts": [{"functionCall": call}]})
+        if content.get("turnComplete"):
+            self.parts.append(DonePart())
+
+
+def _unwrapped(value: JsonObject) -> JsonObject:
+    """The response itself, its keys in camel case."""
+    inner = value.get("response")
+    if isinstance(inner, dict) and _KNOWN.isdisjoint(value):
+        value = inner
+    return value if _SNAKE.isdisjoint(value) else _camel(value, _DEEPEST)
+
+
+def _camel(value: Json, depth: int) -> Json:
+    if isinstance(value, list) and depth:
+        return [_camel(item, depth - 1) for item in value]
+    if not isinstance(value, dict) or not depth:
+        return value
+    return {
+        re.sub(r"_([a-z])", lambda found: found[1].upper(), name): (
+            item if name in _FOREIGN else _camel(item, depth - 1)
+        )
+        for name, item in value.items()
+    }
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire; errors alone fit none."""
+    value = document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict):
+        return False
+    inner = first.get("response")
+    holder = inner if isinstance(inner, dict) else first
+    return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(first)
+
+
+ROW = WireRow(_NAME, GeminiWire, fits)

@@ -1,0 +1,86 @@
+"""The fields of a chat.completions delta or message, and the order of their parts.
+
+Not a wire: a part of ``reader``. A new field is one row of
+`READERS`. Shapes and their sources: wires.md 1.1, 1.2, 1.6 and 4,
+tools-citations-errors.md 1.2, 1.3 and 3.1.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from sidecar.wires.openai_chat import reasoning, tools
+from sidecar.wires.openai_chat.content import audio, content, images, refusal
+from sidecar.wires.openai_chat.sources import azure_context, citations
+from sidecar.wires.shared import citations as cite
+
+if TYPE_CHECKING:
+    from sidecar.wires.shared.fields import Choice, Reader
+    from sidecar.wires.shared.reasoning_state import JsonObject
+
+_PROVIDER = "provider_specific_fields"
+
+READERS: tuple[tuple[str, Reader], ...] = (
+    # Fields that know the provider's blocks come before those that mirror them.
+    ("thinking_blocks", reasoning.thinking_blocks),
+    (f"{_PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
+    ("reasoning_details", reasoning.reasoning_details),
+    ("reasoning_content", reasoning.plain),
+    ("reasoning", reasoning.plain),
+    ("reasoning_text", reasoning.plain),
+    ("thinking", reasoning.plain),
+    ("reasoning_steps", reasoning.reasoning_steps),
+    # This one precedes the text that it is for.
+    (f"{_PROVIDER}.citation", cite.citation),
+    ("content", content),
+    ("refusal", refusal),
+    ("audio", audio),
+    ("images", images),
+    ("function_call", tools.function_call),
+    ("tool_calls", tools.tool_calls),
+    ("executed_tools", tools.executed_tools),
+    (f"{_PROVIDER}.server_side_tool_invocations", tools.invocations),
+    (f"{_PROVIDER}.web_search_results", tools.result_blocks),
+    (f"{_PROVIDER}.tool_results", tools.result_blocks),
+    (f"{_PROVIDER}.code_interpreter_results", tools.code_results),
+    ("annotations", cite.annotation_list),
+    ("citations", citations),
+    (f"{_PROVIDER}.citations", cite.citation_lists),
+    ("context", azure_context),
+    (f"{_PROVIDER}.thought_signatures", reasoning.signatures),
+    (f"{_PROVIDER}.compaction_blocks", reasoning.compaction),
+)
+"""The fields of a delta or message, in the order in which their parts are given."""
+
+_RANKS: dict[str, tuple[int, str, Reader]] = {
+    name: (rank, name, reader) for rank, (name, reader) in enumerate(READERS)
+}
+
+_PROVIDER_RANKS = {
+    name.removeprefix(f"{_PROVIDER}."): row
+    for name, row in _RANKS.items()
+    if name.startswith(f"{_PROVIDER}.")
+}
+
+
+def read_delta(choice: Choice, delta: JsonObject) -> None:
+    """Appends the parts of ``delta`` to ``choice.parts``; null fields are absent."""
+    choice.delta = delta
+    found = [
+        (*_RANKS[name], value)
+        for name, value in delta.items()
+        if value is not None and name in _RANKS
+    ]
+    fields = delta.get(_PROVIDER)
+    if isinstance(fields, dict):
+        found += [
+            (*_PROVIDER_RANKS[name], value)
+            for name, value in fields.items()
+            if value is not None and name in _PROVIDER_RANKS
+        ]
+    elif fields is not None:
+        choice.malformed(_PROVIDER, fields)
+    found.sort(key=itemgetter(0))
+    for _rank, name, read, value in found:
+        read(choice, value, name)

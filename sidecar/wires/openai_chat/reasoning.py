@@ -1,0 +1,147 @@
+"""Readers of native reasoning on chat.completions, in all the fields that carry it.
+
+Not a wire: a part of ``reader``. Every copy is given under its
+field's name; that a provider mirrors one reasoning in several fields is settled by the
+stream (contract 7.4). Fields: wires.md 1.1, 1.6 and 4, tools-citations-errors.md 1.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidecar.parts import ReasoningPart, ReasoningStatePart
+from sidecar.wires.openai_chat.tools import server_call, server_result, server_tool_call
+from sidecar.wires.shared.reasoning_state import same
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sidecar.parts import Json
+    from sidecar.wires.shared.fields import Choice
+    from sidecar.wires.shared.reasoning_state import JsonObject
+
+_STEP_RESULTS = ("search_results", "contents", "result")
+"""Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
+
+
+def plain(choice: Choice, value: Json, name: str) -> None:
+    """``reasoning_content``, ``reasoning`` and the like: a string."""
+    if not isinstance(value, str):
+        choice.malformed(name, value)
+    elif value:
+        part = ReasoningPart(value, name, choice.index, choice.reasoning.block)
+        choice.parts.append(part)
+
+
+def thinking_blocks(choice: Choice, value: Json, name: str) -> None:
+    """LiteLLM's copy of Anthropic's blocks: text, signature alone, or redacted."""
+    for item in choice.objects(value, name):
+        if item.get("data") is not None:
+            _redacted(choice, item, name)
+        else:
+            text, signature = choice.text(item, "thinking"), item.get("signature")
+            _fragment(choice, name, text, signature)
+
+
+def reasoning_details(choice: Choice, value: Json, name: str) -> None:
+    """OpenRouter's list: text, summary, encrypted, and tools that the server ran."""
+    for item in choice.objects(value, name):
+        choice.reasoning.merge(item)
+        if item.get("type") == "reasoning.server_tool_call":
+            server_tool_call(choice, item, name)
+            continue
+        text = choice.text(item, "text") or choice.text(item, "summary")
+        _fragment(choice, name, text, item.get("signature"))
+        if item.get("data") is not None:
+            choice.reasoning.blocks(name).seal()
+
+
+def content_part(choice: Choice, part: JsonObject, name: str) -> None:
+    """A ``thinking`` or ``reasoning`` part of a content array, lists inside or not."""
+    for field in ("thinking", "reasoning", "summary", "text", "content"):
+        for text, signature in _pieces(choice, part.get(field), name):
+            _fragment(choice, name, text, signature)
+    _fragment(choice, name, None, part.get("signature"))
+
+
+def reasoning_steps(choice: Choice, value: Json, name: str) -> None:
+    """Perplexity: thoughts, each with at most one tool that the server ran.
+
+    A list that begins with all of the list before is cumulative.
+    """
+    if not isinstance(value, list):
+        choice.malformed(name, value)
+        return
+    last = choice.given.get(name, [])
+    choice.given[name] = value
+    known = len(last) if same(value[: len(last)], last) else 0
+    for step in choice.objects(value[known:], name):
+        _step(choice, step, name)
+
+
+def signatures(choice: Choice, value: Json, name: str) -> None:
+    """LiteLLM's ``thought_signatures`` of Gemini's parts: each document has its own."""
+    if isinstance(value, list):
+        choice.reasoning.carry("thought_signatures").extend(value)
+    else:
+        choice.malformed(name, value)
+
+
+def compaction(choice: Choice, value: Json, name: str) -> None:
+    """LiteLLM's ``compaction_blocks``: cumulative, the last list counts."""
+    if isinstance(value, list):
+        choice.reasoning.carry("compaction_blocks")[:] = value
+    else:
+        choice.malformed(name, value)
+
+
+def _fragment(choice: Choice, name: str, text: str | None, signature: Json) -> None:
+    if signature is not None and not isinstance(signature, str):
+        choice.malformed(f"{name}.signature", signature)
+        signature = None
+    reasoning = choice.reasoning
+    blocks = reasoning.blocks(name)
+    if text:
+        blocks.text(signature or None)
+        choice.parts.append(ReasoningPart(text, name, choice.index, blocks.key))
+    if signature and reasoning.sign(blocks, signature):
+        part = ReasoningStatePart(choice.index, signature, None, blocks.key)
+        choice.parts.append(part)
+    reasoning.block = blocks.key
+
+
+def _redacted(choice: Choice, item: JsonObject, name: str) -> None:
+    blocks = choice.reasoning.blocks(name)
+    blocks.single()
+    choice.reasoning.block = blocks.key
+    if choice.changed(f"redacted:{blocks.key}", item):
+        opaque = {"thinking_blocks": [item]}
+        part = ReasoningStatePart(choice.index, None, opaque, blocks.key)
+        choice.parts.append(part)
+
+
+def _pieces(choice: Choice, value: Json, name: str) -> Iterator[tuple[str, Json]]:
+    """``(text, signature)`` of a string, or of a list of strings and text objects."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            yield choice.text(item, "text") or "", item.get("signature")
+        elif isinstance(item, str):
+            yield item, None
+        elif item is not None:
+            choice.malformed(name, item)
+
+
+def _step(choice: Choice, step: JsonObject, name: str) -> None:
+    blocks = choice.reasoning.blocks(name)
+    blocks.single()
+    choice.reasoning.block = blocks.key
+    if thought := choice.text(step, "thought"):
+        choice.parts.append(ReasoningPart(thought, name, choice.index, blocks.key))
+    for tool, detail in step.items():
+        if isinstance(detail, dict):
+            key = f"{name}:{blocks.count}:{tool}"
+            result = next((of for of in _STEP_RESULTS if of in detail), None)
+            arguments = {of: detail[of] for of in detail if of != result}
+            server_call(choice, key, step, name=tool, value=arguments)
+            if result is not None:
+                server_result(choice, key, detail[result], step, name=tool)

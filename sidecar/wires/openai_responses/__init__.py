@@ -1,0 +1,1 @@
+"""The Responses API: ``reader`` has the row of the wire."""

@@ -1,0 +1,1 @@
+"""What several wires have in common: fields, content blocks, usage, citations."""

@@ -1,0 +1,177 @@
+"""What every reader of chat.completions fields needs: one choice's state, typed access.
+
+Not a wire: for several of them. A reader is a function
+``(choice, value, name) -> None`` that appends parts to ``choice.parts`` for the value
+of one field; ``name`` is the field's full name, ``value`` is never None. It gets at
+everything inside through the accessors of `Choice`, which turn a wrong type into a
+``malformed-chunk`` diagnostic and None, so that the rest is still used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import define, evolve, field
+
+from sidecar.parts import DiagnosticPart, ErrorPart, Json, MetadataPart, Part
+from sidecar.wires.shared.reasoning_state import JsonObject, ReasoningState, same
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@define
+class Choice:
+    """State of one choice between documents, and the place where its parts go.
+
+    ``document``, ``delta`` and ``whole`` (the delta is a finished message) belong to
+    the document being read.
+    """
+
+    index: int
+    parts: list[Part] = field(factory=list)
+    document: JsonObject = field(factory=dict)
+    delta: JsonObject = field(factory=dict)
+    whole: bool = False
+    #: what the model said instead of an answer
+    refusal: list[str] = field(factory=list)
+    refused: bool = False
+    finished: bool = False
+    reasoning: ReasoningState = field(factory=ReasoningState)
+    #: key of a resent item -> the item as it came last
+    given: dict[str, Json] = field(factory=dict)
+    #: sources that annotations have placed: (url, start, end)
+    placed: set[tuple[str, int | None, int | None]] = field(factory=set)
+
+    def text(self, holder: JsonObject, name: str) -> str | None:
+        """``holder[name]`` when it is a string with something in it."""
+        value = holder.get(name)
+        if value is None or isinstance(value, str):
+            return value or None
+        self.malformed(name, value)
+        return None
+
+    def number(self, holder: JsonObject, name: str) -> int | None:
+        """``holder[name]`` when it is an integer."""
+        value = holder.get(name)
+        if value is None or type(value) is int:
+            return value
+        self.malformed(name, value)
+        return None
+
+    def objects(self, value: Json, name: str) -> Iterator[JsonObject]:
+        """The objects in the list ``value``; null items are passed over."""
+        if not isinstance(value, list):
+            self.malformed(name, value)
+            return
+        yield from objects_of(value, name, self.malformed)
+
+    def changed(self, key: str, item: Json) -> bool:
+        """False when ``item`` came before under ``key``, just as it is now."""
+        if key in self.given and same(self.given[key], item):
+            return False
+        self.given[key] = item
+        return True
+
+    def refuse(self, parts: list[Part]) -> bool:
+        """Gives what the model said instead of an answer, as an error, once.
+
+        True when it has refused, now or before.
+        """
+        text = "".join(self.refusal)
+        self.refusal.clear()
+        if text:
+            self.refused = True
+            raw = {"refusal": text}
+            kind, refused = "content-filter", "refusal"
+            error = ErrorPart(kind, text, False, raw, provider_type=refused)
+            parts.append(evolve(error, choice=self.index))
+        return self.refused
+
+    def malformed(self, name: str, value: Json) -> None:
+        self.parts.append(malformed(name, value, self.index))
+
+    def ignored(self, name: str, value: Json) -> None:
+        """``value`` may be content, but of a kind that no event carries."""
+        message = f"{name} is no text and was left out"
+        self.parts.append(
+            DiagnosticPart("unknown-chunk", message, "info", value, self.index)
+        )
+
+
+Reader: TypeAlias = Callable[[Choice, Any, str], None]
+PartReader: TypeAlias = Callable[[Choice, JsonObject, str], None]
+
+
+def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
+    """The diagnostic for a field whose value has the wrong type."""
+    message = f"{name} is of an unexpected type"
+    return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
+
+
+def objects_of(
+    items: list[Json], name: str, malformed: Callable[[str, Json], None]
+) -> Iterator[JsonObject]:
+    """The objects among ``items``; other values are ``malformed``, null is nothing."""
+    for item in items:
+        if isinstance(item, dict):
+            yield item
+        elif item is not None:
+            malformed(name, item)
+
+
+def type_of(item: JsonObject) -> str:
+    """``item["type"]``, or nothing when that is no string."""
+    kind = item.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
+    """The first of ``names`` that is a string with something in it."""
+    for name in names:
+        value = body.get(name)
+        if value and isinstance(value, str):
+            return str(value)
+    return None
+
+
+_METADATA: tuple[tuple[str, type], ...] = (
+    ("id", str),
+    ("model", str),
+    ("provider", str),
+    ("created", int),
+)
+
+
+@define
+class Identity:
+    """Who answers. ``read`` gives what is new, ids and times once.
+
+    They rotate within one response in some dialects (Groq compound: an id for each
+    chunk); the model counts again when it changes. ``is_open``: no id has come yet.
+    """
+
+    model: str | None = None
+    is_open: bool = True
+    known: JsonObject = field(factory=dict)
+
+    def read(self, document: JsonObject, parts: list[Part]) -> None:
+        fresh: JsonObject = {}
+        for name, kind in _METADATA:
+            value = document.get(name)
+            if value and type(value) is kind:
+                if self._is_news(name, value):
+                    fresh[name] = self.known[name] = value
+            elif value and name not in self.known:
+                self.known[name] = None
+                parts.append(malformed(name, value))
+        model = document.get("model")
+        self.model = model if isinstance(model, str) else None
+        self.is_open = self.known.get("id") is None
+        if fresh:
+            parts.append(MetadataPart(**fresh))
+
+    def _is_news(self, name: str, value: Json) -> bool:
+        known = self.known.get(name)
+        return known is None or (name == "model" and value != known)

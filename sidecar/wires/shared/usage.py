@@ -1,0 +1,250 @@
+"""Token counts and finish reasons: what each provider calls them, as tables.
+
+`read_usage` gives the contract's inclusive meaning: input with cached tokens, output
+with reasoning. Usage is told in pieces and again and again, always as totals, so pieces
+are merged per field (`merge_usage`) before they are read, and never added up. Sources:
+tools-citations-errors.md 5.1 and 5.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from sidecar.parts import Json, UsagePart
+
+Paths: TypeAlias = tuple[str, ...]
+"""Dotted paths of one count: the first that is there counts."""
+
+
+@frozen
+class UsageShape:
+    """Where one wire puts its counts.
+
+    ``more_input`` and ``more_output`` are counts that the one before does not include.
+    For output the total, where it is told, decides whether that is so in this response:
+    xAI's chat leaves reasoning out and OpenAI's does not; Gemini's mostly does.
+    """
+
+    input: Paths
+    output: Paths
+    total: Paths = ()
+    cache_read: Paths = ()
+    cache_write: Paths = ()
+    reasoning: Paths = ()
+    more_input: tuple[Paths, ...] = ()
+    reasoning_is_more: bool = False
+
+
+SHAPES: dict[str, UsageShape] = {
+    "openai-chat": UsageShape(
+        input=("prompt_tokens",),
+        output=("completion_tokens",),
+        total=("total_tokens",),
+        cache_read=(
+            "prompt_tokens_details.cached_tokens",
+            "prompt_cache_hit_tokens",
+            "cached_prompt_text_tokens",
+            "cache_read_input_tokens",
+        ),
+        cache_write=(
+            "prompt_tokens_details.cache_write_tokens",
+            "prompt_tokens_details.cache_creation_tokens",
+            "cache_creation_input_tokens",
+        ),
+        reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+    ),
+    "openai-responses": UsageShape(
+        input=("input_tokens",),
+        output=("output_tokens",),
+        total=("total_tokens",),
+        cache_read=("input_tokens_details.cached_tokens",),
+        cache_write=("input_tokens_details.cache_write_tokens",),
+        reasoning=("output_tokens_details.reasoning_tokens",),
+    ),
+    "anthropic": UsageShape(
+        input=("input_tokens",),
+        more_input=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
+        output=("output_tokens",),
+        cache_read=("cache_read_input_tokens",),
+        cache_write=("cache_creation_input_tokens",),
+        reasoning=("output_tokens_details.thinking_tokens",),
+    ),
+    "gemini": UsageShape(
+        input=("promptTokenCount", "total_input_tokens"),
+        more_input=(("toolUsePromptTokenCount", "total_tool_use_tokens"),),
+        output=("candidatesTokenCount", "responseTokenCount", "total_output_tokens"),
+        total=("totalTokenCount", "total_tokens"),
+        cache_read=("cachedContentTokenCount", "total_cached_tokens"),
+        reasoning=("thoughtsTokenCount", "total_thought_tokens"),
+        reasoning_is_more=True,
+    ),
+    "bedrock": UsageShape(
+        input=("inputTokens",),
+        more_input=(
+            ("cacheReadInputTokens", "cacheReadInputTokenCount"),
+            ("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
+        ),
+        output=("outputTokens",),
+        total=("totalTokens",),
+        cache_read=("cacheReadInputTokens", "cacheReadInputTokenCount"),
+        cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
+    ),
+    "cohere": UsageShape(
+        input=("tokens.input_tokens", "billed_units.input_tokens"),
+        output=("tokens.output_tokens", "billed_units.output_tokens"),
+        cache_read=("cached_tokens",),
+        reasoning=("tokens.reasoning_tokens",),
+    ),
+    "ollama": UsageShape(input=("prompt_eval_count",), output=("eval_count",)),
+}
+
+
+def read_usage(value: Json, shape: str) -> UsagePart | None:
+    """The counts of a provider's usage object; None when it holds none.
+
+    ``shape`` is a key of `SHAPES`. Cohere's is the ``usage`` object with ``tokens``,
+    Ollama's the last document itself.
+    """
+    # Here because importing a part imports the wires, and they import this module.
+    from sidecar.parts import UsagePart
+
+    if not isinstance(value, dict):
+        return None
+    row = SHAPES[shape]
+    counts = _with_compaction(value) if shape == "anthropic" else value
+    inputs = _count(counts, row.input)
+    if inputs is not None:
+        inputs += sum(_count(counts, paths) or 0 for paths in row.more_input)
+    reasoning, total = _count(counts, row.reasoning), _count(counts, row.total)
+    part = UsagePart(
+        raw=value,
+        input_tokens=inputs,
+        output_tokens=_output(counts, row, inputs, reasoning, total),
+        total_tokens=total,
+        cache_read_tokens=_count(counts, row.cache_read),
+        cache_write_tokens=_count(counts, row.cache_write),
+        reasoning_tokens=reasoning,
+    )
+    return None if part == UsagePart(raw=value) else part
+
+
+def merge_usage(old: Json, new: Json) -> Json:
+    """``new`` laid over ``old``: per field, and per detail, the last non-null value."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return old if new is None else new
+    merged = dict(old)
+    for name, value in new.items():
+        known = merged.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            told = {key: detail for key, detail in value.items() if detail is not None}
+            merged[name] = {**known, **told}
+        elif value is not None:
+            merged[name] = value
+    return merged
+
+
+def _output(
+    counts: dict[str, Any],
+    row: UsageShape,
+    inputs: int | None,
+    reasoning: int | None,
+    total: int | None,
+) -> int | None:
+    """Output with reasoning; where both readings are possible the total decides."""
+    output = _count(counts, row.output)
+    if output is None and row.reasoning_is_more:
+        return reasoning
+    if output is None or not reasoning:
+        return output
+    is_more = row.reasoning_is_more
+    if inputs is not None and total == inputs + output + reasoning:
+        is_more = True
+    elif inputs is not None and total == inputs + output:
+        is_more = False
+    return output + reasoning if is_more else output
+
+
+_SAMPLED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+def _with_compaction(value: dict[str, Any]) -> dict[str, Any]:
+    """Anthropic's counts with those of the sampling that made a compaction summary.
+
+    The top level leaves them out; they are among ``iterations`` (Anthropic,
+    "Compaction", "Understanding usage").
+    """
+    items = value.get("iterations")
+    made = [
+        item
+        for item in (items if isinstance(items, list) else ())
+        if isinstance(item, dict) and item.get("type") == "compaction"
+    ]
+    if not made:
+        return value
+    sums = {
+        name: sum(_count(item, (name,)) or 0 for item in (value, *made))
+        for name in _SAMPLED
+    }
+    return {**value, **sums}
+
+
+def _count(value: dict[str, Any], paths: Paths) -> int | None:
+    for path in paths:
+        found: Any = value
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(found, float) and found.is_integer():
+            found = int(found)
+        if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+            return found
+    return None
+
+
+REASONS = {
+    "stop": "stop completed complete end_turn stop_sequence eos eos_token reason_stop",
+    "tool-calls": "tool_calls tool_call function_call tool_use requires_action"
+    " reason_tool_calls",
+    "length": "length max_tokens max_output_tokens model_length reason_max_len",
+    "context-length": "model_context_window_exceeded context_length_exceeded"
+    " error_limit reason_max_context",
+    "content-filter": "content_filter content_filtered sensitive safety recitation"
+    " language blocklist prohibited_content spii image_safety image_recitation"
+    " image_prohibited_content image_other no_image model_armor escalation jailbreak"
+    " pup_limited_disabled guardrail_intervened error_toxic",
+    "refusal": "refusal",
+    "pause": "pause_turn compaction continuation too_many_tool_calls steered"
+    " reason_time_limit",
+    "malformed": "malformed_function_call unexpected_tool_call malformed_response"
+    " missing_thought_signature malformed_model_output malformed_tool_use",
+    "error": "error failed network_error abort insufficient_system_resource timeout"
+    " reason_invalid",
+    "cancelled": "cancelled canceled user_cancel",
+}
+_REASON_OF = {
+    word: reason for reason, words in REASONS.items() for word in words.split()
+}
+
+_WIRE_REASONS = {
+    ("gemini", "other"): "error",
+    ("ollama", "load"): "pause",
+    ("ollama", "unload"): "pause",
+}
+"""Words that say something on one wire only."""
+
+
+def finish_reason(raw: str | None, wire: str) -> str:
+    """Our word for a provider's finish reason, in any case; ``unknown`` without one.
+
+    For Responses ``raw`` is ``incomplete_details.reason``, else the status. Whether a
+    stop with calls is ``tool-calls`` is decided by who ran them, not here.
+    """
+    word = (raw or "").lower()
+    return _WIRE_REASONS.get((wire, word)) or _REASON_OF.get(word, "unknown")
