@@ -30,7 +30,7 @@ ROOMS: dict[str, str] = {
     "values": "",
     "framing": "parts values",
     "provider_errors": "parts values",
-    "forms": "options values text",
+    "forms": "options values",
     "dialects": "options values forms text",
     "text": "forms",
     "message": "events channel text",

@@ -22,7 +22,8 @@ from sidecar.channel.report_results import Watch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
 from sidecar.events import Reclassify
-from sidecar.text.pieces import Kind, Piece, Pieces, merged
+from sidecar.forms.kinds import PieceKind
+from sidecar.text.pieces import Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
@@ -210,11 +211,11 @@ class Channel:
         self.tagged.push(piece)
 
     def _enter(self, piece: Piece) -> None:
-        self.tagged.enter(middle=piece[0] is Kind.ENTER_MID)
+        self.tagged.enter(middle=piece[0] is PieceKind.ENTER_MID)
 
     def _exit(self, piece: Piece) -> None:
         self.counters.reasoning_extracted += 1
-        self.tagged.exit(nested=piece[0] is Kind.CUT)
+        self.tagged.exit(nested=piece[0] is PieceKind.CUT)
 
     def _reopen(self, _piece: Piece) -> None:
         """What was visible since the last call was reasoning (contract 7.5)."""
@@ -230,7 +231,7 @@ class Channel:
 
     def _removed(self, piece: Piece) -> None:
         kind = piece[0]
-        if kind is not Kind.BLANK:
+        if kind is not PieceKind.BLANK:
             self.counters.delimiters_stripped += 1
         code, severity, message = REMOVALS[kind]
         if self.outlet.trace or severity == "warning":
@@ -242,7 +243,7 @@ class Channel:
         assert splitter is not None  # it gave the piece
         reasoning = self._reasons or self.tagged.is_open
         self.formed.read(splitter.taken.popleft(), piece, reasoning=reasoning)
-        if piece[0] is Kind.CITE:
+        if piece[0] is PieceKind.CITE:
             self._removed(piece)
 
     def _watched(self, found: int) -> None:
@@ -251,25 +252,27 @@ class Channel:
             self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)
 
     _READ: ClassVar = {
-        Kind.TEXT: _text,
-        Kind.REASONING: _reasoning,
-        **dict.fromkeys((Kind.DELIMITER, Kind.STRAY, Kind.REBUILT), _removed),
-        **dict.fromkeys((Kind.BLANK, Kind.MARK), _removed),
-        Kind.ENTER: _enter,
-        Kind.ENTER_MID: _enter,
-        Kind.EXIT: _exit,
-        Kind.CUT: _exit,
-        Kind.REOPEN: _reopen,
-        Kind.FULL: _full,
-        **dict.fromkeys((Kind.CALL, Kind.RESULT, Kind.CITE), _formed),
-        **dict.fromkeys((Kind.SEEN, Kind.FAILED), _formed),
+        PieceKind.TEXT: _text,
+        PieceKind.REASONING: _reasoning,
+        **dict.fromkeys(
+            (PieceKind.DELIMITER, PieceKind.STRAY, PieceKind.REBUILT), _removed
+        ),
+        **dict.fromkeys((PieceKind.BLANK, PieceKind.MARK), _removed),
+        PieceKind.ENTER: _enter,
+        PieceKind.ENTER_MID: _enter,
+        PieceKind.EXIT: _exit,
+        PieceKind.CUT: _exit,
+        PieceKind.REOPEN: _reopen,
+        PieceKind.FULL: _full,
+        **dict.fromkeys((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE), _formed),
+        **dict.fromkeys((PieceKind.SEEN, PieceKind.FAILED), _formed),
     }
 
     # The pieces of native reasoning
 
     def _take_native(self, pieces: Pieces) -> None:
         for piece in pieces if len(pieces) == 1 else merged(pieces):
-            if piece[0] is Kind.REASONING:
+            if piece[0] is PieceKind.REASONING:
                 self._send_native(piece)
                 continue
             self.blocks.removed(piece[1])

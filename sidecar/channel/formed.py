@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from sidecar.forms.candidate import Failed, Taken
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
@@ -60,23 +60,23 @@ class Formed:
         """One piece; ``reasoning``: it stands in reasoning."""
         if isinstance(taken, Failed):
             self.outlet.diagnose(self.choice, *_FAILURES[taken.code])
-        elif piece[0] is Kind.RESULT:
+        elif piece[0] is PieceKind.RESULT:
             self.results += 1
             self._end_text()
             self._late_results.append((taken, piece))
             if not self.outlet.is_closing:
                 self.send_results()
-        elif piece[0] is Kind.CITE:
+        elif piece[0] is PieceKind.CITE:
             self.written.written_citation(taken, piece)
         elif taken.calls:
             self._read_calls(taken, piece, "reasoning" if reasoning else "text")
         else:
-            removed = piece if piece[0] is Kind.CALL else None
+            removed = piece if piece[0] is PieceKind.CALL else None
             self.outlet.diagnose(self.choice, *_NAMELESS, removed)
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None:
         self.calls += len(taken.calls)
-        if piece[0] is Kind.CALL:
+        if piece[0] is PieceKind.CALL:
             self._end_text()
         self._late_calls.append((taken, piece, channel))
         if not self.outlet.is_closing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define
 
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 
 @define
@@ -16,13 +16,17 @@ class Counters:
     held_peak: int = 0
 
 
-REMOVALS: dict[Kind, tuple[str, str, str]] = {
-    Kind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
-    Kind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
-    Kind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
-    Kind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
-    Kind.STRAY: ("orphan-reasoning-close", "warning", "a closer without an opener"),
-    Kind.REBUILT: (
+REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
+    PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
+    PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
+    PieceKind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
+    PieceKind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
+    PieceKind.STRAY: (
+        "orphan-reasoning-close",
+        "warning",
+        "a closer without an opener",
+    ),
+    PieceKind.REBUILT: (
         "delimiter-stripped",
         "warning",
         "characters that would have completed a delimiter",

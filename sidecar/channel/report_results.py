@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.dialects import lexicon
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ class Watch:
 
 
 def _results(pieces: Pieces) -> int:
-    return sum(piece[0] is Kind.RESULT for piece in pieces)
+    return sum(piece[0] is PieceKind.RESULT for piece in pieces)

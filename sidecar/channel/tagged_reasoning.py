@@ -16,8 +16,9 @@ from attrs import define, field
 
 from sidecar.channel.native_reasoning import Collapsed, SameText
 from sidecar.events import Reclassify, Retract
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.in_reasoning import FORMED
-from sidecar.text.pieces import Kind, Piece, merged
+from sidecar.text.pieces import Piece, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
     from sidecar.text.rereading import TwiceSplitter
     from sidecar.text.splitter import Splitter
 
-REMOVALS = {*FORMED, Kind.DELIMITER, Kind.STRAY, Kind.REBUILT, Kind.MARK}
+REMOVALS = {
+    *FORMED,
+    PieceKind.DELIMITER,
+    PieceKind.STRAY,
+    PieceKind.REBUILT,
+    PieceKind.MARK,
+}
 
 HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
 
@@ -219,7 +226,9 @@ class TaggedReasoning:
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
             probe = self._shared.native()
-            sent = (piece for piece in probe.push(text) if piece[0] is Kind.REASONING)
+            sent = (
+                piece for piece in probe.push(text) if piece[0] is PieceKind.REASONING
+            )
             words = "".join(piece[1] for piece in sent)
             self._native = self._collapsed.push(words)
         return self._native

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from sidecar.forms.grammar import label, literal, need, scan, space
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import optional, value
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
@@ -108,7 +108,7 @@ def _found(cursor: Cursor, functions: list[_Function]) -> Found:
     def read(raw: str) -> Calls:
         return [function.call(raw, cursor) for function in functions]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 QWEN = Form(("<tool_call>",), _wrapped("</tool_call>"), "B", closers=("</tool_call>",))

@@ -24,9 +24,9 @@ from sidecar.forms.grammar import (
     until,
     word,
 )
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import ahead, optional
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.pythonic import parse_calls
 from sidecar.values.relaxed import ObjectScanner, parse
@@ -123,7 +123,7 @@ def _call(
         }
         return [WrittenCall(head.name, dumps(arguments), end)]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _wants_text(schema: Any, value: Any) -> bool:
@@ -176,7 +176,7 @@ def _response(cursor: Cursor) -> Reading[Found]:
             raise MalformedError("nobody declared it")
         return body(head.name, raw)
 
-    return Found(Kind.RESULT, read)
+    return Found(PieceKind.RESULT, read)
 
 
 _RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
@@ -202,13 +202,13 @@ def _result_tail(cursor: Cursor) -> Reading[Found]:
         except ValueError:
             return text
 
-    return Found(Kind.RESULT, read)
+    return Found(PieceKind.RESULT, read)
 
 
 def _thought(cursor: Cursor) -> Reading[Found]:
     """``[thought]:`` before a thought that was not marked as one."""
     yield from peek(cursor)
-    return Found(Kind.ENTER)
+    return Found(PieceKind.ENTER)
 
 
 _LINES = (

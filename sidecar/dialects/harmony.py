@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sidecar.dialects.tokens import cut_part, json_part
 from sidecar.forms.form import Form, Found, WrittenCall, mark
 from sidecar.forms.grammar import before, literal, need, peek, scan, space, until
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.text.pieces import Kind
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _header(cursor: Cursor) -> Reading[Found]:
     if recipient and recipient not in _NOBODY:
         return (yield from _call(cursor, recipient))
     if "<|channel|>analysis" in text or recipient == "self":
-        return Found(Kind.ENTER)
+        return Found(PieceKind.ENTER)
     return mark(ends=True)
 
 
@@ -46,11 +46,11 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
         cursor.at += len(closer)
         place = cursor.position
         return Found(
-            Kind.CALL,
+            PieceKind.CALL,
             lambda raw: [WrittenCall(name, raw[start:end], place, text=True)],
         )
     part = yield from scan(cursor, ObjectScanner())
-    return Found(Kind.CALL, json_part(name, part, cursor.position))
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 def _border(cursor: Cursor) -> Reading[Found]:
@@ -69,7 +69,7 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     character = yield from need(cursor)
     if not character.isupper():
         raise cursor.mismatch()
-    return Found(Kind.ENTER)
+    return Found(PieceKind.ENTER)
 
 
 def _ended(cursor: Cursor) -> Reading[Found]:
@@ -88,7 +88,7 @@ def _recipient(cursor: Cursor) -> Reading[Found]:
     if match is None:
         raise cursor.mismatch(0)
     part = yield from scan(cursor, ObjectScanner())
-    return Found(Kind.CALL, json_part(match[1], part, cursor.position))
+    return Found(PieceKind.CALL, json_part(match[1], part, cursor.position))
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecar.forms.form import Dialect, Form, Found, mark
 from sidecar.forms.grammar import before, blanks, literals, peek, run
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _line(cursor: Cursor) -> Reading[Found]:
 
 def _found(start: int, end: int) -> Found:
     """A result where one stands in the marker, else nothing but a marker."""
-    return Found(Kind.RESULT, lambda raw: result_in(raw[start:end]))
+    return Found(PieceKind.RESULT, lambda raw: result_in(raw[start:end]))
 
 
 def result_in(text: str) -> Any:

@@ -26,9 +26,9 @@ from sidecar.forms.grammar import (
     until,
     word,
 )
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import ahead, optional, value
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
@@ -122,7 +122,7 @@ def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
     def read(raw: str) -> Calls:
         return [invoke.call(raw, cursor) for invoke in invokes]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
@@ -206,7 +206,7 @@ def _results(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     (_, end), closer = yield from until(cursor, _RESULT_END)
     cursor.at += len(closer)
-    return Found(Kind.RESULT, lambda raw: raw[start:end].strip("\n"))
+    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
 
 
 _NOISY = ("<invoke ", f"<{NAMESPACE}invoke ")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sidecar.forms.call_bodies import CALL_KEYS, calls_of, cut_calls
 from sidecar.forms.form import Form, Found, MalformedError
 from sidecar.forms.grammar import blanks, line_end, literal, peek, scan, space
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import json_calls, optional
-from sidecar.text.pieces import Kind
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         cursor.at -= cursor.position - end
         return calls
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
@@ -79,7 +79,7 @@ def _action(cursor: Cursor) -> Reading[Found]:
             raise MalformedError("no tool_name")
         return calls_of(raw[start:end], start)
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _python_tag(cursor: Cursor) -> Reading[Found]:
@@ -91,7 +91,7 @@ def _python_tag(cursor: Cursor) -> Reading[Found]:
     while (yield from optional(cursor, ";")):
         yield from space(cursor)
         _, end = yield from scan(cursor, ObjectScanner())
-    return Found(Kind.CALL, lambda raw: calls_of(raw[start:end], start))
+    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
 def _form(opener: str, closer: str, tier: str, *, before: tuple[str, ...] = ()) -> Form:

@@ -13,7 +13,7 @@ from sidecar.dialects.gemma import RESULTS, THOUGHT
 from sidecar.forms.call_bodies import looks_like_call
 from sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from sidecar.forms.grammar import literal, peek, run, scan, space
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
     yield from literal(cursor, "\ue201")
     if not _WORD.match(text):
         raise cursor.mismatch(0)  # an icon, perhaps
-    return Found(Kind.CITE, content=tuple(_CITED.findall(text)))
+    return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
@@ -96,7 +96,7 @@ def _echo(cursor: Cursor) -> Reading[Found]:
             raise MalformedError("it is no result")
         return value
 
-    return Found(Kind.RESULT, read)
+    return Found(PieceKind.RESULT, read)
 
 
 LEFTOVERS = Dialect(

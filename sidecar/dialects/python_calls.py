@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from sidecar.forms.form import Form, Found, WrittenCall
 from sidecar.forms.grammar import line_end, literal, need, scan, space
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import optional
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import dumps
 from sidecar.values.pythonic import CallScanner, parse_calls
 
@@ -66,7 +66,7 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
 
 
 def call_reader(cursor: Cursor, part: Part) -> Found:
-    return Found(Kind.CALL, lambda raw: python_calls(cursor, raw, part))
+    return Found(PieceKind.CALL, lambda raw: python_calls(cursor, raw, part))
 
 
 def _list(cursor: Cursor) -> Reading[Found]:

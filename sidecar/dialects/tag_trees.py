@@ -21,9 +21,9 @@ from sidecar.forms.grammar import (
     until,
     word,
 )
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import ahead, value
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
         )
         return [WrittenCall(name, dumps(given | known), place)]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _tree(text: str) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
         ]
         return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from sidecar.forms.call_bodies import Parameter, properties, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import before, literal, need, scan, space, word
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import NAME, json_calls, optional, value
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
@@ -67,8 +67,8 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
         return mark()
     read = json_part(name, part, cursor.position, id)
     if name.isdecimal():
-        return Found(Kind.CALL, lambda raw: [_by_schema(cursor, read(raw)[0])])
-    return Found(Kind.CALL, read)
+        return Found(PieceKind.CALL, lambda raw: [_by_schema(cursor, read(raw)[0])])
+    return Found(PieceKind.CALL, read)
 
 
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
@@ -105,7 +105,7 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from literal(cursor, "```")
         yield from space(cursor)
         yield from literal(cursor, closer)
-        return Found(Kind.CALL, json_part(name, part, cursor.position))
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
 
@@ -127,7 +127,7 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         part = yield from scan(cursor, ObjectScanner())
         yield from space(cursor)
         yield from literal(cursor, closer)
-        return Found(Kind.CALL, json_part(name, part, cursor.position))
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
 
@@ -180,7 +180,7 @@ def _glm_calls(cursor: Cursor, closer: str) -> Reading[Found]:
         if (yield from literal(cursor, "<tool_call>", closer)) == closer:
             break
         calls.append((yield from _glm_call(cursor)))
-    return Found(Kind.CALL, lambda raw: [call(raw) for call in calls])
+    return Found(PieceKind.CALL, lambda raw: [call(raw) for call in calls])
 
 
 def _glm_call(cursor: Cursor) -> Reading[Callable[[str], WrittenCall]]:
@@ -219,7 +219,7 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
     yield from space(cursor)
     cursor.partial = cut_part(name, cursor.position, id)
     part = yield from scan(cursor, ObjectScanner())
-    return Found(Kind.CALL, json_part(name, part, cursor.position, id))
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
 _K3_CALL = re.compile(r'\s*tool="([^"]+)"[^<>]*')
@@ -250,7 +250,7 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
         found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
         yield from space(cursor)
     end = cursor.position
-    return Found(Kind.CALL, lambda raw: calls(raw, end))
+    return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
 
 _KIMI_SECTIONS = {

@@ -25,8 +25,8 @@ from sidecar.forms.grammar import (
     until,
     word,
 )
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import NAME, ahead, optional
-from sidecar.text.pieces import Kind
 from sidecar.values.jsontext import dumps
 from sidecar.values.pythonic import CallScanner, Declaration
 from sidecar.values.relaxed import ObjectScanner, parse
@@ -70,8 +70,8 @@ def _fence(cursor: Cursor) -> Reading[Found]:
     calls = info not in _RESULT_INFO
     part = yield from _fenced(cursor, fence, calls=calls)
     if not calls:
-        return Found(Kind.RESULT, lambda raw: raw[slice(*part)])
-    return Found(Kind.CALL, lambda raw: _block(cursor, raw, part))
+        return Found(PieceKind.RESULT, lambda raw: raw[slice(*part)])
+    return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, part))
 
 
 def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Part]:
@@ -167,7 +167,7 @@ def _tagged(cursor: Cursor, part: Part) -> Found:
         except Declaration:
             return []
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
@@ -192,7 +192,7 @@ def _bracket(cursor: Cursor) -> Reading[Found]:
         value = parse(raw[slice(*part)], bare_values=True)
         return [WrittenCall(name, dumps(value), end)]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _assigned(cursor: Cursor) -> Reading[Found]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sidecar.dialects.tokens import json_part
 from sidecar.forms.form import Form, Found, mark
 from sidecar.forms.grammar import before, blanks, line_end, literal, scan, space, word
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import NAME, optional
-from sidecar.text.pieces import Kind
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _called(cursor: Cursor) -> Reading[Found]:
     part = yield from scan(cursor, ObjectScanner())
     yield from literal(cursor, "]")
     yield from line_end(cursor)
-    return Found(Kind.CALL, json_part(name, part, cursor.position))
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 def _requested(cursor: Cursor) -> Reading[Found]:
@@ -55,7 +55,7 @@ def _requested(cursor: Cursor) -> Reading[Found]:
     def read(raw: str) -> Calls:
         return [call for each in found for call in each(raw)]
 
-    return Found(Kind.CALL, read)
+    return Found(PieceKind.CALL, read)
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
@@ -67,7 +67,7 @@ def _functionary(cursor: Cursor) -> Reading[Found]:
         return mark()
     yield from space(cursor)
     part = yield from scan(cursor, ObjectScanner())
-    return Found(Kind.CALL, json_part(name, part, cursor.position))
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

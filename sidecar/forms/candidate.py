@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from sidecar.forms.form import MalformedError
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Taken:
     """
 
     opening: Opening
-    kind: Kind
+    kind: PieceKind
     end: int
     calls: tuple[WrittenCall, ...] = ()
     content: Any = None
@@ -127,16 +127,16 @@ class Candidate:
         try:
             if found.read is not None:
                 content = found.read(raw)
-            if found.kind is Kind.CALL and not all(call.name for call in content):
+            if found.kind is PieceKind.CALL and not all(call.name for call in content):
                 raise MalformedError("a call has a name")
         except ValueError:
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
-        if found.kind is Kind.CALL:
+        if found.kind is PieceKind.CALL:
             tier = found.tier or opening.form.tier
             return self._accept_calls(opening, tuple(content), tier, raw)
-        if found.kind is Kind.RESULT and content is None:
-            return Taken(opening, Kind.MARK, end)
+        if found.kind is PieceKind.RESULT and content is None:
+            return Taken(opening, PieceKind.MARK, end)
         return Taken(opening, found.kind, end, content=content)
 
     def _accept_calls(
@@ -144,9 +144,9 @@ class Candidate:
     ) -> Taken | None:
         end = len(raw)
         if not calls:  # a declaration of tools
-            return Taken(opening, Kind.MARK, end)
+            return Taken(opening, PieceKind.MARK, end)
         if self._allowed(calls, tier, raw):
-            return Taken(opening, Kind.CALL, end, calls)
+            return Taken(opening, PieceKind.CALL, end, calls)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
@@ -183,7 +183,7 @@ class Candidate:
                 calls = tuple(call for call in found if call.name)
         if calls:
             calls = (*calls[:-1], evolve(calls[-1], cut=True))
-        return Taken(reader.opening, Kind.CALL, self.size, calls)
+        return Taken(reader.opening, PieceKind.CALL, self.size, calls)
 
     def _refuse(self, position: int, code: str) -> None:
         if position > self._failed_at:

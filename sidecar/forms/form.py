@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class Found:
     ``tier`` replaces the form's where what was read says more than the opener.
     """
 
-    kind: Kind
+    kind: PieceKind
     read: Callable[[str], Any] | None = None
     content: Any = None
     tier: Tier | None = None
@@ -106,4 +106,4 @@ class Dialect:
 
 def mark(*, ends: bool = False) -> Found:
     """Protocol without meaning for anybody but a template."""
-    return Found(Kind.EXIT if ends else Kind.MARK)
+    return Found(PieceKind.EXIT if ends else PieceKind.MARK)

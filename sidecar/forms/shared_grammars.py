@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sidecar.forms.call_bodies import calls_of, cut_calls
 from sidecar.forms.form import Found
 from sidecar.forms.grammar import literal, peek, scan, space, until
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def json_calls(
             yield from literal(cursor, *closers)
         else:
             start, end = yield from scan(cursor, ObjectScanner(opener=opener))
-        return Found(Kind.CALL, _reader(start, end, keyed), tier=tier)
+        return Found(PieceKind.CALL, _reader(start, end, keyed), tier=tier)
 
     return grammar
 

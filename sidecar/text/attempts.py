@@ -11,12 +11,13 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from sidecar.forms.candidate import Candidate, Failed, Taken
-from sidecar.text.pieces import Kind, Pieces
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Opening
     from sidecar.forms.grammar import Context
     from sidecar.text.lexicon import Lexicon
+    from sidecar.text.pieces import Pieces
 
 
 class FormScanner:
@@ -50,7 +51,7 @@ class FormScanner:
         """The next characters, as many as a delimiter may have."""
         return self.buffer[self.at : self.at + self.literals.longest]
 
-    def _cut(self, kind: Kind, size: int) -> None:
+    def _cut(self, kind: PieceKind, size: int) -> None:
         start, end = self.at, self.at + size
         piece = (kind, self.buffer[start:end], self.base + start, self.base + end)
         self.out.append(piece)
@@ -93,10 +94,12 @@ class FormScanner:
         restart = self.lexicon.restart(self.buffer, failed.position)
         self.free, self.freed_inside = self.base + restart, self.depth > 0
         if failed.full:
-            self.out.append((Kind.FULL, "", 0, 0))
+            self.out.append((PieceKind.FULL, "", 0, 0))
         if failed.code:
             self.taken.append(failed)
-            self.out.append((Kind.FAILED, "", self.base, self.base + failed.position))
+            self.out.append(
+                (PieceKind.FAILED, "", self.base, self.base + failed.position)
+            )
         seen = self.buffer[: failed.position]
         closers = {each for opening in failed.openings for each in _owed(opening)}
         owed = [each for each in closers if each not in seen]

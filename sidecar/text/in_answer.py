@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from sidecar.forms.candidate import Candidate
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.text.in_reasoning import FORMED
-from sidecar.text.pieces import Kind
 from sidecar.text.shown import ShownScanner
 from sidecar.text.shown_text import SPACE, Orphan
 from sidecar.text.torn import Torn, is_leading
@@ -133,7 +133,7 @@ class AnswerScanner(ShownScanner):
         if (free and not self.freed_inside) or self._is_owed(literal):
             return False
         if literal in words.ends | words.marks | words.closers:
-            self._remove(Kind.MARK, len(literal))
+            self._remove(PieceKind.MARK, len(literal))
             return True
         openings = words.openings_of(literal)
         if free and any(each.form.place != "end" for each in openings):
@@ -178,9 +178,9 @@ class AnswerScanner(ShownScanner):
         self._show(end)
 
     def _take_out(self, taken: Taken) -> None:
-        if taken.kind is Kind.CALL and self.context.calls == "report":
+        if taken.kind is PieceKind.CALL and self.context.calls == "report":
             self.taken.append(evolve(taken, raw=self.buffer[: taken.end]))
-            self.out.append((Kind.SEEN, "", self.base, self.base + taken.end))
+            self.out.append((PieceKind.SEEN, "", self.base, self.base + taken.end))
             self.free = self.base + taken.end
         elif self.depth:
             self._take_out_of_reasoning(taken)
@@ -192,9 +192,9 @@ class AnswerScanner(ShownScanner):
             self._take_out_of_answer(taken)
 
     def _take_out_of_answer(self, taken: Taken) -> None:
-        if taken.kind is Kind.ENTER:
+        if taken.kind is PieceKind.ENTER:
             self._settle_torn()
-            self._remove(Kind.DELIMITER, taken.end)
+            self._remove(PieceKind.DELIMITER, taken.end)
             self._begin(middle=False)
             return
         if taken.opening.form.place == "end":
@@ -204,7 +204,9 @@ class AnswerScanner(ShownScanner):
             self._settle_torn(call=True)
         if taken.kind in FORMED:
             self.taken.append(taken)
-        self._remove(Kind.MARK if taken.kind is Kind.EXIT else taken.kind, taken.end)
+        self._remove(
+            PieceKind.MARK if taken.kind is PieceKind.EXIT else taken.kind, taken.end
+        )
 
     def _after_border(self, final: bool) -> bool:
         blanks = self._blanks()
@@ -213,7 +215,9 @@ class AnswerScanner(ShownScanner):
             return True
         code = self._code
         if code.promised and code.closing and self.buffer[self.at] == "`":
-            self._remove(Kind.REBUILT, 1)  # a longer run would close the span no more
+            self._remove(
+                PieceKind.REBUILT, 1
+            )  # a longer run would close the span no more
             return True
         whole = self.lexicon.vocabulary.whole
         size = rebuilt(whole, self._before, self._rest, final=final)
@@ -221,7 +225,7 @@ class AnswerScanner(ShownScanner):
         if size is None or inside is None:
             return False
         if size and not inside:
-            self._remove(Kind.REBUILT, size)
+            self._remove(PieceKind.REBUILT, size)
         else:
             self.border = False
         return True
@@ -242,7 +246,7 @@ class AnswerScanner(ShownScanner):
         limit = at + max(self.max_held - waits, 0)
         code = self.runs.verdict(state, self.buffer, self.base, at, limit, final)
         if code is False and not final and not self.runs.ended(limit):
-            self.out.append((Kind.FULL, "", 0, 0))
+            self.out.append((PieceKind.FULL, "", 0, 0))
         if code:
             state.promised = True
         return code
@@ -261,7 +265,7 @@ class AnswerScanner(ShownScanner):
             own_line = not self.likely_open
             shown.orphan = Orphan.LINE if own_line else Orphan.ARMED
         self.orphans += 1
-        self._remove(Kind.STRAY, len(delimiter))
+        self._remove(PieceKind.STRAY, len(delimiter))
 
     def _may_reopen(self) -> bool:
         alone = self.likely_open or not self._line_shown
@@ -272,7 +276,7 @@ class AnswerScanner(ShownScanner):
         shown before. What breaks off before a call is text (contract 7.7)."""
         while (torn := self.trailing.torn) is not None:
             last = self.trailing.last()
-            if last is not None and not (call and last is Kind.CALL):
+            if last is not None and not (call and last is PieceKind.CALL):
                 self._show_waited(self.trailing.settle_before())
                 return
             self._give_up_torn(torn, None)
@@ -283,7 +287,7 @@ class AnswerScanner(ShownScanner):
         last = (self.trailing.tail.rstrip(SPACE) or self.visible.last)[-1:]
         last = last if self._line_shown else ""
         middle = bool(last) and last not in CLOSING_PUNCTUATION
-        self._remove(Kind.DELIMITER, len(delimiter))
+        self._remove(PieceKind.DELIMITER, len(delimiter))
         self._begin(middle=middle)
 
     def _begin(self, *, middle: bool) -> None:

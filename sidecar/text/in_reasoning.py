@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import frozen
 
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.text.attempts import FormScanner
-from sidecar.text.pieces import Kind
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
-FORMED = frozenset((Kind.CALL, Kind.RESULT, Kind.CITE))
+FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
 """Kinds of pieces that have a `Taken`."""
 
 
@@ -64,7 +64,7 @@ class ReasoningScanner(FormScanner):
             whole = self.lexicon.vocabulary.whole
             size = rebuilt(whole, self.tail, self._rest, final=final)
             if size:
-                self._cut(Kind.REBUILT, size)
+                self._cut(PieceKind.REBUILT, size)
                 return True
             self.border = size is None
             return size is not None
@@ -123,10 +123,10 @@ class ReasoningScanner(FormScanner):
         if self.base + self.at < self.free or self._is_owed(literal):
             return self.delimiters.size_without(literal)
         if literal in words.ends:
-            self._cut(Kind.MARK, len(literal))
+            self._cut(PieceKind.MARK, len(literal))
             self._leave()
         elif literal in words.marks or literal in words.closers:
-            self._cut(Kind.MARK, len(literal))
+            self._cut(PieceKind.MARK, len(literal))
             self.border = True
         else:
             self._try(words.openings_of(literal))
@@ -137,24 +137,28 @@ class ReasoningScanner(FormScanner):
         self.border = True
         if not self.native:
             self.depth, self.implicit = 0, False
-            self.out.append((Kind.EXIT, "", 0, 0))
+            self.out.append((PieceKind.EXIT, "", 0, 0))
 
     def _take_out_of_reasoning(self, taken: Taken) -> None:
         by_design = taken.opening.named and taken.opening.dialect.ends_reasoning
-        leaves = taken.kind in (Kind.ENTER, Kind.EXIT) or by_design
+        leaves = taken.kind in (PieceKind.ENTER, PieceKind.EXIT) or by_design
         if leaves:
             self._leave()
-        kind = Kind.MARK if taken.kind in (Kind.ENTER, Kind.EXIT) else taken.kind
+        kind = (
+            PieceKind.MARK
+            if taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
+            else taken.kind
+        )
         if kind in FORMED:
             self.taken.append(taken)
         self._cut(kind, taken.end)
         self.border = True
-        if taken.kind is Kind.ENTER and not self.native:
+        if taken.kind is PieceKind.ENTER and not self.native:
             self._begin(middle=False)
 
     def _begin(self, *, middle: bool) -> None:
         """A block of reasoning begins behind an opener."""
-        self.out.append((Kind.ENTER_MID if middle else Kind.ENTER, "", 0, 0))
+        self.out.append((PieceKind.ENTER_MID if middle else PieceKind.ENTER, "", 0, 0))
         self.depth, self.implicit = 1, False
         self.owed.clear()
         self.line_blank = self.skip_break = True
@@ -166,13 +170,13 @@ class ReasoningScanner(FormScanner):
             return False
         self.skip_break = False
         if rest[0] == "\n" or rest == "\r\n":
-            self._cut(Kind.BLANK, rest.index("\n") + 1)
+            self._cut(PieceKind.BLANK, rest.index("\n") + 1)
         return True
 
     def _think(self, end: int) -> None:
         if end > self.at:
             self._note(self.buffer[self.at : end])
-            self._cut(Kind.REASONING, end - self.at)
+            self._cut(PieceKind.REASONING, end - self.at)
 
     def _note(self, text: str) -> None:
         """Remembers the end of the reasoning."""
@@ -196,15 +200,15 @@ class ReasoningScanner(FormScanner):
     def _nested_opener(self, delimiter: str) -> None:
         if self.line_blank and not self.implicit and not self.native:
             self.depth += 1
-        self._cut(Kind.DELIMITER, len(delimiter))
+        self._cut(PieceKind.DELIMITER, len(delimiter))
         self.implicit = False
         self.line_blank = self.skip_break = self.border = True
 
     def _closer(self, delimiter: str) -> None:
-        self._cut(Kind.DELIMITER, len(delimiter))
+        self._cut(PieceKind.DELIMITER, len(delimiter))
         self.implicit = False
         self.border = True
         if self.native:
             return
         self.depth -= 1
-        self.out.append((Kind.CUT if self.depth else Kind.EXIT, "", 0, 0))
+        self.out.append((PieceKind.CUT if self.depth else PieceKind.EXIT, "", 0, 0))

@@ -21,8 +21,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sidecar.forms.candidate import Taken
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.in_reasoning import FORMED
-from sidecar.text.pieces import Kind, Pieces, merged
+from sidecar.text.pieces import Pieces, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from sidecar.text.pieces import Piece
     from sidecar.text.splitter import Splitter, State
 
-_TOLD = (Kind.SEEN, Kind.FAILED)
+_TOLD = (PieceKind.SEEN, PieceKind.FAILED)
 """Of text that stays the first reading has told."""
 
-_REASONS = frozenset((Kind.DELIMITER, Kind.ENTER, Kind.ENTER_MID))
+_REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER, PieceKind.ENTER_MID))
 """What stands where reasoning begins."""
 
 
@@ -87,7 +88,7 @@ class TwiceSplitter:
         """Pieces come while the second reading waits, which it may where all is text.
         If more is held, it has to look whether it would hold some of that text."""
         for piece in pieces:
-            if piece[0] is not Kind.TEXT:
+            if piece[0] is not PieceKind.TEXT:
                 self._resume()
                 return self._both(pieces)
         if not self.first.holds:
@@ -160,7 +161,7 @@ class TwiceSplitter:
         out: Pieces = []
         for piece in pieces if len(pieces) < 2 else merged(pieces):
             kind = piece[0]
-            if kind is Kind.TEXT:
+            if kind is PieceKind.TEXT:
                 self._places.add(piece[2], piece[3])
                 self._again(self.second.push(piece[1]), out)
                 continue
@@ -168,10 +169,10 @@ class TwiceSplitter:
                 self._take(self.first.taken.popleft(), out)
             elif kind in _REASONS:
                 self._again(self.second.flush(), out)
-            elif kind is Kind.REOPEN:
+            elif kind is PieceKind.REOPEN:
                 self._again([*self.second.flush(), *self.second.reopen()], out)
                 continue
-            elif kind is Kind.FULL:
+            elif kind is PieceKind.FULL:
                 self._full += 1
             out.append(piece)
         return out
@@ -186,7 +187,7 @@ class TwiceSplitter:
         """What the second reading says, at the places of the raw channel."""
         for piece in pieces:
             kind, text, _, _ = piece
-            if kind is Kind.FULL and self._full:
+            if kind is PieceKind.FULL and self._full:
                 self._full -= 1
             elif kind in _TOLD:
                 self.second.taken.popleft()
@@ -225,5 +226,5 @@ class _Places:
             last = end if number == len(self._runs) else min(self._runs[number][0], end)
             part, text = text[: last - start], text[last - start :]
             yield kind, part, start + moved, last + moved
-            kind = Kind.REBUILT if kind in FORMED else kind
+            kind = PieceKind.REBUILT if kind in FORMED else kind
             start, number = last, number + 1

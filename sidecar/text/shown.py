@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.code import RunIndex
 from sidecar.text.leading_results import LeadingResults
-from sidecar.text.pieces import Kind
 from sidecar.text.tail import TAIL, WaitingScanner
 from sidecar.text.trailing import Trailing
 
@@ -100,7 +100,7 @@ class ShownScanner(WaitingScanner):
             chain.add(self.buffer[self.at : self.at + room], self.base + self.at)
             self.at += room
         if room < blanks:
-            self.out.append((Kind.FULL, "", 0, 0))
+            self.out.append((PieceKind.FULL, "", 0, 0))
             return self._decide(False)
         return self.at == end or (self._decide(chain.is_echo()) and self._show(end))
 
@@ -113,10 +113,10 @@ class ShownScanner(WaitingScanner):
             if taken is None:
                 self.visible.write(text, start, self.out)
             elif taken == "rest":
-                self.out.append((Kind.REBUILT, text, start, end))
+                self.out.append((PieceKind.REBUILT, text, start, end))
             else:
                 self.taken.append(taken)
-                self.out.append((Kind.RESULT, text, start, end))
+                self.out.append((PieceKind.RESULT, text, start, end))
                 self.visible.removed()
         if not echo:
             self._put_back(items)

@@ -15,10 +15,13 @@ from __future__ import annotations
 import re
 from enum import Enum
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.code import BLANKS, CodeState
-from sidecar.text.pieces import Kind, Pieces
+
+if TYPE_CHECKING:
+    from sidecar.text.pieces import Pieces
 
 SPACE = "\n" + BLANKS
 
@@ -141,12 +144,12 @@ class VisibleText:
             self._begin_line(out)
             return text, start
         taken = min(blanks, self.limit - self.held)
-        self.blanks.append((Kind.BLANK, line[:taken], start, start + taken))
+        self.blanks.append((PieceKind.BLANK, line[:taken], start, start + taken))
         self.held += taken
         if cut and taken == len(line):
             self._blank_line(out)
         if self.held >= self.limit:
-            out.append((Kind.FULL, "", 0, 0))
+            out.append((PieceKind.FULL, "", 0, 0))
             self.flush(out)
         return text[taken:], start + taken
 
@@ -181,7 +184,7 @@ class VisibleText:
 
     def reopen(self, out: Pieces) -> None:
         """What was shown since the last call is reasoning: a new answer starts here."""
-        out.append((Kind.REOPEN, "", 0, 0))
+        out.append((PieceKind.REOPEN, "", 0, 0))
         self.reopened = True
         self.tail = self.tail_at_call
         self.start = self.start_removed = True
@@ -213,7 +216,7 @@ class VisibleText:
         return text[end:], start + end
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:
-        out.append((Kind.TEXT, text, start, start + len(text)))
+        out.append((PieceKind.TEXT, text, start, start + len(text)))
         self.note(text)
 
     def note(self, text: str) -> None:

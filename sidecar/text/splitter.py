@@ -16,16 +16,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sidecar.forms.grammar import Context
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.code import Line
 from sidecar.text.fast_path import IN_FENCE, INDENT
 from sidecar.text.in_answer import AnswerScanner
 from sidecar.text.in_reasoning import Rules
-from sidecar.text.pieces import Kind, Pieces
 
 if TYPE_CHECKING:
     from sidecar.text.fast_path import Gate
     from sidecar.text.in_reasoning import Scope
     from sidecar.text.lexicon import Lexicon
+    from sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], tuple[Any, ...]]
 """A position, the closers that are text, and what is known of what was shown."""
@@ -65,7 +66,7 @@ class Splitter(AnswerScanner):
         self.gates = lexicon.gates  # for plain text from here on
         self.gate: Gate | None = None
         if self.depth and not native:
-            self.out.append((Kind.ENTER, "", 0, 0))
+            self.out.append((PieceKind.ENTER, "", 0, 0))
 
     def push(self, text: str) -> Pieces:
         if self.gate is not None and not self.gates.matters(self.gate, text):
@@ -168,9 +169,9 @@ class Splitter(AnswerScanner):
         self.gate = self.gates.after(text, self.gate)
         if self.depth:
             self._note(text)
-            return [(Kind.REASONING, text, start, end)]
+            return [(PieceKind.REASONING, text, start, end)]
         self.visible.passed(text)
-        return [(Kind.TEXT, text, start, end)]
+        return [(PieceKind.TEXT, text, start, end)]
 
     def _give(self) -> Pieces:
         out, self.out = self.out, []

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from sidecar.forms.candidate import Failed, Taken
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.in_reasoning import FORMED, ReasoningScanner
-from sidecar.text.pieces import Kind
 from sidecar.text.shown_text import SPACE, Orphan, VisibleText
 from sidecar.text.torn import goes, is_leading
 from sidecar.text.trailing import Is, Trailing
@@ -93,7 +93,7 @@ class WaitingScanner(ReasoningScanner):
             self.trailing.blanks(waits, self.base + self.at)
             self.at += room
         if room < blanks:
-            self.out.append((Kind.FULL, "", 0, 0))
+            self.out.append((PieceKind.FULL, "", 0, 0))
         return room < blanks
 
     def _goes_on(self, torn: Torn, end: int) -> bool | None:
@@ -159,7 +159,7 @@ class WaitingScanner(ReasoningScanner):
     def _take_out_torn(self, torn: Torn, taken: Taken) -> None:
         """What was torn is a form: each of its parts goes."""
         self.owed.subtract(each for each in torn.owed if self.owed[each])
-        kind = taken.kind if taken.kind in FORMED else Kind.MARK
+        kind = taken.kind if taken.kind in FORMED else PieceKind.MARK
         gone = self.trailing.take_out(taken.end)
         if is_leading(taken):
             self._lead(gone, taken)
@@ -168,18 +168,18 @@ class WaitingScanner(ReasoningScanner):
             self.out.append((kind, text, start, start + len(text)))
             if kind in FORMED:
                 self.taken.append(taken)
-                kind = Kind.REBUILT
+                kind = PieceKind.REBUILT
         self.border = True
         if not self.trailing.held:
             self._end_trailing(followed=True)
-        if taken.kind is Kind.ENTER:
+        if taken.kind is PieceKind.ENTER:
             self._begin(middle=False)
 
     def _hold_token(self, size: int) -> None:
         """What stands here is text only if visible text follows."""
         text, start = self.buffer[self.at : self.at + size], self.base + self.at
         if self.trailing.held + self._held_before + size > self.max_held:
-            self.out.append((Kind.FULL, "", 0, 0))
+            self.out.append((PieceKind.FULL, "", 0, 0))
             self._end_trailing(followed=True)
             self._note_reopened()
             self.free = max(self.free, start + size)  # it is text
@@ -204,7 +204,7 @@ class WaitingScanner(ReasoningScanner):
         trailing = self.trailing
         return (not trailing.fresh and trailing.code) or self.visible.code_ahead
 
-    def _remove(self, kind: Kind, size: int) -> None:
+    def _remove(self, kind: PieceKind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer."""
         self._cut(kind, size)
         if self.trailing:
@@ -257,7 +257,7 @@ class WaitingScanner(ReasoningScanner):
                 self.visible.write(item.text, item.start, self.out)
                 continue
             if item.text:
-                kind = Kind.BLANK if item.what is Is.BLANKS else Kind.MARK
+                kind = PieceKind.BLANK if item.what is Is.BLANKS else PieceKind.MARK
                 end = item.start + len(item.text)
                 self.out.append((kind, item.text, item.start, end))
             self.visible.removed()

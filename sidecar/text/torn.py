@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.forms.candidate import Taken
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sidecar.forms.candidate import Candidate, Failed
 
 _TIMES = 8
-_GOES = frozenset((Kind.MARK, Kind.EXIT, Kind.CALL, Kind.CITE, Kind.RESULT))
+_GOES = frozenset(
+    (PieceKind.MARK, PieceKind.EXIT, PieceKind.CALL, PieceKind.CITE, PieceKind.RESULT)
+)
 
 
 class Torn:
@@ -55,7 +57,7 @@ class Torn:
         self._loose: list[str] = []
         self._blanks = ""  # behind the last token
         self.asked = False
-        self.last: Kind | None = None
+        self.last: PieceKind | None = None
 
     def gap(self) -> None:
         """Something was taken out behind what there is of it."""
@@ -128,11 +130,11 @@ def goes(verdict: Taken | Failed | None, *, more: bool = False) -> bool:
     """Whether what was torn is taken out; ``more``: text may follow it."""
     if not isinstance(verdict, Taken):
         return False
-    if verdict.kind is Kind.ENTER or is_leading(verdict):
+    if verdict.kind is PieceKind.ENTER or is_leading(verdict):
         return more
     return verdict.kind in _GOES
 
 
 def is_leading(taken: Taken) -> bool:
     """Whether it is a result that what follows decides (contract 7.6)."""
-    return taken.kind is Kind.RESULT and taken.opening.form.place == "start"
+    return taken.kind is PieceKind.RESULT and taken.opening.form.place == "start"

@@ -16,8 +16,8 @@ from attrs import define, evolve
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
+    from sidecar.forms.kinds import PieceKind
     from sidecar.text.code import CodeState
-    from sidecar.text.pieces import Kind
     from sidecar.text.torn import Torn
 
 Placed: TypeAlias = tuple[str, int]
@@ -166,11 +166,11 @@ class Trailing:
         self._before.append(evolve(state, code=state.code.copy()))
         return shown
 
-    def last(self) -> Kind | None:
+    def last(self) -> PieceKind | None:
         """What that would be at the answer's end which is read (see `Torn`)."""
         return self._last(self._now, len(self._items))
 
-    def _last(self, number: int, until: int) -> Kind | None:
+    def _last(self, number: int, until: int) -> PieceKind | None:
         torn = self._torn[number]
         if not torn.asked:
             end, blanks = self._texts(until), ""

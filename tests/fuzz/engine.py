@@ -29,8 +29,9 @@ from oracle import healed, outside_code, tiles
 
 from fuzz import inputs
 from sidecar.channel.setup import Surroundings, surroundings
+from sidecar.forms.kinds import PieceKind
 from sidecar.message.outlet import Outlet
-from sidecar.text.pieces import Kind, merged
+from sidecar.text.pieces import merged
 from sidecar.values.jsontext import is_portable
 
 Input = dict[str, Any]
@@ -96,7 +97,7 @@ def check_pieces(given: Input) -> None:
 
 def _meaning(pieces: list[Any]) -> list[Any]:
     """White space of a removal may be told in several pieces; `tiles` has seen it."""
-    return [piece for piece in pieces if piece[0] is not Kind.BLANK]
+    return [piece for piece in pieces if piece[0] is not PieceKind.BLANK]
 
 
 @lru_cache(maxsize=SETS * 2)
@@ -123,9 +124,9 @@ def _assert_hidden(shared: Surroundings, pieces: list[Any]) -> None:
     """No delimiter of the stream in visible text outside code."""
     visible: list[str] = []
     for kind, part, _, _ in pieces:
-        if kind is Kind.TEXT:
+        if kind is PieceKind.TEXT:
             visible.append(part)
-        elif kind is Kind.REOPEN:
+        elif kind is PieceKind.REOPEN:
             visible.clear()
     text, scope = "".join(visible), shared.policy.reasoning.scope
     delimiters = shared.lexicon.delimiters

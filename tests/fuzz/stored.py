@@ -16,7 +16,7 @@ from test_history import assistant, check, inspect
 from fuzz import inputs
 from sidecar.channel.removals import REMOVALS
 from sidecar.events import Diagnostic, ReasoningDelta, TextDelta
-from sidecar.text.pieces import Kind
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.events import Event
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Input = dict[str, Any]
 
-_DELIMITER = REMOVALS[Kind.DELIMITER][2]
+_DELIMITER = REMOVALS[PieceKind.DELIMITER][2]
 
 
 def draw_stored(number: int) -> Input:

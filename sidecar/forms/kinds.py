@@ -1,0 +1,49 @@
+"""What a character of a channel's text can turn out to be.
+
+The forms say it of what they read, the text engine of everything: each of its pieces
+has one of these kinds.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class PieceKind(Enum):
+    __hash__ = object.__hash__  # that of an enum is no C code, and kinds are keys
+
+    #: visible text
+    TEXT = 1
+    #: reasoning
+    REASONING = 2
+    #: a delimiter that opened or closed a block, or deepened it
+    DELIMITER = 3
+    #: a delimiter without a partner in the answer
+    STRAY = 4
+    #: the part after a removal that would have completed a delimiter
+    REBUILT = 5
+    #: white space that goes with a removal
+    BLANK = 6
+    #: mark: a tagged block begins; ``ENTER_MID``: its opener stood in mid-sentence
+    ENTER = 7
+    ENTER_MID = 8
+    #: mark: the tagged block is over
+    EXIT = 9
+    #: mark: a nested closer ended a block, reasoning goes on in a new one
+    CUT = 10
+    #: mark: what was visible since the last call was reasoning (close without open)
+    REOPEN = 11
+    #: mark: a hold was full and has been decided as at the end
+    FULL = 12
+    #: protocol without meaning: call section borders, stop tokens, orphan call closers
+    MARK = 13
+    #: a call written as text; this and the next three have a `Taken` of their own
+    CALL = 14
+    #: a tool's result written as text
+    RESULT = 15
+    #: a citation's marker
+    CITE = 16
+    #: mark: a call stands here, and its text stays (policy ``report``)
+    SEEN = 17
+    #: mark: what might have been a form was none; it has a `Failed`
+    FAILED = 18
