@@ -18,7 +18,7 @@ SERVER_WITH_FEATURES = '''
 """The sidecar with further LSP features."""
 import asyncio, threading
 from lsprotocol import types
-from sidecar import server
+from sidecar.editor import server
 
 class Server(server.SidecarServer):
     def __init__(self, *arguments):

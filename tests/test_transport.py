@@ -296,7 +296,7 @@ def test_oversize_frame_is_skipped_without_being_held():
 
 PRINTS = """
 import os, sys
-from sidecar.sessions import Sessions
+from sidecar.protocol.sessions import Sessions
 listed = Sessions.list
 def noisy(self, params):
     print("printed")
@@ -305,7 +305,7 @@ def noisy(self, params):
     os.system("echo from a child")
     return listed(self, params)
 Sessions.list = noisy
-import sidecar.protocol
+import sidecar.protocol.methods
 from sidecar.__main__ import main
 main()
 """

@@ -38,7 +38,7 @@ from sidecar.rpc import envelope
 from sidecar.wires.shared.usage import REASONS
 
 SCHEMA_FILE = "stream-sidecar.schema.json"
-TABLE_FILE = "params.json"
+TABLE_FILE = "methods.json"
 
 _INTRODUCTION = (
     "Objects may have further properties, which readers ignore. What the sidecar sends"
