@@ -26,6 +26,50 @@ class UsageError(Exception):
         self.data: dict[str, Any] = data
 
 
+class ParseError(UsageError):
+    """The body is not JSON, or its length could not be read."""
+
+    code = -32700
+    kind = "parse-error"
+
+
+class InvalidRequestError(UsageError):
+    """Not a request object, a batch, or a request that its moment does not allow."""
+
+    code = -32600
+    kind = "invalid-request"
+
+
+class MethodNotFoundError(UsageError):
+    """There is no such method."""
+
+    code = -32601
+    kind = "method-not-found"
+
+
+class InternalError(UsageError):
+    """A bug of ours; what is known of it is in the log, not in the answer."""
+
+    code = -32603
+    kind = "internal-error"
+
+
+class NotInitializedError(UsageError):
+    """A request before ``initialize`` was answered."""
+
+    code = -32002
+    kind = "not-initialized"
+    retryable = True
+
+
+class CancelledError(UsageError):
+    """The client cancelled the request, or the process ended before its answer."""
+
+    code = -32800
+    kind = "cancelled"
+    retryable = True
+
+
 class InvalidParamsError(UsageError):
     """A parameter has the wrong shape; the message begins with the field's path."""
 

@@ -17,7 +17,7 @@ from strategies import JUNK, TEXTS, as_read
 
 from sidecar.history.history import History, pointer
 from sidecar.history.reading import _gaps
-from sidecar.history.results import ABSENT, KINDS, Inspection, Repair
+from sidecar.history.results import KINDS, Inspection, Repair
 from sidecar.options import (
     Policy,
     ReasoningPolicy,
@@ -26,6 +26,7 @@ from sidecar.options import (
     ToolResultsPolicy,
 )
 from sidecar.stream.stream import Stream
+from sidecar.values.absent import ABSENT
 
 
 def assistant(content: Any, **more: Any) -> dict[str, Any]:

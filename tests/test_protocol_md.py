@@ -29,7 +29,7 @@ from sidecar.history.results import KINDS, Edit, Finding, Inspection, Removal, R
 from sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
 from sidecar.message.sources import Source
 from sidecar.options import Limits, Policy, Tool
-from sidecar.protocol import history_methods, params
+from sidecar.protocol import params
 from sidecar.protocol.converter import camel
 from sidecar.protocol.methods import METHODS, TOOL_KINDS, WIRE_NAMES
 from sidecar.protocol.params import ConnectionOptions
@@ -108,10 +108,7 @@ def literals(hint: Any) -> set[str]:
 
 
 def result_of(method: Any) -> type:
-    kind: type = getattr(
-        history_methods if method.batch else params,
-        method.handler.__annotations__["return"],
-    )
+    kind: type = getattr(params, method.handler.__annotations__["return"])
     return kind
 
 

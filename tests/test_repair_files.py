@@ -21,7 +21,6 @@ from strategies import JUNK, TEXTS
 from sidecar.cli import main
 from sidecar.history.documents import messages_in
 from sidecar.history.history import History
-from sidecar.history.results import ABSENT
 from sidecar.options import StreamOptions
 from sidecar.session_files import replacing
 from sidecar.session_files.datasets import RowRepair, replaced
@@ -29,6 +28,7 @@ from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.files import Job, format_of, repair_file
 from sidecar.session_files.replacing import FileChangedError, Replacement
 from sidecar.session_files.tables import PRESETS
+from sidecar.values.absent import ABSENT
 from sidecar.values.json_places import items, locate, offsets
 from sidecar.values.jsontext import loads
 

@@ -14,10 +14,9 @@ from array import array
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.channel.blocks import Blocks
-from sidecar.channel.formed import Formed
+from sidecar.channel.extracted import REMOVALS, Counters, Extracted
 from sidecar.channel.native_reasoning import NativeText
 from sidecar.channel.plain_run import PlainRun
-from sidecar.channel.removals import REMOVALS, Counters
 from sidecar.channel.report_results import Watch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
@@ -27,7 +26,7 @@ from sidecar.text.pieces import Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
-    from sidecar.channel.formed import Written
+    from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
     from sidecar.text.fast_path import Gate
     from sidecar.text.splitter import Splitter
@@ -44,7 +43,7 @@ class Channel:
         self.counters = Counters()
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
-        self.formed = Formed(choice, outlet, self.blocks, written)
+        self.extracted = Extracted(choice, outlet, self.blocks, written)
         self.answer = shared.answer()
         self._watch = None if shared.watch is None else Watch(shared)
         self.empty = True  # no visible character that is not blank
@@ -235,14 +234,14 @@ class Channel:
             self.counters.delimiters_stripped += 1
         code, severity, message = REMOVALS[kind]
         if self.outlet.trace or severity == "warning":
-            self.outlet.diagnose(self.choice, code, severity, message, piece)
+            self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
-    def _formed(self, piece: Piece) -> None:
+    def _extracted(self, piece: Piece) -> None:
         """A call, result or citation that was written into the channel."""
         splitter = self._native if self._reasons else self.answer
         assert splitter is not None  # it gave the piece
         reasoning = self._reasons or self.tagged.is_open
-        self.formed.read(splitter.taken.popleft(), piece, reasoning=reasoning)
+        self.extracted.read(splitter.taken.popleft(), piece, reasoning=reasoning)
         if piece[0] is PieceKind.CITE:
             self._removed(piece)
 
@@ -264,8 +263,8 @@ class Channel:
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
         PieceKind.FULL: _full,
-        **dict.fromkeys((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE), _formed),
-        **dict.fromkeys((PieceKind.SEEN, PieceKind.FAILED), _formed),
+        **dict.fromkeys((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE), _extracted),
+        **dict.fromkeys((PieceKind.SEEN, PieceKind.FAILED), _extracted),
     }
 
     # The pieces of native reasoning
@@ -281,5 +280,5 @@ class Channel:
             self._reasons = False
 
     def _send_native(self, piece: Piece) -> None:
-        self.blocks.reasoning(piece[1], "native", self.outlet.span(piece))
+        self.blocks.reasoning(piece[1], "native", self.outlet.span(*piece[2:]))
         self.tagged.native(piece[1])

@@ -9,7 +9,7 @@ at a delta's end waits for the next delta; when the run ends first, it waits els
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sidecar.events import ReasoningDelta, TextDelta
 from sidecar.text.fast_path import IN_FENCE
@@ -18,17 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.events import Event
+    from sidecar.message.outlet import Outlet
     from sidecar.text.fast_path import Gate, Gates
 
 _MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
-
-
-class Numbers(Protocol):
-    """What a run needs of the outlet: the last ``seq``, and to be its ``run``."""
-
-    seq: int
-    run: PlainRun | None
 
 
 class PlainRun:
@@ -59,7 +53,7 @@ class PlainRun:
     def __init__(
         self,
         choice: int,
-        outlet: Numbers,
+        outlet: Outlet,
         account: Callable[[str], None],
         hold: Callable[[str], None],
         note: Callable[[int], None],

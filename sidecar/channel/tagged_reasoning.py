@@ -164,7 +164,7 @@ class TaggedReasoning:
         return block is not None and (not self._is_second or block.passing)
 
     def _send(self, block: _Block, piece: Piece) -> None:
-        number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(piece))
+        number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(*piece[2:]))
         self._sent(block, number, piece[1])
 
     def extend(self, text: str) -> None:
@@ -193,7 +193,7 @@ class TaggedReasoning:
         message = "tagged reasoning repeats the native one"
         for piece in self._unhold(block):
             self.outlet.diagnose(
-                self.choice, "duplicate-reasoning", "info", message, piece
+                self.choice, "duplicate-reasoning", "info", message, piece[1:]
             )
 
     def _release(self, block: _Block) -> None:

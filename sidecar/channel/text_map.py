@@ -12,14 +12,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from attrs import define
 
+from sidecar.values.units import ENCODINGS, Unit, width
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Unit: TypeAlias = Literal["code-point", "byte", "utf16"]
 
 _STRETCH = 256
 """Code points after a non-ASCII character that are kept along with it."""
@@ -31,22 +31,11 @@ quadratic room."""
 RECENT = 8192
 """Segments and stretches that a map keeps at least, if it may forget."""
 
-_ENCODINGS: dict[Unit, tuple[str, int]] = {
-    "byte": ("utf-8", 1),
-    "utf16": ("utf-16-le", 2),
-}
-
 _start_of = attrgetter("start")
 
 
 class ForgottenError(Exception):
     """What is asked for stands further back than the map remembers."""
-
-
-def width(text: str, unit: Unit) -> int:
-    """How many of ``unit`` the text has."""
-    encoding, size = _ENCODINGS[unit]
-    return len(text.encode(encoding, "surrogatepass")) // size
 
 
 @define
@@ -99,7 +88,7 @@ class TextMap:
         # Stretches of kept text: where each begins, in code points and other units.
         self._texts: list[str] = []
         self._starts: list[int] = []
-        self._offsets: dict[Unit, list[int]] = {unit: [] for unit in _ENCODINGS}
+        self._offsets: dict[Unit, list[int]] = {unit: [] for unit in ENCODINGS}
         self._kept_to = 0
         self._segments: list[_Segment] = []
         self._known_from = 0

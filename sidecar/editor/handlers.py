@@ -24,10 +24,10 @@ from sidecar.rpc.logs import log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.channel.text_map import Unit
     from sidecar.editor.server import SidecarServer
     from sidecar.history.documents import Cut
     from sidecar.options import StreamOptions
+    from sidecar.values.units import Unit
 
 _BY_LINE = ("jsonl", "ndjson", "jsonlines")
 _WHOLE = ("json",)

@@ -25,13 +25,14 @@ from pygls.protocol import (
 )
 
 from sidecar import __version__
-from sidecar.errors import InvalidParamsError, UsageError
-from sidecar.rpc.envelope import (
+from sidecar.errors import (
     CancelledError,
+    InvalidParamsError,
     InvalidRequestError,
     MethodNotFoundError,
+    UsageError,
 )
-from sidecar.rpc.failures import usage_error
+from sidecar.rpc.envelope import usage_error
 from sidecar.rpc.logs import log
 
 if TYPE_CHECKING:

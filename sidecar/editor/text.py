@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.channel.text_map import Unit, width
+from sidecar.values.units import Unit, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from sidecar.rpc.envelope import InternalError
+from sidecar.errors import InternalError
 from sidecar.rpc.logs import log
 
 if TYPE_CHECKING:

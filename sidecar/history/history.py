@@ -18,8 +18,9 @@ from attrs import evolve, frozen
 from sidecar.forms.repeated_results import known_value
 from sidecar.history.messages import Text, has_calls, model_of, read_message, results_of
 from sidecar.history.reading import read_text, reading_options, texts_of
-from sidecar.history.results import ABSENT, Edit, Finding, Inspection, Removal, Repair
+from sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
 from sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
+from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import dumps, is_portable
 
 if TYPE_CHECKING:

@@ -12,13 +12,7 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from sidecar.events import ToolCall, ToolResult
-
-ABSENT: Final = object()
-"""Not there, where None is a value."""
-
-NULLABLE: Final = {"nullable": True}
-"""Metadata of such fields: None is written, `ABSENT` is not."""
-
+from sidecar.values.absent import NULLABLE
 
 KINDS: Final = (
     *("reasoning", "delimiter", "tool-result", "tool-call"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from sidecar.channel.text_map import width
+from sidecar.values.units import width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

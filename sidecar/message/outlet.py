@@ -6,7 +6,7 @@ wants behind the held text wait, and ``release`` sends them in their order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve
 
@@ -26,9 +26,7 @@ from sidecar.message.builder import MessageBuilder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.channel.plain_run import PlainRun
     from sidecar.events import ReasoningDelta, Span, TextDelta
-    from sidecar.text.pieces import Piece
 
 CLOSING_ORDER: tuple[type, ...] = (
     ToolCall,
@@ -42,6 +40,21 @@ CLOSING_ORDER: tuple[type, ...] = (
 )
 
 
+class Run(Protocol):
+    """Deltas of one choice that were sent, and whose bookkeeping is to be done."""
+
+    choice: int
+
+    def take(self, text: str) -> list[Event] | None:
+        """The events of a delta; None: it is none for the run."""
+
+    def settle(self) -> None:
+        """Does the bookkeeping; the run goes on."""
+
+    def end(self) -> None:
+        """Does the bookkeeping, and is over."""
+
+
 class Outlet:
     """Collects the events of one push; ``take`` hands them over."""
 
@@ -50,7 +63,7 @@ class Outlet:
         self.trace = trace
         self.seq = 0
         self.spoken = False  # text, reasoning or a call has been sent
-        self.run: PlainRun | None = None  # deltas whose bookkeeping is to be done
+        self.run: Run | None = None
         self._blocks = 0
         self._events: list[Event] = []
         self._waiting: dict[type, list[Callable[[int], Event]]] | None = None
@@ -95,9 +108,9 @@ class Outlet:
         else:
             self.send(lambda seq, _choice: evolve(event, seq=seq), event.choice)
 
-    def span(self, piece: Piece) -> Span | None:
-        """The place of a piece in its channel, where the policy wants to know."""
-        return (piece[2], piece[3]) if self.trace else None
+    def span(self, start: int, end: int) -> Span | None:
+        """A place in the channel's text, where the policy wants to know."""
+        return (start, end) if self.trace else None
 
     def diagnose(
         self,
@@ -105,11 +118,11 @@ class Outlet:
         code: str,
         severity: str,
         message: str,
-        piece: Piece | None = None,
+        place: tuple[str, int, int] | None = None,
     ) -> None:
-        """Sends a diagnostic; a piece is what was taken out."""
-        raw = piece[1] if piece else None
-        span = self.span(piece) if piece else None
+        """Sends a diagnostic; ``place``: what was taken out, its start and its end."""
+        raw = place[0] if place else None
+        span = self.span(*place[1:]) if place else None
         self.send(Diagnostic, choice, code, severity, message, raw, span)
 
     def closing(self) -> None:

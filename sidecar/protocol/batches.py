@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from sidecar.history.history import History
 from sidecar.history.messages import model_of, read_message
 from sidecar.options import StreamOptions
-from sidecar.protocol.history_methods import InspectResult, RepairResult
+from sidecar.protocol.params import InspectResult, RepairResult
 from sidecar.protocol.sessions import patched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.history.results import Repair
-    from sidecar.protocol.history_methods import HistoryParams
+    from sidecar.protocol.params import HistoryParams
     from sidecar.protocol.sessions import Sessions
 
 T = TypeVar("T")

@@ -32,7 +32,7 @@ from cattrs import Converter
 
 from sidecar.errors import InvalidParamsError
 from sidecar.events import Span
-from sidecar.history.results import ABSENT, NULLABLE
+from sidecar.values.absent import ABSENT, NULLABLE
 from sidecar.values.jsontext import dumps, portable
 
 T = TypeVar("T")

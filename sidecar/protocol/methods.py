@@ -13,7 +13,6 @@ from attrs import fields, frozen
 
 from sidecar.dialects import DIALECTS
 from sidecar.framing.framer import FRAMINGS
-from sidecar.history.results import ABSENT
 from sidecar.options import (
     EchoPolicy,
     Limits,
@@ -33,11 +32,11 @@ from sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from sidecar.protocol.history_methods import HistoryParams
 from sidecar.protocol.lookups import classify_calls, normalize_http_error
 from sidecar.protocol.params import (
     ClassifyParams,
     CloseParams,
+    HistoryParams,
     LimitsPatch,
     NoParams,
     NormalizeErrorParams,
@@ -49,6 +48,7 @@ from sidecar.protocol.params import (
     SnapshotParams,
 )
 from sidecar.protocol.sessions import Sessions
+from sidecar.values.absent import ABSENT
 from sidecar.wires import WIRES
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from attrs import Factory, define, frozen
 from sidecar.dialects.profiles import Profile
 from sidecar.events import Event, ToolCall
 from sidecar.history.repair_counts import AllRepairCounters
-from sidecar.history.results import ABSENT
+from sidecar.history.results import Inspection, Repair
 from sidecar.message.message import Message, Stats
 from sidecar.options import Limits, Policy, Tool
+from sidecar.values.absent import ABSENT
 
 PolicyPatch = NewType("PolicyPatch", dict[str, Any])
 """Some fields of a Policy, by name, nested like it."""
@@ -268,3 +269,32 @@ class StatsResult:
     streams: StreamCounts
     counters: AllCounters
     repairs: AllRepairCounters
+
+
+@frozen
+class HistoryParams:
+    """``message/inspect`` and ``message/repair``: the messages of one session.
+
+    ``work_done_token`` (string or integer): progress is told under it.
+    """
+
+    messages: list[Any]
+    tools: tuple[Tool, ...] | None = None
+    model: str | None = None
+    provider: str | None = None
+    policy: PolicyPatch | None = None
+    work_done_token: str | int | None = None
+
+
+@frozen
+class InspectResult:
+    """One for each of ``messages``, in their order."""
+
+    results: list[Inspection]
+
+
+@frozen
+class RepairResult:
+    """One for each of ``messages``, in their order."""
+
+    results: list[Repair]

@@ -29,12 +29,11 @@ from sidecar.history.results import KINDS, Finding, Removal
 from sidecar.message.message import Block, Message
 from sidecar.message.sources import Source
 from sidecar.options import Tool
-from sidecar.protocol import history_methods, params
+from sidecar.protocol import params
 from sidecar.protocol.handshake import PROTOCOL_VERSION
 from sidecar.protocol.json_schema import Definitions, Json, Rules
 from sidecar.protocol.methods import METHODS, PATCHES, TOOL_KINDS, WIRE_NAMES, Method
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
-from sidecar.rpc import envelope
 from sidecar.wires.shared.usage import REASONS
 
 SCHEMA_FILE = "stream-sidecar.schema.json"
@@ -128,8 +127,7 @@ def table() -> Json:
 def result_of(method: Method) -> type[Any]:
     """The class of what a method's handler gives."""
     name = method.handler.__annotations__["return"]
-    homes = (params, history_methods)
-    kind: type[Any] = next(getattr(home, name) for home in homes if hasattr(home, name))
+    kind: type[Any] = getattr(params, name)
     return kind
 
 
@@ -190,11 +188,11 @@ def _refusals() -> Json:
 
 
 def _error_classes() -> list[type[UsageError]]:
-    """Every mistake of a host's, those of the envelope first."""
-    kinds = [
+    """Every mistake of a host's, those of the JSON-RPC envelope first."""
+    return [
         kind
-        for module in (envelope, errors)
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, UsageError)
+        for kind in vars(errors).values()
+        if isinstance(kind, type)
+        and issubclass(kind, UsageError)
+        and kind is not UsageError
     ]
-    return [*dict.fromkeys(kind for kind in kinds if kind is not UsageError)]

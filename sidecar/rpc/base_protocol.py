@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 from attrs import define, frozen
 
-from sidecar.errors import LimitExceededError, UsageError
-from sidecar.rpc.envelope import SAMPLE, Id, ParseError, recover_id
+from sidecar.errors import LimitExceededError, ParseError, UsageError
+from sidecar.rpc.envelope import SAMPLE, Id, recover_id
 
 
 @frozen

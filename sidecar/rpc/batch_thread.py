@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import define
 
-from sidecar.rpc.envelope import CancelledError, notification
-from sidecar.rpc.failures import usage_error
+from sidecar.errors import CancelledError
+from sidecar.rpc.envelope import notification, usage_error
 
 if TYPE_CHECKING:
     from sidecar.errors import UsageError

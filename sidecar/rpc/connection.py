@@ -17,6 +17,13 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sidecar.errors import (
+    CancelledError,
+    InvalidRequestError,
+    MethodNotFoundError,
+    NotInitializedError,
+    ParseError,
+)
 from sidecar.options import Limits, StreamOptions
 from sidecar.protocol.handshake import shake_hands
 from sidecar.protocol.methods import METHODS
@@ -24,12 +31,7 @@ from sidecar.protocol.sessions import Sessions
 from sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame, frame
 from sidecar.rpc.batch_thread import BatchThread
 from sidecar.rpc.envelope import (
-    CancelledError,
     Id,
-    InvalidRequestError,
-    MethodNotFoundError,
-    NotInitializedError,
-    ParseError,
     answer,
     error_object,
     fault,
@@ -37,8 +39,8 @@ from sidecar.rpc.envelope import (
     notification,
     recover_id,
     refusal,
+    usage_error,
 )
-from sidecar.rpc.failures import usage_error
 from sidecar.rpc.logs import log
 from sidecar.values.jsontext import decode, encode
 

@@ -13,7 +13,8 @@ import json
 import re
 from typing import Any, TypeAlias
 
-from sidecar.errors import UsageError
+from sidecar.errors import InternalError, UsageError
+from sidecar.rpc.logs import log
 
 Id: TypeAlias = int | str
 
@@ -22,48 +23,13 @@ SAMPLE = 4096
 """Bytes at either end of an unreadable message in which its id is looked for."""
 
 
-class ParseError(UsageError):
-    """The body is not JSON, or its length could not be read."""
-
-    code = -32700
-    kind = "parse-error"
-
-
-class InvalidRequestError(UsageError):
-    """Not a request object, a batch, or a request that its moment does not allow."""
-
-    code = -32600
-    kind = "invalid-request"
-
-
-class MethodNotFoundError(UsageError):
-    """There is no such method."""
-
-    code = -32601
-    kind = "method-not-found"
-
-
-class InternalError(UsageError):
-    """A bug of ours; what is known of it is in the log, not in the answer."""
-
-    code = -32603
-    kind = "internal-error"
-
-
-class NotInitializedError(UsageError):
-    """A request before ``initialize`` was answered."""
-
-    code = -32002
-    kind = "not-initialized"
-    retryable = True
-
-
-class CancelledError(UsageError):
-    """The client cancelled the request, or the process ended before its answer."""
-
-    code = -32800
-    kind = "cancelled"
-    retryable = True
+def usage_error(error: Exception, name: str) -> UsageError:
+    """The error that the client is told: its own mistake, or that we have a bug."""
+    if isinstance(error, UsageError):
+        return error
+    log.error("bug in %s", name, exc_info=error)
+    kind = type(error).__name__
+    return InternalError(f"internal error in {name} ({kind}), which is a bug of ours")
 
 
 def error_object(error: UsageError) -> dict[str, Any]:

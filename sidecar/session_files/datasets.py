@@ -14,9 +14,9 @@ from attrs import frozen
 
 from sidecar.history.documents import messages_in
 from sidecar.history.history import History
-from sidecar.history.results import ABSENT
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.reports import FileReport, Tally
+from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:

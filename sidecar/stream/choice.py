@@ -171,7 +171,7 @@ class Choice:
             "echo",
             True if known else False if self._written else None,
             piece[1],
-            span=self.outlet.span(piece),
+            span=self.outlet.span(*piece[2:]),
         )
         if invented:
             self.outlet.diagnose(self.number, *_INVENTED)
@@ -196,7 +196,7 @@ class Choice:
     def end(self, wire: str) -> None:
         """Ends blocks and calls; citations find their places."""
         self.channel.close()
-        self.channel.formed.send_calls()
+        self.channel.extracted.send_calls()
         self._end_calls(self._calls.finish(), wire)
         if self.channel.repaired:
             self._report_surrogates()
@@ -205,7 +205,7 @@ class Choice:
 
     def end_results(self) -> None:
         """Results that were held to the end go behind all calls."""
-        self.channel.formed.send_results()
+        self.channel.extracted.send_results()
 
     def finish(self, ending: Ending, wire: str) -> None:
         """The last event, and the final word on the calls."""

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import define
 
-from sidecar.channel.text_map import ForgottenError, TextMap, width
+from sidecar.channel.text_map import ForgottenError, TextMap
 from sidecar.values.jsontext import dumps
+from sidecar.values.units import width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

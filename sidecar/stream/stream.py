@@ -181,8 +181,8 @@ class Stream:
             events=self._outlet.seq,
             delimiters_stripped=sum(each.delimiters_stripped for each in counters),
             reasoning_extracted=sum(each.reasoning_extracted for each in counters),
-            tool_results_stripped=sum(each.formed.results for each in channels),
-            tool_calls_from_text=sum(each.formed.calls for each in channels),
+            tool_results_stripped=sum(each.extracted.results for each in channels),
+            tool_calls_from_text=sum(each.extracted.calls for each in channels),
             malformed_chunks=self._malformed,
             held_peak=max((each.held_peak for each in counters), default=0),
         )

@@ -12,9 +12,9 @@ from typing import Any
 
 from memory_host import FakeLsp, MemoryHost
 
+from sidecar.errors import CancelledError, MethodNotFoundError
 from sidecar.rpc.batch_thread import BatchThread
 from sidecar.rpc.connection import Connection
-from sidecar.rpc.envelope import CancelledError, MethodNotFoundError
 
 SLOW = "slow/method"
 

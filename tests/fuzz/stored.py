@@ -14,7 +14,7 @@ from oracle import healed
 from test_history import assistant, check, inspect
 
 from fuzz import inputs
-from sidecar.channel.removals import REMOVALS
+from sidecar.channel.extracted import REMOVALS
 from sidecar.events import Diagnostic, ReasoningDelta, TextDelta
 from sidecar.forms.kinds import PieceKind
 

@@ -1,6 +1,6 @@
 """Calls, results and citations that were written into a channel, on their way out.
 
-`Formed` ends the text block that each stands in, counts it, tells what was no form
+`Extracted` ends the text block that each stands in, counts it, tells what was no form
 after all, and hands the rest to the choice (`Written`), which makes the events. What is
 found while the stream closes waits for ``send_calls`` and ``send_results``, because
 blocks are numbered as they are sent, and held text goes first (contract section 3).
@@ -9,6 +9,8 @@ blocks are numbered as they are sent, and held text goes first (contract section
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
+
+from attrs import define
 
 from sidecar.forms.candidate import Failed, Taken
 from sidecar.forms.kinds import PieceKind
@@ -31,6 +33,34 @@ _FAILURES = {
 _NAMELESS = ("truncated-tool-call", "warning", "a call was cut off before its name")
 
 
+@define
+class Counters:
+    """What a choice did to its text; the names are those of ``Stats``."""
+
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    held_peak: int = 0
+
+
+REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
+    PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
+    PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
+    PieceKind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
+    PieceKind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
+    PieceKind.STRAY: (
+        "orphan-reasoning-close",
+        "warning",
+        "a closer without an opener",
+    ),
+    PieceKind.REBUILT: (
+        "delimiter-stripped",
+        "warning",
+        "characters that would have completed a delimiter",
+    ),
+}
+"""Code, severity and message of the diagnostic for a piece."""
+
+
 class Written(Protocol):
     """Takes what was written into a channel; the piece is its text and place there."""
 
@@ -41,7 +71,7 @@ class Written(Protocol):
     def written_citation(self, taken: Taken, piece: Piece) -> None: ...
 
 
-class Formed:
+class Extracted:
     """One choice's. ``results`` and ``calls`` count what was found."""
 
     def __init__(
@@ -71,7 +101,7 @@ class Formed:
         elif taken.calls:
             self._read_calls(taken, piece, "reasoning" if reasoning else "text")
         else:
-            removed = piece if piece[0] is PieceKind.CALL else None
+            removed = piece[1:] if piece[0] is PieceKind.CALL else None
             self.outlet.diagnose(self.choice, *_NAMELESS, removed)
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None:
