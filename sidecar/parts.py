@@ -31,6 +31,9 @@ else:
 __all__ = ["hot"]  # The type checker wants it said: events are made with it, too.
 
 Json: TypeAlias = Any
+"""A decoded JSON value; its objects are `JsonObject`."""
+
+JsonObject: TypeAlias = dict[str, Any]
 
 
 @frozen

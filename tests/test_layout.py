@@ -31,9 +31,9 @@ ROOMS: dict[str, str] = {
     "framing": "parts values",
     "provider_errors": "parts values",
     "forms": "options values",
-    "dialects": "options values forms text",
-    "text": "forms",
-    "message": "events channel text",
+    "dialects": "options values forms",
+    "text": "values forms",
+    "message": "events",
     "wires": "parts values provider_errors",
     "tools": "parts events options values forms",
     "channel": "events options values forms dialects text message",
@@ -41,13 +41,13 @@ ROOMS: dict[str, str] = {
         "parts events options values framing provider_errors forms text message wires "
         "tools channel"
     ),
-    "history": "events options values forms tools channel stream",
+    "history": "parts events options values forms tools stream",
     "protocol": (
-        " errors events options values framing provider_errors dialects message wires "
-        "tools stream history rpc"
+        " parts errors events options values framing provider_errors dialects message "
+        "wires tools stream history"
     ),
     "rpc": " errors options values protocol",
-    "editor": " errors options values channel history rpc",
+    "editor": " errors options values history rpc",
     "session_files": "options values history",
     "cli": (
         " events options values dialects wires stream history protocol rpc editor "
@@ -167,6 +167,13 @@ def test_a_row_names_what_is_imported() -> None:
     }
     for room, row in ROOMS.items():
         assert set(row.split()) <= used[room], room
+
+
+def test_rooms_stand_above_those_that_import_them() -> None:
+    above: set[str] = set()
+    for room, row in ROOMS.items():
+        assert set(row.split()) <= above, room
+        above.add(room)
 
 
 def test_imports_have_no_circles() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.dialects import lexicon
+from sidecar.channel.setup import lexicon
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.splitter import Splitter
 

@@ -6,23 +6,27 @@ lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from sidecar.dialects import SAFE, SENTINELS, companions, lexicon, tags_of
+from sidecar.dialects import DIALECTS, SAFE, SENTINELS, companions, pair_of, tags_of
 from sidecar.dialects.host_echo import host_forms
+from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
 from sidecar.dialects.profiles import Profile, profile_of
 from sidecar.forms.grammar import Context
+from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
+from sidecar.text.lexicon import Lexicon, Vocabulary
 from sidecar.text.rereading import TwiceSplitter
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
+    from sidecar.forms.form import Dialect
     from sidecar.message.outlet import Outlet
     from sidecar.options import Policy, StreamOptions, Tool
-    from sidecar.text.lexicon import Lexicon
 
 
 @frozen
@@ -131,3 +135,40 @@ def _about(policy: Policy) -> tuple[str, ...]:
     elif policy.tool_calls.mode == "report":
         about.append("calls")
     return tuple(about)
+
+
+@lru_cache(maxsize=64)
+def vocabulary(
+    tags: tuple[str, ...],
+    tagging: tuple[str, ...],
+    families: tuple[str, ...],
+    named: tuple[str, ...],
+    about: frozenset[str],
+    own: Dialect | None,
+) -> Vocabulary:
+    """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
+
+    ``about``: which forms are read. ``own`` are the host's own formats.
+    """
+    pairs = [pair_of(tag) for tag in tags]
+    pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
+    chosen = [(DIALECTS[name], name in named) for name in families]
+    chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
+    chosen += [(own, True)] if own is not None else []
+    return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
+
+
+@lru_cache(maxsize=64)
+def lexicon(
+    tags: tuple[str, ...],
+    families: tuple[str, ...] = (),
+    *,
+    tagging: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+    about: tuple[str, ...] = (),
+    tools: tuple[str, ...] = (),
+    own: Dialect | None = None,
+) -> Lexicon:
+    """All that a stream's splitter stops at."""
+    words = vocabulary(tags, tagging, families, named, frozenset(about), own)
+    return Lexicon(words, tools)

@@ -9,7 +9,7 @@ are satisfied at the same character.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from sidecar.dialects import (
     function_tags,
@@ -23,7 +23,6 @@ from sidecar.dialects import (
     tool_code,
     transcripts,
 )
-from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
 from sidecar.dialects.reasoning_tags import (
     ENDS,
     ENDS_REASONING,
@@ -36,8 +35,9 @@ from sidecar.dialects.reasoning_tags import (
     SENTINELS as SENTINELS,
 )
 from sidecar.forms.form import Dialect, Form
-from sidecar.forms.literals import Delimiters, Pair
-from sidecar.text.lexicon import Lexicon, Vocabulary
+
+if TYPE_CHECKING:
+    from sidecar.forms.literals import Pair
 
 _BARE = re.compile(r"[\w:.-]+")
 
@@ -101,40 +101,3 @@ def companions(named: tuple[str, ...]) -> tuple[str, ...]:
     """The families that were named, and those that come with them."""
     more = (each for name in named for each in WITH.get(name, ()))
     return tuple(dict.fromkeys((*named, *more)))
-
-
-@lru_cache(maxsize=64)
-def vocabulary(
-    tags: tuple[str, ...],
-    tagging: tuple[str, ...],
-    families: tuple[str, ...],
-    named: tuple[str, ...],
-    about: frozenset[str],
-    own: Dialect | None,
-) -> Vocabulary:
-    """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
-
-    ``about``: which forms are read. ``own`` are the host's own formats.
-    """
-    pairs = [pair_of(tag) for tag in tags]
-    pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
-    chosen = [(DIALECTS[name], name in named) for name in families]
-    chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
-    chosen += [(own, True)] if own is not None else []
-    return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
-
-
-@lru_cache(maxsize=64)
-def lexicon(
-    tags: tuple[str, ...],
-    families: tuple[str, ...] = (),
-    *,
-    tagging: tuple[str, ...] = (),
-    named: tuple[str, ...] = (),
-    about: tuple[str, ...] = (),
-    tools: tuple[str, ...] = (),
-    own: Dialect | None = None,
-) -> Lexicon:
-    """All that a stream's splitter stops at."""
-    words = vocabulary(tags, tagging, families, named, frozenset(about), own)
-    return Lexicon(words, tools)

@@ -14,6 +14,7 @@ from sidecar.forms.call_bodies import properties
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     EndedError,
+    ahead,
     line_end,
     literal,
     literals,
@@ -26,7 +27,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import ahead, optional
+from sidecar.forms.shared_grammars import optional
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.pythonic import parse_calls
 from sidecar.values.relaxed import ObjectScanner, parse

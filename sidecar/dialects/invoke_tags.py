@@ -15,6 +15,7 @@ from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     LONGEST_NAME,
+    ahead,
     before,
     blanks,
     label,
@@ -28,7 +29,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import ahead, optional, value
+from sidecar.forms.shared_grammars import optional, value
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 

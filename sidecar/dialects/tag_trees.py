@@ -14,6 +14,7 @@ from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     LONGEST_NAME,
+    ahead,
     literal,
     literals,
     run,
@@ -23,7 +24,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import ahead, value
+from sidecar.forms.shared_grammars import value
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:

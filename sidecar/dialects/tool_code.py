@@ -13,6 +13,7 @@ from sidecar.dialects.python_calls import bare, call_reader, python_calls
 from sidecar.forms.call_bodies import calls_of
 from sidecar.forms.form import Form, Found, WrittenCall
 from sidecar.forms.grammar import (
+    ahead,
     blanks,
     line_end,
     literal,
@@ -26,7 +27,7 @@ from sidecar.forms.grammar import (
     word,
 )
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.shared_grammars import NAME, ahead, optional
+from sidecar.forms.shared_grammars import NAME, optional
 from sidecar.values.jsontext import dumps
 from sidecar.values.pythonic import CallScanner, Declaration
 from sidecar.values.relaxed import ObjectScanner, parse

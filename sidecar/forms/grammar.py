@@ -131,26 +131,39 @@ class Cursor:
         self.furthest = max(self.furthest, self.position + fits + 1)
 
 
-def literal(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads the longest of ``options`` that stands here; an empty one is no match."""
+def ahead(cursor: Cursor, *options: str) -> Reading[str]:
+    """The longest of ``options`` that stands here, unread; empty: none does."""
     longest, firsts = _table(options)
     while True:
         rest = cursor.text[cursor.at : cursor.at + longest]
         if rest and rest[0] not in firsts:
-            raise cursor.mismatch()
-        open_ends = [one for one in options if len(one) > len(rest)]
-        if not cursor.final and any(one.startswith(rest) for one in open_ends):
+            cursor.furthest = max(cursor.furthest, cursor.position + 1)
+            return ""
+        if not cursor.final and _may_become(rest, options):
             yield
             continue
-        found = max(
-            (one for one in options if rest.startswith(one)), key=len, default=None
-        )
-        if found is not None:
-            cursor.at += len(found)
-            return found
-        if any(one.startswith(rest) for one in open_ends):
+        found = [one for one in options if rest.startswith(one)]
+        if not found:
+            cursor.not_here(options, rest)
+        return max(found, key=len, default="")
+
+
+def literal(cursor: Cursor, *options: str) -> Reading[str]:
+    """Reads the longest of ``options`` that stands here; an empty one is no match."""
+    found = yield from ahead(cursor, *options)
+    if not found:
+        rest = cursor.text[cursor.at : cursor.at + _table(options)[0]]
+        if _may_become(rest, options):
             raise EndedError
         raise cursor.mismatch(max(map(_common(rest), options)) + 1)
+    cursor.at += len(found)
+    return found
+
+
+def _may_become(rest: str, options: tuple[str, ...]) -> bool:
+    """Whether more text could make ``rest`` one of the longer ``options``."""
+    size = len(rest)
+    return any(len(one) > size and one.startswith(rest) for one in options)
 
 
 @lru_cache(maxsize=512)

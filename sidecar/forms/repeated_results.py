@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from sidecar.values.equality import equal
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class EchoRules:
 
     def knows(self, value: Any) -> bool:
         """``value`` is a result that the host passed to the model this turn."""
-        return any(_same(value, each) for each in self.known)
+        return any(equal(value, each) for each in self.known)
 
     def proves(self, values: Iterable[Any]) -> bool:
         """White space stands between these objects and the text: still an echo?"""
@@ -43,14 +44,3 @@ def known_value(known: Any) -> Any:
         return loads(known)
     except ValueError:
         return known
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: ``true`` is not 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            _same(value, other[key]) for key, value in one.items()
-        )
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)

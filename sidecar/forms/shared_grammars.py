@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.forms.call_bodies import calls_of, cut_calls
 from sidecar.forms.form import Found
-from sidecar.forms.grammar import literal, peek, scan, space, until
+from sidecar.forms.grammar import ahead, literal, peek, scan, space, until
 from sidecar.forms.kinds import PieceKind
 from sidecar.values.relaxed import ObjectScanner
 
@@ -20,22 +20,6 @@ if TYPE_CHECKING:
     from sidecar.forms.literals import Literals
 
 NAME = re.compile(r"[\w.:/-]*+")
-
-
-def ahead(cursor: Cursor, *options: str) -> Reading[str]:
-    """Which of ``options`` stands here, unread; empty: none."""
-    longest = max(map(len, options))
-    while True:
-        rest = cursor.text[cursor.at : cursor.at + longest]
-        if not cursor.final and any(
-            len(one) > len(rest) and one.startswith(rest) for one in options
-        ):
-            yield
-            continue
-        found = [one for one in options if rest.startswith(one)]
-        if not found:
-            cursor.not_here(options, rest)
-        return max(found, key=len, default="")
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:

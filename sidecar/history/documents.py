@@ -8,7 +8,7 @@ Pure, like ``sidecar.history``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sidecar.history.results import Edit, Repair
+    from sidecar.parts import Json
     from sidecar.values.json_places import Path, Place
 
-Json: TypeAlias = Any
 Cut: TypeAlias = tuple[int, int]
 """``(start, end)`` in code points of a document's text."""
 

@@ -26,10 +26,11 @@ from sidecar.values.jsontext import dumps, is_portable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sidecar.history.messages import Item, Json, Path, Stored
+    from sidecar.history.messages import Item, Path, Stored
     from sidecar.history.reading import Mark, Reading
     from sidecar.history.spans import Piece, Placed, Span
     from sidecar.options import StreamOptions
+    from sidecar.parts import Json
 
 _ROUNDS = 8
 """What a removal uncovers is looked at again, so often at most; once is the rule."""

@@ -10,14 +10,15 @@ shape has no text. Knows nothing of delimiters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from attrs import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Json: TypeAlias = Any
+    from sidecar.parts import Json
+
 Path: TypeAlias = tuple[str | int, ...]
 
 ASSISTANT = frozenset(("assistant", "model", "ai"))

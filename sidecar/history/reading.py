@@ -8,7 +8,6 @@ itself. Positions are code points of all texts of the field, joined.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,6 +25,7 @@ from sidecar.events import (
 from sidecar.history.messages import Call, Text, Thought
 from sidecar.stream.stream import Stream
 from sidecar.tools.classify import from_item
+from sidecar.values.surrogates import without_halves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,8 +56,6 @@ _WIRE = "anthropic"
 
 _STAND_IN = "\ufffc"
 """Text that may not be edited, where its delimiters would matter to other parts."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @frozen
@@ -177,7 +175,7 @@ def _blocks(item: Item, index: int) -> Iterator[dict[str, Any]]:
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
         # One character for one: positions must not move.
-        content["text"] = _SURROGATE.sub("\ufffd", item.text)
+        content["text"] = without_halves(item.text)
     elif isinstance(item, Thought):
         content = {"type": "thinking", "thinking": item.text}
     elif isinstance(item, Call):

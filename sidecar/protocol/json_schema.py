@@ -27,10 +27,10 @@ from typing import (
 from attrs import NOTHING, define, field, fields, fields_dict, frozen, has
 
 from sidecar.events import Span
+from sidecar.parts import JsonObject
 from sidecar.protocol.converter import CHECKS, NOT_ZERO, camel
 
-Json: TypeAlias = dict[str, Any]
-Maker: TypeAlias = Callable[["Definitions", Any, bool], Json]
+Maker: TypeAlias = Callable[["Definitions", Any, bool], JsonObject]
 
 _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -48,7 +48,7 @@ class Rules:
 
     unions: dict[Any, str] = field(factory=dict)
     patches: dict[Any, type] = field(factory=dict)
-    spellings: dict[type, Json] = field(factory=dict)
+    spellings: dict[type, JsonObject] = field(factory=dict)
     known_values: dict[tuple[type, str], tuple[str, ...]] = field(factory=dict)
     numbered: frozenset[type] = frozenset()
 
@@ -62,10 +62,10 @@ class Definitions:
     """
 
     rules: Rules
-    found: dict[str, Json] = field(factory=dict)
+    found: dict[str, JsonObject] = field(factory=dict)
     _names: dict[tuple[Any, bool], str] = field(factory=dict)
 
-    def of(self, hint: Any, *, reads: bool = False) -> Json:
+    def of(self, hint: Any, *, reads: bool = False) -> JsonObject:
         """The schema of a type; classes and unions become definitions."""
         if hint in self.rules.patches:
             return _patch(self, self.rules.patches[hint], reads)
@@ -73,7 +73,9 @@ class Definitions:
             return _named_union(self, hint, reads)
         return next(make for fits, make in _MAKERS if fits(hint))(self, hint, reads)
 
-    def refer(self, key: Any, name: str, reads: bool, make: Callable[[], Json]) -> Json:
+    def refer(
+        self, key: Any, name: str, reads: bool, make: Callable[[], JsonObject]
+    ) -> JsonObject:
         """A reference to the definition of ``key``, made when it is first met."""
         if (key, reads) not in self._names:
             if name in self.found:
@@ -87,8 +89,8 @@ class Definitions:
 # Classes
 
 
-def _class(made: Definitions, kind: Any, reads: bool) -> Json:
-    def make() -> Json:
+def _class(made: Definitions, kind: Any, reads: bool) -> JsonObject:
+    def make() -> JsonObject:
         return _object(made, kind, reads, patch=False)
 
     own = made.refer(kind, kind.__name__, reads, make)
@@ -99,16 +101,16 @@ def _class(made: Definitions, kind: Any, reads: bool) -> Json:
     return {"anyOf": [own, made.refer(name, name, reads, lambda: other)]}
 
 
-def _patch(made: Definitions, kind: Any, reads: bool) -> Json:
+def _patch(made: Definitions, kind: Any, reads: bool) -> JsonObject:
     """Some fields of a class, and of the classes in it."""
 
-    def make() -> Json:
+    def make() -> JsonObject:
         return _object(made, kind, reads, patch=True)
 
     return made.refer(("patch", kind), f"{kind.__name__}Patch", reads, make)
 
 
-def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> Json:
+def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonObject:
     hints = get_type_hints(kind)
     properties = {
         camel(name): {"const": getattr(kind, name)}
@@ -124,7 +126,7 @@ def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> Json:
         elif reads:
             part = _or_null(part)
         properties[camel(each.name)] = part
-    written: Json = {"description": prose(kind), "type": "object"}
+    written: JsonObject = {"description": prose(kind), "type": "object"}
     written |= {"properties": properties} if properties else {}
     written |= {"required": required} if required else {}
     return written | (_facts(kind, "") if reads and not patch else {})
@@ -132,7 +134,7 @@ def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> Json:
 
 def _field(
     made: Definitions, kind: Any, name: str, hint: Any, reads: bool, *, patch: bool
-) -> Json:
+) -> JsonObject:
     """What a field holds when it is there."""
     hint = _without_none(hint)
     if patch and has(hint):
@@ -146,9 +148,9 @@ def _field(
     return {**part, "x-open-enum": list(known)} if known else part
 
 
-def _facts(kind: Any, name: str) -> Json:
+def _facts(kind: Any, name: str) -> JsonObject:
     """What the converter checks beside the type, where the check can say it."""
-    found: Json = getattr(CHECKS.get((kind, name)), "schema", {})
+    found: JsonObject = getattr(CHECKS.get((kind, name)), "schema", {})
     return found
 
 
@@ -185,7 +187,7 @@ def _without_none(hint: Any) -> Any:
     return hint
 
 
-def _or_null(part: Json) -> Json:
+def _or_null(part: JsonObject) -> JsonObject:
     """A field that may be null, which is as good as absent."""
     if not part:
         return part
@@ -197,7 +199,7 @@ def _or_null(part: Json) -> Json:
     return {"anyOf": [*options, {"type": "null"}]}
 
 
-def _nullable_type(part: Json) -> Json:
+def _nullable_type(part: JsonObject) -> JsonObject:
     kinds = part.get("type", [])
     return {"type": [*([kinds] if isinstance(kinds, str) else kinds), "null"]}
 
@@ -206,7 +208,7 @@ def _is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType)
 
 
-def _named_union(made: Definitions, hint: Any, reads: bool) -> Json:
+def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
     """One of some classes by their ``type``, or what a later version adds to them."""
     name = made.rules.unions[hint]
     kinds = get_args(hint)
@@ -218,7 +220,7 @@ def _named_union(made: Definitions, hint: Any, reads: bool) -> Json:
         "required": ["type"],
     }
 
-    def make() -> Json:
+    def make() -> JsonObject:
         numbered = all("seq" in fields_dict(kind) for kind in kinds)
         return {
             "description": "One of these, told apart by `type`.",
@@ -233,24 +235,24 @@ def _named_union(made: Definitions, hint: Any, reads: bool) -> Json:
     return made.refer(hint, name, reads, make)
 
 
-def _union(made: Definitions, hint: Any, reads: bool) -> Json:
+def _union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
     options = [made.of(part, reads=reads) for part in get_args(hint)]
     if all([*option] == ["type"] for option in options):
         return {"type": [option["type"] for option in options]}
     return {"anyOf": options}
 
 
-def _literal(_: Definitions, hint: Any, reads: bool) -> Json:
+def _literal(_: Definitions, hint: Any, reads: bool) -> JsonObject:
     key = "enum" if reads else "x-open-enum"
     return {"type": "string", key: [*get_args(hint)]}
 
 
-def _list(made: Definitions, hint: Any, reads: bool) -> Json:
+def _list(made: Definitions, hint: Any, reads: bool) -> JsonObject:
     items = made.of(get_args(hint)[0], reads=reads)
     return {"type": "array", "items": items} if items else {"type": "array"}
 
 
-def _span(made: Definitions, _: Any, reads: bool) -> Json:
+def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
     edge = {"type": "integer"}
     span = {
         "description": "Code points in the wire's channel, removals included.",

@@ -9,7 +9,7 @@ that no annotation has.
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from attrs import has
 
@@ -31,10 +31,13 @@ from sidecar.message.sources import Source
 from sidecar.options import Tool
 from sidecar.protocol import params
 from sidecar.protocol.handshake import PROTOCOL_VERSION
-from sidecar.protocol.json_schema import Definitions, Json, Rules
+from sidecar.protocol.json_schema import Definitions, Rules
 from sidecar.protocol.methods import METHODS, PATCHES, TOOL_KINDS, WIRE_NAMES, Method
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
 from sidecar.wires.shared.usage import REASONS
+
+if TYPE_CHECKING:
+    from sidecar.parts import JsonObject
 
 SCHEMA_FILE = "stream-sidecar.schema.json"
 TABLE_FILE = "methods.json"
@@ -64,7 +67,7 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     },
 }
 
-_SPELLINGS: dict[type, Json] = {
+_SPELLINGS: dict[type, JsonObject] = {
     Tool: {
         "description": "A tool as Chat Completions spell it, or a provider's own tool,"
         " which goes by its `type`.",
@@ -74,7 +77,7 @@ _SPELLINGS: dict[type, Json] = {
 }
 
 
-def schema() -> Json:
+def schema() -> JsonObject:
     """``$defs`` and nothing else; `table` points into them."""
     made = Definitions(
         Rules(
@@ -98,7 +101,7 @@ def schema() -> Json:
     }
 
 
-def table() -> Json:
+def table() -> JsonObject:
     """Methods, notifications, events and errors, with the names of definitions."""
     notifying = [method for method in METHODS.values() if method.notifies]
     return {
@@ -131,7 +134,7 @@ def result_of(method: Method) -> type[Any]:
     return kind
 
 
-def _row(method: Method) -> Json:
+def _row(method: Method) -> JsonObject:
     row = {"params": method.params.__name__, "result": result_of(method).__name__}
     return {**row, "notifies": method.notifies} if method.notifies else row
 
@@ -151,7 +154,7 @@ def _outside_streams() -> set[Any]:
     return found & {*EVENTS}
 
 
-def _refusals() -> Json:
+def _refusals() -> JsonObject:
     """What is said to a host's mistake: the only shapes that have no class."""
     text, number = {"type": "string"}, {"type": "integer"}
     kinds = [kind.kind for kind in _error_classes()]

@@ -17,14 +17,12 @@ from string import digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sidecar.text.code import BLANKS, Line
+from sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sidecar.forms.literals import Literals
-
-HALVES = "\ud800-\udfff"
-"""Halves of a character of two UTF-16 units: they wait for each other."""
 
 INDENT = 24
 """So many blanks at a line's beginning pass at most; more must be able to wait."""

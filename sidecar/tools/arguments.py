@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias
 
-from sidecar.values.jsontext import dumps, loads
+from sidecar.values.equality import equal
+from sidecar.values.jsontext import loads
 
 State: TypeAlias = Literal["complete", "truncated", "invalid"]
 
@@ -29,10 +30,10 @@ def nothing(text: str) -> bool:
     return len(text) <= _MAX_LEAD and text.strip(_SPACE) in ("", "{}")
 
 
-def equal(one: str, other: str) -> bool:
-    """Both are the same JSON: values of the same types, members in the same order."""
+def same_json(one: str, other: str) -> bool:
+    """Both texts are the same JSON value."""
     try:
-        return dumps(loads(one)) == dumps(loads(other))
+        return equal(loads(one), loads(other))
     except ValueError:
         return False
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from sidecar.parts import CallEndPart, CallPart, DiagnosticPart
-from sidecar.tools.arguments import ArgumentText, equal, nothing
+from sidecar.tools.arguments import ArgumentText, nothing, same_json
 from sidecar.tools.call import Entry, OpenCall, clean_name
 from sidecar.values.jsontext import dumps
 
@@ -198,7 +198,7 @@ class CallAssembler:
         news, and what they put out of force is reported."""
         given = entry.text.text
         if not text.startswith(given):
-            if equal(given, text):
+            if same_json(given, text):
                 return ""
             message = "The whole arguments of a call are not what its fragments were"
             self._report("malformed-chunk", message, given)

@@ -14,10 +14,11 @@ rest (`portable`). `dumps` gives compact JSON text of anything that `loads` can 
 from __future__ import annotations
 
 import json
-import re
 from math import isfinite
 from operator import is_
 from typing import TYPE_CHECKING, Any
+
+from sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 """Arrays and objects of a provider's value nested deeper leave as text in a string."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _INT64 = range(-(2**63), 2**64)
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
@@ -99,7 +99,7 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
 def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
     """Whether `encode` writes ``value`` so that the same is read again."""
     if isinstance(value, str):
-        return type(value) is not NumberText and not _SURROGATE.search(value)
+        return type(value) is not NumberText and not has_half(value)
     if isinstance(value, dict):
         whole = depth > 0 and all(is_portable(key) for key in value)
         return whole and all(is_portable(item, depth - 1) for item in value.values())

@@ -31,9 +31,8 @@ from sidecar.wires.shared.usage import read_usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json, Part
+    from sidecar.parts import Document, Json, JsonObject, Part
     from sidecar.wires.shared.content_blocks import Block
-    from sidecar.wires.shared.document_wire import JsonObject
 
 Kind: TypeAlias = Literal["url", "document", "search-result", "other"]
 

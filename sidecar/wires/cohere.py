@@ -28,9 +28,8 @@ from sidecar.wires.shared.fields import first, type_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document
+    from sidecar.parts import Document, JsonObject
     from sidecar.wires.shared.content_blocks import Block, Index
-    from sidecar.wires.shared.document_wire import JsonObject
 
 _REASONING = "thinking"
 """One name for thinking and the plan of a call: neither repeats the other, which two

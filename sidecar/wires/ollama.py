@@ -15,8 +15,7 @@ from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document
-    from sidecar.wires.shared.document_wire import JsonObject
+    from sidecar.parts import Document, JsonObject
 
 _NAME = "ollama"
 _ANSWERS = frozenset(("message", "response", "thinking"))

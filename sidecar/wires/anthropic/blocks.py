@@ -6,15 +6,14 @@ the object is in ``raw``. Shapes: tools-citations-errors.md 1.2, 3.1 and 5.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sidecar.parts import CitationPart, ErrorPart, ResultPart
+from sidecar.parts import CitationPart, ErrorPart, JsonObject, ResultPart
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-JsonObject: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["url", "document", "search-result"]
 
 _LOCATIONS: dict[str, Kind] = {

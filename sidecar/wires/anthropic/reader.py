@@ -29,9 +29,8 @@ from sidecar.wires.shared.fields import type_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json, Part
+    from sidecar.parts import Document, Json, JsonObject, Part
     from sidecar.wires.shared.content_blocks import Block
-    from sidecar.wires.shared.document_wire import JsonObject
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
 """A call with more than this must go back as it is (``server_name``)."""

@@ -16,8 +16,7 @@ from attrs import define
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
-    from sidecar.wires.shared.document_wire import JsonObject
+    from sidecar.parts import Json, JsonObject
 
 Token: TypeAlias = int | str
 Path: TypeAlias = tuple[Token, ...]

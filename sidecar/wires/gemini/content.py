@@ -29,8 +29,8 @@ from sidecar.wires.gemini.sources import Sources
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Json
-    from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+    from sidecar.parts import Json, JsonObject
+    from sidecar.wires.shared.document_wire import DocumentWire
 
 _SIGNATURE = "thoughtSignature"
 _CODE = "code_execution"

@@ -31,7 +31,8 @@ from sidecar.wires.shared.usage import finish_reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+    from sidecar.parts import JsonObject
+    from sidecar.wires.shared.document_wire import DocumentWire
 
 _EVENTS = ("interaction.", "step.")
 _GOING_ON = ("", "in_progress", "queued")

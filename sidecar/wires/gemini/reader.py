@@ -22,8 +22,7 @@ from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document, Json
-    from sidecar.wires.shared.document_wire import JsonObject
+    from sidecar.parts import Document, Json, JsonObject
 
 _NAME = "gemini"
 

@@ -18,8 +18,8 @@ from sidecar.wires.shared.fields import first, type_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Json
-    from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+    from sidecar.parts import Json, JsonObject
+    from sidecar.wires.shared.document_wire import DocumentWire
 
 Kind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
 

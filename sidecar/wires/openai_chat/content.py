@@ -15,9 +15,8 @@ from sidecar.wires.shared.citations import reference
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import Choice, PartReader
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 
 def content(choice: Choice, value: Json, name: str) -> None:

@@ -16,8 +16,8 @@ from sidecar.wires.openai_chat.sources import azure_context, citations
 from sidecar.wires.shared import citations as cite
 
 if TYPE_CHECKING:
+    from sidecar.parts import JsonObject
     from sidecar.wires.shared.fields import Choice, Reader
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 _PROVIDER = "provider_specific_fields"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sidecar.wires.shared.reasoning_state import JsonObject
+    from sidecar.parts import JsonObject
 
 DOCUMENT = frozenset(
     (

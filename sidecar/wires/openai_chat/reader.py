@@ -26,16 +26,15 @@ from sidecar.parts import (
     WireRow,
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
+from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
 from sidecar.wires.openai_chat.sources import SOURCES, read_sources
 from sidecar.wires.shared.fields import Choice, Identity, malformed
-from sidecar.wires.shared.reasoning_state import same
 from sidecar.wires.shared.usage import finish_reason, read_usage
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document, ErrorPart, Json, Part
-    from sidecar.wires.shared.reasoning_state import JsonObject
+    from sidecar.parts import Document, ErrorPart, Json, JsonObject, Part
 
 _NAME = "openai-chat"
 _ANSWERS = frozenset(("delta", "message", "text"))
@@ -250,7 +249,7 @@ class OpenAIChatWire:
     def _count(self, raw: Json, parts: list[Part]) -> None:
         if raw is not None and not isinstance(raw, dict):
             parts.append(malformed("usage", raw))
-        elif raw is not None and not same(raw, self._usage):
+        elif raw is not None and not equal(raw, self._usage):
             self._usage = raw
             usage = read_usage(raw, _NAME)
             parts += [usage] if usage else []

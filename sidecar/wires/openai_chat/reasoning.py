@@ -10,15 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.parts import ReasoningPart, ReasoningStatePart
+from sidecar.values.equality import equal
 from sidecar.wires.openai_chat.tools import server_call, server_result, server_tool_call
-from sidecar.wires.shared.reasoning_state import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import Choice
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 _STEP_RESULTS = ("search_results", "contents", "result")
 """Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
@@ -74,7 +73,7 @@ def reasoning_steps(choice: Choice, value: Json, name: str) -> None:
         return
     last = choice.given.get(name, [])
     choice.given[name] = value
-    known = len(last) if same(value[: len(last)], last) else 0
+    known = len(last) if equal(value[: len(last)], last) else 0
     for step in choice.objects(value[known:], name):
         _step(choice, step, name)
 

@@ -14,9 +14,8 @@ from sidecar.wires.shared.citations import EXCERPTS, TITLES, URLS, Kind, annotat
 from sidecar.wires.shared.fields import first
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import Choice, Reader
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 _GROUNDING: dict[str, Kind] = {
     "web": "url",

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from sidecar.parts import CallPart, ResultPart
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import Choice
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 _OPAQUE = ("extra_content", "provider_specific_fields", "thought_signature")
 """Keys of a call that must go back with it unchanged (Gemini's thought signatures)."""

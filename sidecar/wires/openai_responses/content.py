@@ -25,10 +25,10 @@ from sidecar.wires.shared.citations import annotation_list
 from sidecar.wires.shared.fields import Choice, type_of
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.openai_responses.items import Item
     from sidecar.wires.openai_responses.tools import Tools
-    from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+    from sidecar.wires.shared.document_wire import DocumentWire
 
 
 @frozen

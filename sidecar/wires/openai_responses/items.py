@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from io import SEEK_END, StringIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
@@ -19,7 +19,8 @@ from sidecar.wires.shared.fields import type_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-JsonObject: TypeAlias = dict[str, Any]
+    from sidecar.parts import JsonObject
+
 
 _TALKING = ("message", "reasoning")
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from sidecar.parts import FinishPart, WireRow
+from sidecar.values.equality import equal
 from sidecar.wires.openai_responses.content import (
     ARGUMENTS,
     INPUT,
@@ -34,15 +35,13 @@ from sidecar.wires.openai_responses.items import Items, family_of
 from sidecar.wires.openai_responses.tools import Tools
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.fields import type_of
-from sidecar.wires.shared.reasoning_state import same
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json
+    from sidecar.parts import Document, Json, JsonObject
     from sidecar.wires.openai_responses.items import Item
-    from sidecar.wires.shared.document_wire import JsonObject
 
     Reader = Callable[[Content, Item, Channel, JsonObject], None]
 
@@ -143,7 +142,7 @@ class OpenAIResponsesWire(DocumentWire):
     def _fail(self, error: Json) -> None:
         """An ``error`` event before has mostly said it."""
         if self._told is None or (
-            error and not same(_facts(error), _facts(self._told))
+            error and not equal(_facts(error), _facts(self._told))
         ):
             self.fail({"error": error} if error else {"type": "response.failed"})
 

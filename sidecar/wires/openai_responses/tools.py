@@ -17,9 +17,9 @@ from sidecar.parts import CallEndPart, CallPart, ResultPart
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.openai_responses.items import Item
-    from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+    from sidecar.wires.shared.document_wire import DocumentWire
 
 
 @frozen

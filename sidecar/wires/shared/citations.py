@@ -14,9 +14,8 @@ from sidecar.parts import CitationPart
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json
+    from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import Choice
-    from sidecar.wires.shared.reasoning_state import JsonObject
 
 Kind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
 Role: TypeAlias = Literal["claim", "marker", "insertion", "block"]

@@ -16,8 +16,9 @@ from sidecar.parts import (
     CallPart,
     DiagnosticPart,
     FinishPart,
+    JsonObject,
 )
-from sidecar.wires.shared.document_wire import DocumentWire, JsonObject
+from sidecar.wires.shared.document_wire import DocumentWire
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:

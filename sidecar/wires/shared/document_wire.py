@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar
 
-from sidecar.parts import DiagnosticPart, MetadataPart
+from sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.wires.shared.fields import objects_of
 from sidecar.wires.shared.usage import merge_usage, read_usage
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from sidecar.parts import Document, Json, Part
 
-JsonObject: TypeAlias = dict[str, Any]
 
 _LATEST_TIME = 10**12
 """Seconds; more is no time, but a mistake."""

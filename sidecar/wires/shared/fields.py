@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import define, evolve, field
 
-from sidecar.parts import DiagnosticPart, ErrorPart, Json, MetadataPart, Part
-from sidecar.wires.shared.reasoning_state import JsonObject, ReasoningState, same
+from sidecar.parts import (
+    DiagnosticPart,
+    ErrorPart,
+    Json,
+    JsonObject,
+    MetadataPart,
+    Part,
+)
+from sidecar.values.equality import equal
+from sidecar.wires.shared.reasoning_state import ReasoningState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +77,7 @@ class Choice:
 
     def changed(self, key: str, item: Json) -> bool:
         """False when ``item`` came before under ``key``, just as it is now."""
-        if key in self.given and same(self.given[key], item):
+        if key in self.given and equal(self.given[key], item):
             return False
         self.given[key] = item
         return True

@@ -7,24 +7,16 @@ that the next request must carry, `ReasoningState` holds both for one choice.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from sidecar.values.jsontext import dumps
+from sidecar.values.equality import equal
 
-Json: TypeAlias = Any
-JsonObject: TypeAlias = dict[str, Any]
+if TYPE_CHECKING:
+    from sidecar.parts import Json, JsonObject
 
 _TEXTS = ("text", "summary")
-
-
-def same(one: Json, other: Json) -> bool:
-    """Equality of JSON values, however deeply nested."""
-    try:
-        return bool(one == other)
-    except RecursionError:
-        return dumps(one) == dumps(other)
 
 
 @define
@@ -105,7 +97,7 @@ class _Detail:
 
 
 def _differ(one: Json, other: Json) -> bool:
-    return bool(one and other) and not same(one, other)
+    return bool(one and other) and not equal(one, other)
 
 
 @define
