@@ -14,7 +14,7 @@ from attrs import frozen
 
 from sidecar.parts import hot
 
-Channel: TypeAlias = Literal["text", "reasoning"]
+ChannelName: TypeAlias = Literal["text", "reasoning"]
 Span: TypeAlias = tuple[int, int]
 """``(start, end)`` in the wire's channel (code points, removals included)."""
 
@@ -72,7 +72,7 @@ class BlockEnd:
     seq: int
     choice: int
     block: int
-    channel: Channel
+    channel: ChannelName
     signature: str | None = None
     opaque: Any = None
     raw_text: str | None = None
@@ -86,7 +86,7 @@ class Reclassify:
     seq: int
     choice: int
     blocks: tuple[int, ...]
-    to: Channel
+    to: ChannelName
 
 
 @frozen
@@ -135,7 +135,7 @@ class ToolCall:
     state: Literal["complete", "truncated", "invalid"]
     executor: Literal["client", "server", "unknown"]
     origin: Literal["structured", "text", "finish-message"]
-    channel: Channel
+    channel: ChannelName
     declared: bool | None
     kind: str
     kind_source: Literal["declared", "table", "annotation", "name", "default"]

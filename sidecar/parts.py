@@ -35,6 +35,8 @@ Json: TypeAlias = Any
 
 JsonObject: TypeAlias = dict[str, Any]
 
+CitationKind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
+
 
 @frozen
 class MetadataPart:
@@ -168,7 +170,7 @@ class CitationPart:
     offsets: code points of the raw answer text at which the provider's own count began.
     """
 
-    kind: Literal["url", "document", "file", "search-result", "other"]
+    kind: CitationKind
     raw: Json
     choice: int = 0
     role: Literal["claim", "marker", "insertion", "block"] = "claim"

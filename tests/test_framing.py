@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecar.framing.framer import FRAMINGS, Framer
-from sidecar.framing.sse import Held
+from sidecar.framing.frames import Held
 from sidecar.parts import DiagnosticPart, Document, DonePart
 from sidecar.values.jsontext import loads
 

@@ -23,7 +23,7 @@ from rpc_client import ROOT
 from sidecar.errors import InvalidParamsError
 from sidecar.events import EVENTS, Span
 from sidecar.protocol.converter import structure, unstructure
-from sidecar.protocol.json_schema import Definitions, Rules
+from sidecar.protocol.json_schema import Definitions, SchemaRules
 from sidecar.protocol.methods import METHODS
 from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
@@ -239,7 +239,7 @@ RICH: dict[str, Any] = {
 
 
 def made(*, reads: bool) -> dict[str, Any]:
-    definitions = Definitions(Rules(patches={Patch: Inner}))
+    definitions = Definitions(SchemaRules(patches={Patch: Inner}))
     definitions.of(Sample, reads=reads)
     return {"$defs": definitions.found}
 
@@ -295,7 +295,7 @@ def test_what_is_written() -> None:
 
 def test_a_class_that_is_read_and_written() -> None:
     """Has two definitions, a patch of it a third."""
-    definitions = Definitions(Rules(patches={Patch: Inner}))
+    definitions = Definitions(SchemaRules(patches={Patch: Inner}))
     assert definitions.of(Inner) == {"$ref": "#/$defs/Inner"}
     assert definitions.of(Inner, reads=True) == {"$ref": "#/$defs/InnerInput"}
     assert definitions.of(Patch, reads=True) == {"$ref": "#/$defs/InnerPatch"}
@@ -309,4 +309,4 @@ def test_a_class_that_is_read_and_written() -> None:
 
 def test_an_unknown_type_is_a_mistake_of_ours() -> None:
     with pytest.raises(StopIteration):
-        Definitions(Rules()).of(bytes)
+        Definitions(SchemaRules()).of(bytes)

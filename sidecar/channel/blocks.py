@@ -14,19 +14,19 @@ from attrs import define, field
 from sidecar.events import BlockEnd, ReasoningDelta, TextDelta
 
 if TYPE_CHECKING:
-    from sidecar.events import Channel, Span
+    from sidecar.events import ChannelName, Span
     from sidecar.message.outlet import Outlet
 
 Source: TypeAlias = Literal["native", "tag"]
 
 
 @define
-class Block:
+class OpenBlock:
     """A block that is or was open. ``removed``: what cleaning took out of it, each with
     its place in the cleaned text."""
 
     number: int
-    channel: Channel
+    channel: ChannelName
     source: Source | None
     size: int = 0
     signature: str | None = None
@@ -40,8 +40,8 @@ class Blocks:
     def __init__(self, choice: int, outlet: Outlet) -> None:
         self.choice = choice
         self.outlet = outlet
-        self.open: Block | None = None
-        self._native: Block | None = None  # the last block of native reasoning
+        self.open: OpenBlock | None = None
+        self._native: OpenBlock | None = None  # the last block of native reasoning
         self._removed: list[tuple[int, str]] = []  # before its block began
 
     def text(self, text: str, span: Span | None) -> int:
@@ -67,13 +67,13 @@ class Blocks:
         block.size += len(text)
         self.outlet.builder.extend(self.choice, block.number, text)
 
-    def _ready(self, channel: Channel, source: Source | None) -> Block:
+    def _ready(self, channel: ChannelName, source: Source | None) -> OpenBlock:
         block = self.open
         if block is not None:
             if block.channel == channel and block.source == source:
                 return block
             self.end()
-        block = self.open = Block(self.outlet.block(), channel, source)
+        block = self.open = OpenBlock(self.outlet.block(), channel, source)
         if source == "native":
             block.removed, self._removed = self._removed, []
             self._native = block
@@ -107,7 +107,7 @@ class Blocks:
         block = self._native
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
-            block = Block(self.outlet.block(), "reasoning", "native")
+            block = OpenBlock(self.outlet.block(), "reasoning", "native")
             self._native = block
         block.signature = signature or block.signature
         if opaque is not None:
@@ -121,7 +121,7 @@ class Blocks:
         block = self.open
         return block is not None and block is self._native and bool(block.signature)
 
-    def _send_end(self, block: Block) -> None:
+    def _send_end(self, block: OpenBlock) -> None:
         self.outlet.send(
             BlockEnd,
             self.choice,
@@ -132,7 +132,7 @@ class Blocks:
             self._raw_text(block) if block.signature and block.removed else None,
         )
 
-    def _raw_text(self, block: Block) -> str | None:
+    def _raw_text(self, block: OpenBlock) -> str | None:
         """The original text of cleaned reasoning; None when texts are not kept."""
         text = self.outlet.builder.any_text(self.choice, block.number)
         if text is None:

@@ -14,7 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.channel.blocks import Blocks
-from sidecar.channel.extracted import REMOVALS, Counters, Extracted
+from sidecar.channel.extracted import REMOVALS, Extracted, TextCounters
 from sidecar.channel.native_reasoning import NativeText
 from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import Watch
@@ -40,7 +40,7 @@ class Channel:
         self.choice = choice
         self._shared = shared
         self.outlet = outlet
-        self.counters = Counters()
+        self.counters = TextCounters()
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self.extracted = Extracted(choice, outlet, self.blocks, written)

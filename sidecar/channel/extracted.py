@@ -17,7 +17,7 @@ from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
-    from sidecar.events import Channel
+    from sidecar.events import ChannelName
     from sidecar.message.outlet import Outlet
     from sidecar.text.pieces import Piece
 
@@ -34,7 +34,7 @@ _NAMELESS = ("truncated-tool-call", "warning", "a call was cut off before its na
 
 
 @define
-class Counters:
+class TextCounters:
     """What a choice did to its text; the names are those of ``Stats``."""
 
     delimiters_stripped: int = 0
@@ -64,7 +64,9 @@ REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
 class Written(Protocol):
     """Takes what was written into a channel; the piece is its text and place there."""
 
-    def written_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None: ...
+    def written_calls(
+        self, taken: Taken, piece: Piece, channel: ChannelName
+    ) -> None: ...
 
     def written_result(self, taken: Taken, piece: Piece) -> None: ...
 
@@ -83,7 +85,7 @@ class Extracted:
         self.written = written
         self.results = 0
         self.calls = 0
-        self._late_calls: list[tuple[Taken, Piece, Channel]] = []
+        self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
         self._late_results: list[tuple[Taken, Piece]] = []
 
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
@@ -104,7 +106,7 @@ class Extracted:
             removed = piece[1:] if piece[0] is PieceKind.CALL else None
             self.outlet.diagnose(self.choice, *_NAMELESS, removed)
 
-    def _read_calls(self, taken: Taken, piece: Piece, channel: Channel) -> None:
+    def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.calls += len(taken.calls)
         if piece[0] is PieceKind.CALL:
             self._end_text()

@@ -19,7 +19,7 @@ from sidecar.history.messages import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sidecar.editor.session import Leak, Message, Placed
+    from sidecar.editor.session import Leak, Placed, SessionMessage
     from sidecar.editor.text import DocumentText
     from sidecar.history.documents import Cut
     from sidecar.history.results import Finding
@@ -54,13 +54,13 @@ class View:
 
     # What leaked
 
-    def leaks(self) -> Iterator[tuple[Placed, Message, Leak]]:
+    def leaks(self) -> Iterator[tuple[Placed, SessionMessage, Leak]]:
         for placed in self.units:
             for message in placed.unit.messages:
                 for leak in message.leaks:
                     yield placed, message, leak
 
-    def malformed(self) -> list[tuple[Placed, Message]]:
+    def malformed(self) -> list[tuple[Placed, SessionMessage]]:
         """The messages with findings."""
         return [
             (placed, message)
@@ -86,7 +86,7 @@ class View:
         """The fixes of what is touched, each as an action without its edit and cuts."""
         start, end = self._span(wanted)
         found: list[tuple[Any, list[Cut]]] = []
-        touched: dict[int, tuple[Placed, Message]] = {}
+        touched: dict[int, tuple[Placed, SessionMessage]] = {}
         for placed, message, leak in self.leaks():
             first, last = placed.start + leak.start, placed.start + leak.end
             if last < start or first > end or message.repair.blocked:
@@ -121,7 +121,7 @@ class View:
         return [types.TextEdit(each, "") for each in self._ranges(sorted(cuts))]
 
     def _moved(
-        self, placed: Placed, message: Message, leak: Leak | None = None
+        self, placed: Placed, message: SessionMessage, leak: Leak | None = None
     ) -> list[Cut]:
         start = placed.start
         cuts = message.cuts(placed.unit.text, leak)
@@ -208,7 +208,9 @@ class View:
         )
 
 
-def _diagnostic(message: Message, leak: Leak, where: types.Range) -> types.Diagnostic:
+def _diagnostic(
+    message: SessionMessage, leak: Leak, where: types.Range
+) -> types.Diagnostic:
     kind, text = leak.finding.kind, _short(leak.finding.text)
     words = f"{_WORDS[kind][0]}: {text}"
     if message.repair.blocked:
@@ -222,7 +224,7 @@ def _diagnostic(message: Message, leak: Leak, where: types.Range) -> types.Diagn
     )
 
 
-def _count(message: Message) -> str:
+def _count(message: SessionMessage) -> str:
     """``3 leaks: 1 delimiter, 2 reasoning``."""
     kinds = Counter(leak.finding.kind for leak in message.leaks)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -230,7 +232,7 @@ def _count(message: Message) -> str:
     return f"{total} leak{'s' if total > 1 else ''}: {told}"
 
 
-def _told(message: Message, leak: Leak) -> str:
+def _told(message: SessionMessage, leak: Leak) -> str:
     """What was extracted here, for a person."""
     finding, repair = leak.finding, message.repair
     parts = [f"**{_WORDS[finding.kind][0]}**"]
@@ -247,7 +249,7 @@ def _told(message: Message, leak: Leak) -> str:
     return "\n\n".join(parts)
 
 
-def _is_only(message: Message, finding: Finding) -> bool:
+def _is_only(message: SessionMessage, finding: Finding) -> bool:
     return sum(leak.finding.kind == finding.kind for leak in message.leaks) == 1
 
 
@@ -262,18 +264,18 @@ def _fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _in_order(placed: Placed) -> Iterator[tuple[Message, Cut]]:
+def _in_order(placed: Placed) -> Iterator[tuple[SessionMessage, Cut]]:
     places = places_of(placed.unit)
     for message in placed.unit.messages:
         yield message, places[message.found.path]
 
 
-def _name(message: Message) -> str:
+def _name(message: SessionMessage) -> str:
     stored = message.found.message
     return role_of(stored) or str(stored.get("type") or "message")
 
 
-def _detail(message: Message) -> str:
+def _detail(message: SessionMessage) -> str:
     content = message.found.message.get("content")
     text = content if isinstance(content, str) else ""
     told = [_short(text)] if text else []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.editor.text import DocumentText
-    from sidecar.history.documents import Cut, Found
+    from sidecar.history.documents import Cut, FoundMessage
     from sidecar.history.results import Finding, Inspection, Repair
     from sidecar.options import StreamOptions
     from sidecar.values.json_places import Path, Place
@@ -39,10 +39,10 @@ class Leak:
 
 
 @frozen
-class Message:
+class SessionMessage:
     """A message of a unit, at ``place`` of its text when it has leaks."""
 
-    found: Found
+    found: FoundMessage
     inspection: Inspection
     repair: Repair
     place: Place | None = None
@@ -59,7 +59,7 @@ class Unit:
     """A JSON text of its own, a line or the document. ``results``: of tools in it."""
 
     text: str
-    messages: tuple[Message, ...] = ()
+    messages: tuple[SessionMessage, ...] = ()
     results: tuple[object, ...] = ()
 
 
@@ -132,7 +132,7 @@ class SessionDocument:
             document = loads(text)
         except (ValueError, RecursionError):
             return
-        messages: list[Message] = []
+        messages: list[SessionMessage] = []
         results: list[object] = []
         for found in messages_in(document):
             messages.append(self._message(found, history, new))
@@ -140,7 +140,9 @@ class SessionDocument:
             yield Unit(text)
         yield Unit(text, tuple(_placed(text, messages)), tuple(results))
 
-    def _message(self, found: Found, history: History, new: _Memory) -> Message:
+    def _message(
+        self, found: FoundMessage, history: History, new: _Memory
+    ) -> SessionMessage:
         key = (dumps(found.message), found.model, history.state)
         known = self._memory.messages.get(key) or new.messages.get(key)
         if known is None:
@@ -149,10 +151,10 @@ class SessionDocument:
         else:
             history.learn(results_of(found.message))
         new.messages[key] = known
-        return Message(found, *known)
+        return SessionMessage(found, *known)
 
 
-def _placed(text: str, messages: list[Message]) -> Iterator[Message]:
+def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, those with findings with their places in ``text``."""
     malformed = [each for each in messages if each.inspection.malformed]
     paths = {id(each): _paths(each) for each in malformed}
@@ -169,7 +171,7 @@ def _placed(text: str, messages: list[Message]) -> Iterator[Message]:
         yield evolve(message, place=places[inner[""]], leaks=tuple(leaks))
 
 
-def _paths(message: Message) -> dict[str, Path]:
+def _paths(message: SessionMessage) -> dict[str, Path]:
     """The paths in the document of a message and of the texts with findings."""
     found = message.found
     inner = {

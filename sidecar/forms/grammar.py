@@ -50,7 +50,7 @@ class EndedError(Exception):
     """The text ended inside the grammar."""
 
 
-class Scanner(Protocol):
+class PartScanner(Protocol):
     """Finds the end of one long part; see ``sidecar.values``."""
 
     @property
@@ -288,7 +288,7 @@ def before(cursor: Cursor, *ends: str) -> Reading[str]:
         yield
 
 
-def scan(cursor: Cursor, scanner: Scanner) -> Reading[Part]:
+def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Part]:
     """Reads what ``scanner`` finds."""
     start = cursor.position
     while True:

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from attrs import evolve
 
-from sidecar.framing.sse import Frame, Held, malformed
+from sidecar.framing.frames import Frame, Held, malformed
 from sidecar.parts import DiagnosticPart, Document
 from sidecar.values.jsontext import decode
 

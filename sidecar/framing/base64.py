@@ -10,8 +10,8 @@ import re
 from binascii import a2b_base64
 from typing import TYPE_CHECKING
 
+from sidecar.framing.frames import Held, take_junk
 from sidecar.framing.json_documents import end_of
-from sidecar.framing.sse import Held, take_junk
 
 if TYPE_CHECKING:
     from sidecar.parts import DiagnosticPart

@@ -6,17 +6,17 @@ import codecs
 from typing import Protocol, TypeAlias
 
 from sidecar.framing.base64 import Base64Reader
-from sidecar.framing.sse import Held, take_junk
+from sidecar.framing.frames import Held, take_junk
 from sidecar.parts import DiagnosticPart
 from sidecar.values.surrogates import SurrogateJoiner
 
-Piece: TypeAlias = str | bytes | DiagnosticPart
+Slice: TypeAlias = str | bytes | DiagnosticPart
 
 
 class Decoder(Protocol):
-    def push(self, chunk: str) -> list[Piece]: ...
+    def push(self, chunk: str) -> list[Slice]: ...
 
-    def close(self) -> list[Piece]: ...
+    def close(self) -> list[Slice]: ...
 
 
 class TextDecoder:
@@ -25,11 +25,11 @@ class TextDecoder:
     def __init__(self) -> None:
         self.joiner = SurrogateJoiner()
 
-    def push(self, chunk: str) -> list[Piece]:
+    def push(self, chunk: str) -> list[Slice]:
         return [self.joiner.push(chunk)]
 
-    def close(self) -> list[Piece]:
-        pieces: list[Piece] = [self.joiner.close()]
+    def close(self) -> list[Slice]:
+        pieces: list[Slice] = [self.joiner.close()]
         count, self.joiner.repaired = self.joiner.repaired, 0
         if count:
             problem = f"Half characters without their partner became U+FFFD: {count}."
@@ -49,17 +49,17 @@ class Base64Decoder:
         self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
         self._is_binary = is_binary
 
-    def push(self, chunk: str) -> list[Piece]:
+    def push(self, chunk: str) -> list[Slice]:
         return [self._decoded(piece) for piece in self._base64.push(chunk)]
 
-    def close(self) -> list[Piece]:
+    def close(self) -> list[Slice]:
         rest, junk = self._base64.close()
         last = self._decoded(rest)
         if isinstance(last, str):
             last += self._utf8.decode(b"", final=True)
         return [last, *junk]
 
-    def _decoded(self, piece: bytes | DiagnosticPart) -> Piece:
+    def _decoded(self, piece: bytes | DiagnosticPart) -> Slice:
         if isinstance(piece, DiagnosticPart):
             return piece
         if self._is_binary is None and piece:
@@ -73,12 +73,12 @@ class NoBytes:
     def __init__(self, limit: int) -> None:
         self._held = Held(limit)
 
-    def push(self, chunk: str) -> list[Piece]:
+    def push(self, chunk: str) -> list[Slice]:
         if chunk:
             self._held.add(chunk)
         return []
 
-    def close(self) -> list[Piece]:
+    def close(self) -> list[Slice]:
         problem = "Text where an event stream needs base64 (encoding)"
         return [*take_junk(self._held, problem)]
 

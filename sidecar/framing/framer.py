@@ -23,9 +23,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from sidecar.framing.aws_eventstream import EventStreamReader
-from sidecar.framing.decoders import Piece, decoder_of
+from sidecar.framing.decoders import Slice, decoder_of
+from sidecar.framing.frames import Frame, Held, frame_of
 from sidecar.framing.json_documents import ArrayReader, SequenceReader
-from sidecar.framing.sse import Frame, Held, SseReader, frame_of
+from sidecar.framing.sse import SseReader
 from sidecar.parts import DiagnosticPart, Document
 
 __all__ = ["FRAMINGS", "Frame", "Framer"]
@@ -77,7 +78,7 @@ class Framer:
         frames = self._read(self._decoder.close())
         return frames + self._reader.close()
 
-    def _read(self, pieces: list[Piece]) -> list[Frame]:
+    def _read(self, pieces: list[Slice]) -> list[Frame]:
         frames: list[Frame] = []
         for piece in pieces:
             if isinstance(piece, DiagnosticPart):

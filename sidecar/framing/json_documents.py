@@ -20,7 +20,7 @@ from itertools import pairwise
 from string import digits, hexdigits
 from typing import ClassVar
 
-from sidecar.framing.sse import Frame, Held, frame_of, malformed
+from sidecar.framing.frames import Frame, Held, frame_of, malformed
 from sidecar.parts import DiagnosticPart, Document
 from sidecar.values.jsontext import loads
 

@@ -1,4 +1,4 @@
-"""Server-sent events in, provider documents out; and what every framing shares.
+"""Server-sent events in, provider documents out.
 
 `SseReader` takes any slices of the text of an event stream (its byte order mark already
 taken off) and gives a frame for every event that says something. The rules are those of
@@ -20,85 +20,11 @@ and joined once, so time is linear; beyond ``limit`` characters nothing is held.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from sidecar.parts import DiagnosticPart, Document, DonePart
-from sidecar.values.jsontext import loads
-
-Frame: TypeAlias = Document | DonePart | DiagnosticPart
-"""What framing gives: a document, the provider's end mark, or what was no document."""
-
-_HEAD = 256
-"""Characters that are shown of an oversize document, and kept of an event's name."""
+from sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
+from sidecar.parts import DiagnosticPart
 
 _LONGEST_FIELD = len("event: ")
 """A held line may exceed the limit by the field that is not part of the document."""
-
-
-class Held:
-    """Text that waits for its end; of more than ``limit`` characters only the head.
-
-    ``pieces`` is empty until something, even an empty text, was added. ``size`` counts
-    what was added, kept or not.
-    """
-
-    __slots__ = ("head", "limit", "pieces", "size")
-
-    def __init__(self, limit: int, head: int = _HEAD) -> None:
-        self.limit = limit
-        self.head = head
-        self.pieces: list[str] = []
-        self.size = 0
-
-    def add(self, text: str) -> None:
-        self.size += len(text)
-        self.pieces.append(text)
-        if self.size > self.limit:
-            self.pieces[-1] = text[: self.head]
-            self.pieces = ["".join(self.pieces)[: self.head]]
-
-    def peek(self) -> str | DiagnosticPart:
-        """All that was added, or the diagnostic that says that it was too much."""
-        text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
-        if self.size <= self.limit:
-            return text
-        return DiagnosticPart(
-            "document-limit",
-            f"A document of {self.size} characters was left out; {self.limit} are"
-            " allowed. raw is its beginning.",
-            raw=text[:_HEAD],
-        )
-
-    def take(self) -> str | DiagnosticPart:
-        """`peek`, and everything is forgotten."""
-        taken = self.peek()
-        self.pieces, self.size = [], 0
-        return taken
-
-
-def malformed(raw: str, problem: str = "Input that is not JSON") -> DiagnosticPart:
-    return DiagnosticPart("malformed-chunk", f"{problem} was left out.", raw=raw)
-
-
-def take_junk(held: Held, problem: str) -> list[DiagnosticPart]:
-    """What is held and is no document, if anything is."""
-    if not held.pieces:
-        return []
-    text = held.take()
-    return [malformed(text, problem) if isinstance(text, str) else text]
-
-
-def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
-    """The frame of one document's text; a diagnostic in its place is passed on."""
-    if isinstance(text, DiagnosticPart):
-        return text
-    try:
-        return Document(loads(text), event)
-    except ValueError:
-        if text.strip() == "[DONE]":
-            return DonePart()
-        # An error needs no JSON: its text says what is wrong.
-        return Document(text, event) if event == "error" else malformed(text)
 
 
 class SseReader:
@@ -107,7 +33,7 @@ class SseReader:
     framing = "sse"
 
     def __init__(self, limit: int) -> None:
-        self._line = Held(limit + _LONGEST_FIELD, _HEAD + _LONGEST_FIELD)
+        self._line = Held(limit + _LONGEST_FIELD, HEAD + _LONGEST_FIELD)
         self._returned = False
         self._event: str | None = None
         self._data = Held(limit)
@@ -188,7 +114,7 @@ class SseReader:
             if name == "data":
                 self._add(self._data, value.removeprefix(" "), missing)
             elif name == "event":
-                self._event = value.removeprefix(" ")[:_HEAD] or None
+                self._event = value.removeprefix(" ")[:HEAD] or None
             self._end_foreign(frames)
 
     def _add(self, held: Held, line: str, missing: int = 0) -> None:

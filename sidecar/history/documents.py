@@ -34,7 +34,7 @@ _PROVIDERS = ("provider", "providerID", "model_provider")
 
 
 @frozen
-class Found:
+class FoundMessage:
     """A message at ``path`` of a document, and what the document says of its origin."""
 
     path: Path
@@ -43,19 +43,19 @@ class Found:
     provider: str | None = None
 
 
-def messages_in(document: Json, path: Path = ()) -> Iterator[Found]:
+def messages_in(document: Json, path: Path = ()) -> Iterator[FoundMessage]:
     """All messages and results of tools, in the order of the document."""
     return _search(document, path, None, None)
 
 
 def _search(
     value: Json, path: Path, model: str | None, provider: str | None
-) -> Iterator[Found]:
+) -> Iterator[FoundMessage]:
     if isinstance(value, dict):
         model = _told(value, _MODELS) or model
         provider = _told(value, _PROVIDERS) or provider
         if _is_message(value):
-            yield Found(path, value, model, provider)
+            yield FoundMessage(path, value, model, provider)
             return
     if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
         return
@@ -99,7 +99,7 @@ def path_of(pointer: str, message: Json) -> Path:
     return tuple(path)
 
 
-def cuts_of(text: str, repairs: Iterable[tuple[Found, Repair]]) -> list[Cut]:
+def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
     """Where ``text``, the document of the messages, is to be cut: sorted, apart."""
     strings: dict[Path, list[Edit]] = {}
     dropped: dict[Path, set[int]] = {}

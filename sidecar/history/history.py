@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sidecar.history.messages import Item, Path, Stored
     from sidecar.history.reading import Mark, Reading
-    from sidecar.history.spans import Piece, Placed, Span
+    from sidecar.history.spans import Placed, RemovedSpan, Span
     from sidecar.options import StreamOptions
     from sidecar.parts import Json
 
@@ -151,11 +151,11 @@ def _shortened(
 # What it says
 
 
-def _pieces(fields: list[_Field]) -> list[Piece]:
+def _pieces(fields: list[_Field]) -> list[RemovedSpan]:
     return [each for one in fields for each in pieces_of(one.removals, one.texts)]
 
 
-def _finding(piece: Piece) -> Finding:
+def _finding(piece: RemovedSpan) -> Finding:
     where = (piece.start, piece.end, piece.start_utf16, piece.end_utf16)
     return Finding(piece.kind, pointer(piece.text.path), *where, piece.removed)
 
@@ -241,12 +241,12 @@ def _repair(fields: list[_Field], dropped: list[Path], message: Json) -> Repair:
     )
 
 
-def _removal(piece: Piece) -> Removal:
+def _removal(piece: RemovedSpan) -> Removal:
     where = (pointer(piece.text.path), piece.start, piece.end)
     return Removal(piece.kind, *where, piece.removed)
 
 
-def _edits(pieces: list[Piece]) -> list[Edit]:
+def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
     """Removals that touch are one edit."""
     joined: list[Edit] = []
     for piece in pieces:

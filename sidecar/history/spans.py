@@ -25,7 +25,7 @@ Placed: TypeAlias = tuple[int, int, "Text"]
 
 
 @frozen
-class Piece:
+class RemovedSpan:
     """A removal within one text, in code points of that text and in UTF-16 units."""
 
     text: Text
@@ -40,8 +40,8 @@ class Piece:
         return self.text.text[self.start : self.end]
 
 
-def pieces_of(removals: Iterable[Mark], whole: list[Placed]) -> Iterator[Piece]:
-    """The removals, each within one text, as `Piece`s."""
+def pieces_of(removals: Iterable[Mark], whole: list[Placed]) -> Iterator[RemovedSpan]:
+    """The removals, each within one text, as `RemovedSpan`s."""
     number = at = units = 0
     for start, end, kind in removals:
         while whole[number][1] <= start:
@@ -51,7 +51,7 @@ def pieces_of(removals: Iterable[Mark], whole: list[Placed]) -> Iterator[Piece]:
         start_utf16 = units + width(text.text[at:first], "utf16")
         units = start_utf16 + width(text.text[first:last], "utf16")
         at = last
-        yield Piece(text, kind, first, last, start_utf16, units)
+        yield RemovedSpan(text, kind, first, last, start_utf16, units)
 
 
 def kept_texts(whole: list[Placed], kept: list[Span]) -> list[str]:

@@ -13,7 +13,7 @@ from attrs import define, evolve, field, fields
 
 from sidecar.events import (
     BlockEnd,
-    Channel,
+    ChannelName,
     Citation,
     Event,
     Finish,
@@ -39,7 +39,7 @@ class _Building:
     Python 3.11 keeps every piece that was written.
     """
 
-    channel: Channel
+    channel: ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
     signature: str | None = None
@@ -171,7 +171,7 @@ class MessageBuilder:
             choice = self._choices[number] = _Choice()
         return choice
 
-    def _building(self, choice: int, block: int, channel: Channel) -> _Building:
+    def _building(self, choice: int, block: int, channel: ChannelName) -> _Building:
         texts = self._choice(choice).texts
         building = texts.get(block)
         if building is None:
@@ -192,7 +192,7 @@ class MessageBuilder:
 
     def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
         """The block of a delta, remembered because most deltas continue a block."""
-        channel: Channel = "text" if isinstance(event, TextDelta) else "reasoning"
+        channel: ChannelName = "text" if isinstance(event, TextDelta) else "reasoning"
         building = self._building(event.choice, event.block, channel)
         if isinstance(event, ReasoningDelta):
             building.source = event.source

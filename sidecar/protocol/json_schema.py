@@ -4,7 +4,7 @@ The spelling is that of ``converter``, read from the same annotations. What the
 host sends (``reads``) is closed: enumerations are ``enum``, null equals absent. What
 the sidecar sends is open: enumerations are strings with ``x-open-enum``, unions end in
 an ``Unknown...`` variant, and there is no null. What annotations do not say is in the
-`Rules` and in the converter's `CHECKS`.
+`SchemaRules` and in the converter's `CHECKS`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 @frozen
-class Rules:
+class SchemaRules:
     """What the annotations do not say.
 
     ``unions``: unions of classes that differ in ``type``, with their names.
@@ -61,7 +61,7 @@ class Definitions:
     ``Input`` or ``Output`` behind its name.
     """
 
-    rules: Rules
+    rules: SchemaRules
     found: dict[str, JsonObject] = field(factory=dict)
     _names: dict[tuple[Any, bool], str] = field(factory=dict)
 

@@ -31,7 +31,7 @@ from sidecar.message.sources import Source
 from sidecar.options import Tool
 from sidecar.protocol import params
 from sidecar.protocol.handshake import PROTOCOL_VERSION
-from sidecar.protocol.json_schema import Definitions, Rules
+from sidecar.protocol.json_schema import Definitions, SchemaRules
 from sidecar.protocol.methods import METHODS, PATCHES, TOOL_KINDS, WIRE_NAMES, Method
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
 from sidecar.wires.shared.usage import REASONS
@@ -80,7 +80,7 @@ _SPELLINGS: dict[type, JsonObject] = {
 def schema() -> JsonObject:
     """``$defs`` and nothing else; `table` points into them."""
     made = Definitions(
-        Rules(
+        SchemaRules(
             unions={Event: "Event", Block: "Block"},
             patches=PATCHES,
             spellings=_SPELLINGS,

@@ -53,7 +53,7 @@ def _ensure_open(descriptor: int) -> None:
             os.close(null)
 
 
-class Connection(Protocol):
+class Conversation(Protocol):
     """What the reading loop drives: bytes in, bytes out."""
 
     exit_code: int | None
@@ -61,7 +61,7 @@ class Connection(Protocol):
     def push(self, data: bytes) -> bytes: ...
 
 
-def pump(stdin: int, connection: Connection, writer: Writer) -> None:
+def pump(stdin: int, connection: Conversation, writer: Writer) -> None:
     """Reads until the end of input or until the connection has an exit code."""
     while connection.exit_code is None and (data := _read(stdin)):
         writer.send(connection.push(data))

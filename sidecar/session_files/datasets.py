@@ -22,7 +22,7 @@ from sidecar.values.jsontext import encode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.history.documents import Found
+    from sidecar.history.documents import FoundMessage
     from sidecar.history.results import Repair
     from sidecar.options import StreamOptions
 
@@ -120,7 +120,7 @@ class RowRepair:
         return new, encode([_plain(report), removals])
 
 
-def replaced(value: Any, repairs: list[tuple[Found, Repair]]) -> Any:
+def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
     """``value`` with the repaired messages in their places; it is changed itself."""
     for found, repair in repairs:
         if not repair.changed or repair.message is ABSENT:

@@ -14,7 +14,7 @@ from sidecar.values.jsontext import loads
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.history.documents import Found
+    from sidecar.history.documents import FoundMessage
     from sidecar.history.history import History
     from sidecar.history.results import Repair
     from sidecar.session_files.reports import Tally
@@ -77,7 +77,7 @@ def _repair(
         new.keep(data)
 
 
-def repairs_of(text: str, history: History) -> list[tuple[Found, Repair]]:
+def repairs_of(text: str, history: History) -> list[tuple[FoundMessage, Repair]]:
     """The messages of a document with their repairs; ValueError: it is not JSON."""
     document = loads(text.removeprefix(_BOM))
     return [
@@ -86,7 +86,7 @@ def repairs_of(text: str, history: History) -> list[tuple[Found, Repair]]:
     ]
 
 
-def repaired(text: str, repairs: list[tuple[Found, Repair]]) -> str:
+def repaired(text: str, repairs: list[tuple[FoundMessage, Repair]]) -> str:
     """``text`` with the repairs of its messages; nothing else of it changes."""
     bom = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)

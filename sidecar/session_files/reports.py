@@ -14,7 +14,7 @@ from sidecar.history.repair_counts import RepairCounts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sidecar.history.documents import Found
+    from sidecar.history.documents import FoundMessage
     from sidecar.history.repair_counts import ModelRepairCounters
     from sidecar.history.results import Repair
 
@@ -57,7 +57,7 @@ class Tally:
         self._tell = tell
         self._counts = RepairCounts()
 
-    def add(self, place: dict[str, Any], found: Found, repair: Repair) -> None:
+    def add(self, place: dict[str, Any], found: FoundMessage, repair: Repair) -> None:
         """The repair of one message; ``place`` says where in the file it is."""
         if read_message(found.message) is None:
             return
@@ -95,7 +95,7 @@ def add_report(whole: FileReport, part: FileReport) -> None:
     whole.removed, whole.models = total.removed, total.by_model
 
 
-def _records(found: Found, repair: Repair) -> Iterator[dict[str, Any]]:
+def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
     """The removals of one message with what stood around them."""
     message = "".join(f"/{name}" for name in found.path)
     more = {"model": found.model} if found.model else {}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sidecar.history.documents import Found, cuts_of, spliced
+from sidecar.history.documents import FoundMessage, cuts_of, spliced
 from sidecar.history.history import History
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.replacing import FileChangedError
@@ -199,7 +199,7 @@ def _repair_content(
 ) -> str | None:
     """Of a cell that is the content of a message: JSON of its parts, or its text."""
     content = _parts(row.cell)
-    found = Found((), {"role": row.role, "content": content}, row.model)
+    found = FoundMessage((), {"role": row.role, "content": content}, row.model)
     repair = history.repair(found.message, row.model)
     tally.add(place, found, repair)
     if not repair.changed:

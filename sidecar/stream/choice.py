@@ -13,6 +13,7 @@ from attrs import evolve
 
 from sidecar.channel.channel import Channel
 from sidecar.events import (
+    ChannelName,
     Citation,
     Diagnostic,
     Finish,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sidecar.channel.setup import Surroundings
-    from sidecar.events import Channel as ChannelName
     from sidecar.events import Span, ToolCall
     from sidecar.forms.candidate import Taken
     from sidecar.parts import (

@@ -15,7 +15,7 @@ from sidecar.values.jsontext import dumps
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.events import Channel, Span, ToolCall
+    from sidecar.events import ChannelName, Span, ToolCall
     from sidecar.forms.form import WrittenCall
 
 
@@ -25,7 +25,7 @@ def opened(
     start: int,
     *,
     dialect: str,
-    channel: Channel,
+    channel: ChannelName,
     choice: int,
     number: int,
 ) -> Iterator[tuple[OpenCall, Span]]:

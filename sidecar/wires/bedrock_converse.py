@@ -12,9 +12,10 @@ Never raises for any JSON value: see `shared.document_wire`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.parts import (
+    CitationKind,
     CitationPart,
     DonePart,
     MetadataPart,
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.parts import Document, Json, JsonObject, Part
-    from sidecar.wires.shared.content_blocks import Block
+    from sidecar.wires.shared.content_blocks import ContentBlock
 
-Kind: TypeAlias = Literal["url", "document", "search-result", "other"]
 
 _INDEX = "contentBlockIndex"
 _NAMES = (":event-type", ":exception-type")
@@ -50,7 +50,7 @@ _TELLING = {
 }
 """Key of a bare payload -> its event; the first that is there counts."""
 
-_LOCATIONS: dict[str, Kind] = {
+_LOCATIONS: dict[str, CitationKind] = {
     "web": "url",
     "documentChar": "document",
     "documentPage": "document",
@@ -75,7 +75,7 @@ class BedrockConverseWire(BlockWire):
         if not events:
             self.unread(value, named)
 
-    def last(self, block: Block) -> list[Part]:
+    def last(self, block: ContentBlock) -> list[Part]:
         """A result comes in pieces; all that have come by now."""
         item = block.item
         if not item:
@@ -123,18 +123,18 @@ class BedrockConverseWire(BlockWire):
 
     # Members of a block
 
-    def _members(self, block: Block, members: JsonObject) -> None:
+    def _members(self, block: ContentBlock, members: JsonObject) -> None:
         for name, item in members.items():
             if name in _MEMBERS and item is not None:
                 _MEMBERS[name](self, block, members)
             elif item is not None:
                 self.ignored(name, members)
 
-    def _text(self, _block: Block, members: JsonObject) -> None:
+    def _text(self, _block: ContentBlock, members: JsonObject) -> None:
         if text := self.text(members, "text"):
             self.parts.append(TextPart(text))
 
-    def _tool_use(self, block: Block, members: JsonObject) -> None:
+    def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
         """Its start, a fragment of its input, or all of it."""
         item = self.body(members, "toolUse")
         told = {}
@@ -145,7 +145,7 @@ class BedrockConverseWire(BlockWire):
             told["id"] = self.text(item, "toolUseId")
         self.call(block, item.get("input"), **told)
 
-    def _tool_result(self, block: Block, members: JsonObject) -> None:
+    def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
         """Its start or all of it (an object), or more of its content (a list)."""
         item, content = members["toolResult"], block.item.get("content", [])
         if isinstance(item, list):
@@ -156,7 +156,7 @@ class BedrockConverseWire(BlockWire):
         content += self.objects(item, "content")
         block.item |= item | {"content": content}
 
-    def _reasoning(self, block: Block, members: JsonObject) -> None:
+    def _reasoning(self, block: ContentBlock, members: JsonObject) -> None:
         """Whole blocks have text and signature in an object of their own."""
         item = self.body(members, "reasoningContent")
         item = item | self.body(item, "reasoningText")
@@ -168,11 +168,11 @@ class BedrockConverseWire(BlockWire):
             opaque = {"reasoningContent": {"redactedContent": redacted}}
             self.parts.append(ReasoningStatePart(0, None, opaque, block.key))
 
-    def _citation(self, _block: Block, members: JsonObject) -> None:
+    def _citation(self, _block: ContentBlock, members: JsonObject) -> None:
         for item in self.each(members, "citation"):
             self._cite(item)
 
-    def _cited(self, block: Block, members: JsonObject) -> None:
+    def _cited(self, block: ContentBlock, members: JsonObject) -> None:
         """A whole block of text with its citations."""
         item = self.body(members, "citationsContent")
         for citation in self.objects(item, "citations"):
@@ -201,7 +201,9 @@ class BedrockConverseWire(BlockWire):
 
 
 _Reader: TypeAlias = "Callable[[BedrockConverseWire, JsonObject], None]"
-_MemberReader: TypeAlias = "Callable[[BedrockConverseWire, Block, JsonObject], None]"
+_MemberReader: TypeAlias = (
+    "Callable[[BedrockConverseWire, ContentBlock, JsonObject], None]"
+)
 
 _EVENTS: dict[str, _Reader] = {
     "messageStart": BedrockConverseWire._message_start,

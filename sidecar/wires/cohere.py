@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.parts import Document, JsonObject
-    from sidecar.wires.shared.content_blocks import Block, Index
+    from sidecar.wires.shared.content_blocks import ContentBlock, Index
 
 _REASONING = "thinking"
 """One name for thinking and the plan of a call: neither repeats the other, which two
@@ -51,7 +51,7 @@ class CohereWire(BlockWire):
         self._length = 0
         self._begins: dict[Index, int] = {}
 
-    def start(self, index: Index) -> Block:
+    def start(self, index: Index) -> ContentBlock:
         self._begins[index] = self._length
         return super().start(index)
 

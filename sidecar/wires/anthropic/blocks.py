@@ -6,17 +6,16 @@ the object is in ``raw``. Shapes: tools-citations-errors.md 1.2, 3.1 and 5.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from sidecar.parts import CitationPart, ErrorPart, JsonObject, ResultPart
+from sidecar.parts import CitationKind, CitationPart, ErrorPart, JsonObject, ResultPart
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Kind: TypeAlias = Literal["url", "document", "search-result"]
 
-_LOCATIONS: dict[str, Kind] = {
+_LOCATIONS: dict[str, CitationKind] = {
     "web_search_result_location": "url",
     "char_location": "document",
     "page_location": "document",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.parts import Document, Json, JsonObject, Part
-    from sidecar.wires.shared.content_blocks import Block
+    from sidecar.wires.shared.content_blocks import ContentBlock
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
 """A call with more than this must go back as it is (``server_name``)."""
@@ -51,7 +51,7 @@ class AnthropicWire(BlockWire):
         else:
             read(self, value)
 
-    def last(self, block: Block) -> list[Part]:
+    def last(self, block: ContentBlock) -> list[Part]:
         if not block.item:
             return []
         return [ReasoningStatePart(opaque=block.item, block=block.key)]
@@ -122,16 +122,16 @@ class AnthropicWire(BlockWire):
         else:
             _BLOCKS.get(kind, AnthropicWire._other)(self, block, item)
 
-    def _text_block(self, block: Block, item: JsonObject) -> None:
+    def _text_block(self, block: ContentBlock, item: JsonObject) -> None:
         for each in self.objects(item, "citations"):
             self.parts.append(citation(each))
         self._text(block, item)
 
-    def _thinking_block(self, block: Block, item: JsonObject) -> None:
+    def _thinking_block(self, block: ContentBlock, item: JsonObject) -> None:
         self._thinking(block, item)
         self._signature(block, item)
 
-    def _call(self, block: Block, item: JsonObject) -> None:
+    def _call(self, block: ContentBlock, item: JsonObject) -> None:
         self.call(
             block,
             item.get("input"),
@@ -142,53 +142,53 @@ class AnthropicWire(BlockWire):
             raw=None if item.keys() <= _PLAIN_CALL else item,
         )
 
-    def _result(self, _block: Block, item: JsonObject) -> None:
+    def _result(self, _block: ContentBlock, item: JsonObject) -> None:
         """Of a server's call, which may be in the message before (1.5)."""
         self.parts.append(result(item, self.tools))
 
-    def _state(self, block: Block, item: JsonObject) -> None:
+    def _state(self, block: ContentBlock, item: JsonObject) -> None:
         """A block that must go back unchanged and says nothing to a reader."""
         block.item = dict(item)
 
-    def _fallback(self, block: Block, item: JsonObject) -> None:
+    def _fallback(self, block: ContentBlock, item: JsonObject) -> None:
         """From here on another model answers."""
         model = self.text(self.body(item, "to"), "model")
         if model:
             self.parts.append(MetadataPart(model=model))
         self._state(block, item)
 
-    def _other(self, _block: Block, item: JsonObject) -> None:
+    def _other(self, _block: ContentBlock, item: JsonObject) -> None:
         self.ignored("content_block", item)
 
     # Deltas
 
-    def _text(self, _block: Block, delta: JsonObject) -> None:
+    def _text(self, _block: ContentBlock, delta: JsonObject) -> None:
         if text := self.text(delta, "text"):
             self.parts.append(TextPart(text))
 
-    def _thinking(self, block: Block, delta: JsonObject) -> None:
+    def _thinking(self, block: ContentBlock, delta: JsonObject) -> None:
         if text := self.text(delta, "thinking"):
             self.parts.append(ReasoningPart(text, "thinking", 0, block.key))
 
-    def _signature(self, block: Block, delta: JsonObject) -> None:
+    def _signature(self, block: ContentBlock, delta: JsonObject) -> None:
         if signature := self.text(delta, "signature"):
             self.parts.append(ReasoningStatePart(0, signature, None, block.key))
 
-    def _arguments(self, block: Block, delta: JsonObject) -> None:
+    def _arguments(self, block: ContentBlock, delta: JsonObject) -> None:
         self.call(block, self.text(delta, "partial_json"))
 
-    def _citation(self, _block: Block, delta: JsonObject) -> None:
+    def _citation(self, _block: ContentBlock, delta: JsonObject) -> None:
         """Comes before the text that it is for, in that text's block."""
         for each in self.each(delta, "citation"):
             self.parts.append(citation(each))
 
-    def _compaction(self, block: Block, delta: JsonObject) -> None:
+    def _compaction(self, block: ContentBlock, delta: JsonObject) -> None:
         told = {name: value for name, value in delta.items() if value is not None}
         block.item |= told | {"type": "compaction"}
 
 
 _Reader: TypeAlias = "Callable[[AnthropicWire, JsonObject], None]"
-_BlockReader: TypeAlias = "Callable[[AnthropicWire, Block, JsonObject], None]"
+_BlockReader: TypeAlias = "Callable[[AnthropicWire, ContentBlock, JsonObject], None]"
 
 _EVENTS: dict[str, _Reader] = {
     "message_start": AnthropicWire._message_start,

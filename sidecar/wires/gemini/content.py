@@ -47,7 +47,7 @@ class _StreamedCall:
     arguments: PartialArguments = field(factory=PartialArguments)
 
 
-class Candidate:
+class GeminiCandidate:
     """State of one candidate between documents."""
 
     def __init__(self, wire: DocumentWire, index: int) -> None:
@@ -266,16 +266,16 @@ class Candidate:
         self._sign(part)
 
 
-PARTS: dict[str, Callable[[Candidate, JsonObject, str], None]] = {
-    "text": Candidate._text,
-    "inlineData": Candidate._ignored,
-    "fileData": Candidate._ignored,
-    "functionCall": Candidate._function_call,
-    "functionResponse": Candidate._tool_response,
-    "executableCode": Candidate._code,
-    "codeExecutionResult": Candidate._code_result,
-    "toolCall": Candidate._tool_call,
-    "toolResponse": Candidate._tool_response,
+PARTS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
+    "text": GeminiCandidate._text,
+    "inlineData": GeminiCandidate._ignored,
+    "fileData": GeminiCandidate._ignored,
+    "functionCall": GeminiCandidate._function_call,
+    "functionResponse": GeminiCandidate._tool_response,
+    "executableCode": GeminiCandidate._code,
+    "codeExecutionResult": GeminiCandidate._code_result,
+    "toolCall": GeminiCandidate._tool_call,
+    "toolResponse": GeminiCandidate._tool_response,
 }
 """The fields of a part, in the order in which they are read."""
 

@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sidecar.parts import DiagnosticPart, DonePart, FinishPart, WireRow
-from sidecar.wires.gemini.content import Candidate
+from sidecar.wires.gemini.content import GeminiCandidate
 from sidecar.wires.gemini.interactions import Interaction, is_interaction
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.usage import finish_reason
@@ -59,7 +59,7 @@ class GeminiWire(DocumentWire):
 
     def __init__(self, provider: str | None) -> None:
         super().__init__(provider)
-        self._candidates: dict[int, Candidate] = {}
+        self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
         self._who = ("", "")
 
@@ -108,13 +108,13 @@ class GeminiWire(DocumentWire):
         if raw:
             self._finish(candidate, item, raw)
 
-    def _at(self, index: int) -> Candidate:
+    def _at(self, index: int) -> GeminiCandidate:
         candidate = self._candidates.get(index)
         if candidate is None:
-            candidate = self._candidates[index] = Candidate(self, index)
+            candidate = self._candidates[index] = GeminiCandidate(self, index)
         return candidate
 
-    def _finish(self, candidate: Candidate, item: JsonObject, raw: str) -> None:
+    def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
         """A call that the model wrote wrongly is told in the message alone."""
         reason = finish_reason(raw, _NAME)
         candidate.end_call(cut=reason != "stop")

@@ -8,11 +8,11 @@ they are given at the end, when it is known that nothing cites them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from sidecar.parts import CitationPart
+from sidecar.parts import CitationKind, CitationPart
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.document_wire import DocumentWire
 
-Kind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, CitationKind] = {
     "web": "url",
     "retrievedContext": "document",
     "maps": "other",
     "image": "other",
 }
-_ANNOTATIONS: dict[str, Kind] = {"url_citation": "url", "file_citation": "file"}
+_ANNOTATIONS: dict[str, CitationKind] = {"url_citation": "url", "file_citation": "file"}
 _URLS = ("uri", "url", "sourceUri", "document_uri", "source")
 _TITLES = ("title", "documentName", "displayName", "file_name", "name")
 

@@ -16,10 +16,10 @@ from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import Choice, PartReader
+    from sidecar.wires.shared.fields import ChoiceState, PartReader
 
 
-def content(choice: Choice, value: Json, name: str) -> None:
+def content(choice: ChoiceState, value: Json, name: str) -> None:
     """``content``: a string, or an array of typed parts and strings."""
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, str):
@@ -31,7 +31,7 @@ def content(choice: Choice, value: Json, name: str) -> None:
             choice.malformed(name, part)
 
 
-def refusal(choice: Choice, value: Json, name: str) -> None:
+def refusal(choice: ChoiceState, value: Json, name: str) -> None:
     """``refusal``: what the model says instead of an answer. It is no answer text
     (hosts parse that), so it is collected for one error at the end."""
     if isinstance(value, str):
@@ -40,7 +40,7 @@ def refusal(choice: Choice, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
-def audio(choice: Choice, value: Json, name: str) -> None:
+def audio(choice: ChoiceState, value: Json, name: str) -> None:
     """``audio``: the transcript is the answer's text; the sound is left out."""
     if isinstance(value, dict):
         _say(choice, choice.text(value, "transcript") or "")
@@ -48,25 +48,25 @@ def audio(choice: Choice, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
-def images(choice: Choice, value: Json, name: str) -> None:
+def images(choice: ChoiceState, value: Json, name: str) -> None:
     """``images``: no event carries them."""
     choice.ignored(name, value)
 
 
-def _say(choice: Choice, text: str) -> None:
+def _say(choice: ChoiceState, text: str) -> None:
     if text:
         choice.parts.append(TextPart(text, choice.index))
 
 
-def _text(choice: Choice, part: JsonObject, name: str) -> None:
+def _text(choice: ChoiceState, part: JsonObject, name: str) -> None:
     _say(choice, choice.text(part, "text") or "")
 
 
-def _refusal(choice: Choice, part: JsonObject, name: str) -> None:
+def _refusal(choice: ChoiceState, part: JsonObject, name: str) -> None:
     refusal(choice, choice.text(part, "refusal") or "", name)
 
 
-def _other(choice: Choice, part: JsonObject, name: str) -> None:
+def _other(choice: ChoiceState, part: JsonObject, name: str) -> None:
     choice.ignored(name, part)
 
 

@@ -17,7 +17,7 @@ from sidecar.wires.shared import citations as cite
 
 if TYPE_CHECKING:
     from sidecar.parts import JsonObject
-    from sidecar.wires.shared.fields import Choice, Reader
+    from sidecar.wires.shared.fields import ChoiceState, Reader
 
 _PROVIDER = "provider_specific_fields"
 
@@ -64,7 +64,7 @@ _PROVIDER_RANKS = {
 }
 
 
-def read_delta(choice: Choice, delta: JsonObject) -> None:
+def read_delta(choice: ChoiceState, delta: JsonObject) -> None:
     """Appends the parts of ``delta`` to ``choice.parts``; null fields are absent."""
     choice.delta = delta
     found = [

@@ -30,7 +30,7 @@ from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
 from sidecar.wires.openai_chat.sources import SOURCES, read_sources
-from sidecar.wires.shared.fields import Choice, Identity, malformed
+from sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from sidecar.wires.shared.usage import finish_reason, read_usage
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class OpenAIChatWire:
         self._provider = provider
         self._identity = Identity()
         self._usage: Json = None
-        self._choices: dict[int, Choice] = {}
+        self._choices: dict[int, ChoiceState] = {}
         #: choices that have said something
         self._heard: set[int] = set()
         #: what the choices of the document being read say of their end
@@ -203,10 +203,10 @@ class OpenAIChatWire:
         if opaque := state.opaque():
             parts.append(ReasoningStatePart(index, None, opaque, state.block))
 
-    def _open(self, index: int, document: JsonObject, parts: list[Part]) -> Choice:
+    def _open(self, index: int, document: JsonObject, parts: list[Part]) -> ChoiceState:
         choice = self._choices.get(index)
         if choice is None:
-            choice = self._choices[index] = Choice(index)
+            choice = self._choices[index] = ChoiceState(index)
         choice.document, choice.parts = document, parts
         return choice
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import Choice
+    from sidecar.wires.shared.fields import ChoiceState
 
 _STEP_RESULTS = ("search_results", "contents", "result")
 """Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
 
 
-def plain(choice: Choice, value: Json, name: str) -> None:
+def plain(choice: ChoiceState, value: Json, name: str) -> None:
     """``reasoning_content``, ``reasoning`` and the like: a string."""
     if not isinstance(value, str):
         choice.malformed(name, value)
@@ -32,7 +32,7 @@ def plain(choice: Choice, value: Json, name: str) -> None:
         choice.parts.append(part)
 
 
-def thinking_blocks(choice: Choice, value: Json, name: str) -> None:
+def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's copy of Anthropic's blocks: text, signature alone, or redacted."""
     for item in choice.objects(value, name):
         if item.get("data") is not None:
@@ -42,7 +42,7 @@ def thinking_blocks(choice: Choice, value: Json, name: str) -> None:
             _fragment(choice, name, text, signature)
 
 
-def reasoning_details(choice: Choice, value: Json, name: str) -> None:
+def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
     """OpenRouter's list: text, summary, encrypted, and tools that the server ran."""
     for item in choice.objects(value, name):
         choice.reasoning.merge(item)
@@ -55,7 +55,7 @@ def reasoning_details(choice: Choice, value: Json, name: str) -> None:
             choice.reasoning.blocks(name).seal()
 
 
-def content_part(choice: Choice, part: JsonObject, name: str) -> None:
+def content_part(choice: ChoiceState, part: JsonObject, name: str) -> None:
     """A ``thinking`` or ``reasoning`` part of a content array, lists inside or not."""
     for field in ("thinking", "reasoning", "summary", "text", "content"):
         for text, signature in _pieces(choice, part.get(field), name):
@@ -63,7 +63,7 @@ def content_part(choice: Choice, part: JsonObject, name: str) -> None:
     _fragment(choice, name, None, part.get("signature"))
 
 
-def reasoning_steps(choice: Choice, value: Json, name: str) -> None:
+def reasoning_steps(choice: ChoiceState, value: Json, name: str) -> None:
     """Perplexity: thoughts, each with at most one tool that the server ran.
 
     A list that begins with all of the list before is cumulative.
@@ -78,7 +78,7 @@ def reasoning_steps(choice: Choice, value: Json, name: str) -> None:
         _step(choice, step, name)
 
 
-def signatures(choice: Choice, value: Json, name: str) -> None:
+def signatures(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``thought_signatures`` of Gemini's parts: each document has its own."""
     if isinstance(value, list):
         choice.reasoning.carry("thought_signatures").extend(value)
@@ -86,7 +86,7 @@ def signatures(choice: Choice, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
-def compaction(choice: Choice, value: Json, name: str) -> None:
+def compaction(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``compaction_blocks``: cumulative, the last list counts."""
     if isinstance(value, list):
         choice.reasoning.carry("compaction_blocks")[:] = value
@@ -94,7 +94,9 @@ def compaction(choice: Choice, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
-def _fragment(choice: Choice, name: str, text: str | None, signature: Json) -> None:
+def _fragment(
+    choice: ChoiceState, name: str, text: str | None, signature: Json
+) -> None:
     if signature is not None and not isinstance(signature, str):
         choice.malformed(f"{name}.signature", signature)
         signature = None
@@ -109,7 +111,7 @@ def _fragment(choice: Choice, name: str, text: str | None, signature: Json) -> N
     reasoning.block = blocks.key
 
 
-def _redacted(choice: Choice, item: JsonObject, name: str) -> None:
+def _redacted(choice: ChoiceState, item: JsonObject, name: str) -> None:
     blocks = choice.reasoning.blocks(name)
     blocks.single()
     choice.reasoning.block = blocks.key
@@ -119,7 +121,7 @@ def _redacted(choice: Choice, item: JsonObject, name: str) -> None:
         choice.parts.append(part)
 
 
-def _pieces(choice: Choice, value: Json, name: str) -> Iterator[tuple[str, Json]]:
+def _pieces(choice: ChoiceState, value: Json, name: str) -> Iterator[tuple[str, Json]]:
     """``(text, signature)`` of a string, or of a list of strings and text objects."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
@@ -130,7 +132,7 @@ def _pieces(choice: Choice, value: Json, name: str) -> Iterator[tuple[str, Json]
             choice.malformed(name, item)
 
 
-def _step(choice: Choice, step: JsonObject, name: str) -> None:
+def _step(choice: ChoiceState, step: JsonObject, name: str) -> None:
     blocks = choice.reasoning.blocks(name)
     blocks.single()
     choice.reasoning.block = blocks.key

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.parts import CitationPart
-from sidecar.wires.shared.citations import EXCERPTS, TITLES, URLS, Kind, annotation_list
+from sidecar.parts import CitationKind, CitationPart
+from sidecar.wires.shared.citations import (
+    EXCERPTS,
+    TITLES,
+    URLS,
+    annotation_list,
+)
 from sidecar.wires.shared.fields import first
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import Choice, Reader
+    from sidecar.wires.shared.fields import ChoiceState, Reader
 
-_GROUNDING: dict[str, Kind] = {
+_GROUNDING: dict[str, CitationKind] = {
     "web": "url",
     "retrievedContext": "document",
     "maps": "other",
@@ -28,7 +33,7 @@ _UNMARKED = ("xai", "x-ai", "grok")
 """Providers and models whose answers do not count their sources as ``[1]``."""
 
 
-def citations(choice: Choice, value: Json, name: str) -> None:
+def citations(choice: ChoiceState, value: Json, name: str) -> None:
     """``citations`` of a delta or message: xAI's inline citations, or addresses."""
     if not isinstance(value, list):
         choice.malformed(name, value)
@@ -40,7 +45,7 @@ def citations(choice: Choice, value: Json, name: str) -> None:
             annotation_list(choice, [item], name)
 
 
-def azure_context(choice: Choice, value: Json, name: str) -> None:
+def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
     """Azure "On Your Data": sources that the answer marks as ``[doc1]``."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
@@ -50,7 +55,7 @@ def azure_context(choice: Choice, value: Json, name: str) -> None:
         _source(choice, position, item, f"[doc{position + 1}]")
 
 
-def read_sources(choice: Choice, document: JsonObject, named: str) -> None:
+def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
     """Everything at the top of ``document``; ``named``: provider and model."""
     is_marked = not any(name in named.lower() for name in _UNMARKED)
     _source_lists(choice, document, is_marked)
@@ -59,7 +64,7 @@ def read_sources(choice: Choice, document: JsonObject, named: str) -> None:
             read(choice, document[name], name)
 
 
-def _source_lists(choice: Choice, document: JsonObject, is_marked: bool) -> None:
+def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) -> None:
     """Top-level ``citations`` and ``search_results``, repeated in every chunk.
 
     The answer marks them as ``[1]`` where ``is_marked``; the number counts
@@ -80,7 +85,7 @@ def _source_lists(choice: Choice, document: JsonObject, is_marked: bool) -> None
             _source(choice, position, item, None)
 
 
-def _grounding(choice: Choice, value: Json, name: str) -> None:
+def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``vertex_ai_grounding_metadata``: all that its annotations leave out.
 
     They have the first source of a support only, and none of a support that begins at
@@ -104,7 +109,7 @@ def _grounding(choice: Choice, value: Json, name: str) -> None:
             _grounded(choice, chunk, chunk, None, None)
 
 
-def _url_context(choice: Choice, value: Json, name: str) -> None:
+def _url_context(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``vertex_ai_url_context_metadata``: pages read, without a place."""
     for metadata in choice.objects(value, name):
         for page in choice.objects(metadata.get("urlMetadata") or [], name):
@@ -122,7 +127,7 @@ SOURCES = frozenset(("citations", "search_results", *_VERTEX))
 
 
 def _grounded(
-    choice: Choice,
+    choice: ChoiceState,
     chunk: JsonObject,
     raw: JsonObject,
     start: int | None,
@@ -152,7 +157,7 @@ def _grounded(
     )
 
 
-def _source(choice: Choice, position: int, item: Json, marker: str | None) -> None:
+def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) -> None:
     """One source of a list, once; a page that an annotation cites is not repeated."""
     if item is None:
         return
@@ -179,7 +184,7 @@ def _source(choice: Choice, position: int, item: Json, marker: str | None) -> No
     )
 
 
-def _list(choice: Choice, document: JsonObject, name: str) -> list[Json]:
+def _list(choice: ChoiceState, document: JsonObject, name: str) -> list[Json]:
     value = document.get(name)
     if value is None or isinstance(value, list):
         return value or []

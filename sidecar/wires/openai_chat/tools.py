@@ -15,7 +15,7 @@ from sidecar.parts import CallPart, ResultPart
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import Choice
+    from sidecar.wires.shared.fields import ChoiceState
 
 _OPAQUE = ("extra_content", "provider_specific_fields", "thought_signature")
 """Keys of a call that must go back with it unchanged (Gemini's thought signatures)."""
@@ -29,7 +29,7 @@ _NAMELESS = ("mcp_tool_result", "tool_search_tool_result")
 """Results whose type does not name the tool; the call with their id does."""
 
 
-def tool_calls(choice: Choice, value: Json, name: str) -> None:
+def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
     """``tool_calls``: fragments, or whole calls in a message."""
     for item in choice.objects(value, name):
         body = _body(choice, item)
@@ -52,7 +52,7 @@ def tool_calls(choice: Choice, value: Json, name: str) -> None:
         )
 
 
-def function_call(choice: Choice, value: Json, name: str) -> None:
+def function_call(choice: ChoiceState, value: Json, name: str) -> None:
     """The legacy field: one call a message, no id."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
@@ -70,7 +70,7 @@ def function_call(choice: Choice, value: Json, name: str) -> None:
     )
 
 
-def executed_tools(choice: Choice, value: Json, name: str) -> None:
+def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
     """Groq: no ids; resent by index, first without and then with what came out."""
     for item in choice.objects(value, name):
         kind, arguments = choice.text(item, "type"), item.get("arguments")
@@ -89,7 +89,7 @@ def executed_tools(choice: Choice, value: Json, name: str) -> None:
             server_result(choice, key, item[output], item, name=kind)
 
 
-def server_tool_call(choice: Choice, item: JsonObject, name: str) -> None:
+def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
     """An item of OpenRouter's ``reasoning_details`` that is a tool and its result."""
     id, tool = choice.text(item, "tool_call_id"), choice.text(item, "tool_name")
     arguments = item.get("arguments")
@@ -108,7 +108,7 @@ def server_tool_call(choice: Choice, item: JsonObject, name: str) -> None:
         server_result(choice, key, item["result"], item, id=id, name=tool)
 
 
-def invocations(choice: Choice, value: Json, name: str) -> None:
+def invocations(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``server_side_tool_invocations``: Gemini's tools, call and response."""
     for position, item in enumerate(choice.objects(value, name)):
         id, tool = choice.text(item, "id"), choice.text(item, "tool_type")
@@ -128,7 +128,7 @@ def invocations(choice: Choice, value: Json, name: str) -> None:
             server_result(choice, key, item["response"], item, id=id, name=tool)
 
 
-def result_blocks(choice: Choice, value: Json, name: str) -> None:
+def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's cumulative lists of Anthropic's ``*_tool_result`` blocks."""
     for position, item in enumerate(choice.objects(value, name)):
         id, kind = choice.text(item, "tool_use_id"), choice.text(item, "type") or ""
@@ -143,7 +143,7 @@ def result_blocks(choice: Choice, value: Json, name: str) -> None:
         )
 
 
-def code_results(choice: Choice, value: Json, name: str) -> None:
+def code_results(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's second telling of code execution, unless ``tool_results`` had it."""
     told = name.replace("code_interpreter_results", "tool_results")
     for position, item in enumerate(choice.objects(value, name)):
@@ -155,7 +155,7 @@ def code_results(choice: Choice, value: Json, name: str) -> None:
 
 
 def server_call(
-    choice: Choice,
+    choice: ChoiceState,
     key: str,
     raw: JsonObject,
     *,
@@ -186,7 +186,7 @@ def server_call(
 
 
 def server_result(
-    choice: Choice,
+    choice: ChoiceState,
     key: str,
     content: Json,
     raw: JsonObject,
@@ -202,7 +202,7 @@ def server_result(
         )
 
 
-def _body(choice: Choice, item: JsonObject) -> JsonObject:
+def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
     """The object with name and arguments; flat calls have them in the item itself."""
     for name in ("function", "custom"):
         body = item.get(name)
@@ -213,7 +213,7 @@ def _body(choice: Choice, item: JsonObject) -> JsonObject:
     return item
 
 
-def _text_arguments(choice: Choice, arguments: Json, name: str) -> str | None:
+def _text_arguments(choice: ChoiceState, arguments: Json, name: str) -> str | None:
     if arguments is None or isinstance(arguments, str):
         return arguments
     if not isinstance(arguments, dict):
@@ -226,7 +226,7 @@ def _whole_arguments(arguments: Json) -> Json:
     return None if isinstance(arguments, str) else arguments
 
 
-def _opaque(choice: Choice, item: JsonObject) -> JsonObject | None:
+def _opaque(choice: ChoiceState, item: JsonObject) -> JsonObject | None:
     opaque = {name: item[name] for name in _OPAQUE if item.get(name) is not None}
     for holder in (item, item.get("provider_specific_fields")):
         signature = holder.get("thought_signature") if isinstance(holder, dict) else 0

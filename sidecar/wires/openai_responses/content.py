@@ -1,6 +1,6 @@
 """What a model says in a Responses stream: answer, refusal, reasoning, citations.
 
-Not a wire: a helper of ``openai-responses``. An item says its texts in `Channel`s: in
+Not a wire: a helper of ``openai-responses``. An item says its texts in `TextField`s: in
 fragments, in full when a part is done, and in full again when the item is done, which
 only adds what did not come before (wires.md 1.3). Offsets of annotations count in their
 content part, in code points (tools-citations-errors.md 3).
@@ -22,17 +22,17 @@ from sidecar.parts import (
 )
 from sidecar.values.jsontext import dumps
 from sidecar.wires.shared.citations import annotation_list
-from sidecar.wires.shared.fields import Choice, type_of
+from sidecar.wires.shared.fields import ChoiceState, type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.openai_responses.items import Item
+    from sidecar.wires.openai_responses.items import OutputItem
     from sidecar.wires.openai_responses.tools import Tools
     from sidecar.wires.shared.document_wire import DocumentWire
 
 
 @frozen
-class Channel:
+class TextField:
     """One text of an item: the field of its part's number, and of the whole text;
     ``separator`` stands between parts."""
 
@@ -42,15 +42,15 @@ class Channel:
     separator: str = ""
 
 
-TEXT = Channel("text")
-REFUSAL = Channel("refusal", whole="refusal")
+TEXT = TextField("text")
+REFUSAL = TextField("refusal", whole="refusal")
 #: no provider's text: half a surrogate pair never reaches a wire's consumer as it is
 _BORDER = "\udfff"
 #: parts of a summary are thoughts of their own: a block ends between them
-SUMMARY = Channel("summary", "summary_index", separator=_BORDER)
-RAW = Channel("raw")
-ARGUMENTS = Channel("arguments", whole="arguments")
-INPUT = Channel("arguments", whole="input")
+SUMMARY = TextField("summary", "summary_index", separator=_BORDER)
+RAW = TextField("raw")
+ARGUMENTS = TextField("arguments", whole="arguments")
+INPUT = TextField("arguments", whole="input")
 
 PARTS = {
     "output_text": TEXT,
@@ -76,36 +76,42 @@ class Content:
         self.length = 0
         self._refusal: list[str] = []
 
-    def delta(self, item: Item, channel: Channel, value: JsonObject) -> None:
+    def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A fragment."""
         text = self.wire.text(value, "delta")
         if text:
             told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
 
-    def done(self, item: Item, channel: Channel, value: JsonObject) -> None:
+    def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""
         whole = self.wire.text(value, channel.whole)
         self._fill(item, channel, whole, value)
 
-    def part_added(self, item: Item, channel: Channel, value: JsonObject) -> None:
+    def part_added(
+        self, item: OutputItem, channel: TextField, value: JsonObject
+    ) -> None:
         """Where the answer's parts begin is where their annotations count from."""
         index = _index(value, channel)
         if channel is TEXT and index is not None:
             item.text(TEXT.name).begin(index)
 
-    def part_done(self, item: Item, channel: Channel, value: JsonObject) -> None:
+    def part_done(
+        self, item: OutputItem, channel: TextField, value: JsonObject
+    ) -> None:
         part = self.wire.body(value, "part")
         self._fill(item, channel, self.wire.text(part, channel.whole), value)
         for annotation in self.wire.objects(part, "annotations"):
             self._cite(item, annotation, self._base(item, value))
 
-    def annotation(self, item: Item, _channel: Channel, value: JsonObject) -> None:
+    def annotation(
+        self, item: OutputItem, _channel: TextField, value: JsonObject
+    ) -> None:
         self._cite(item, self.wire.body(value, "annotation"), self._base(item, value))
 
-    def finish(self, item: Item, body: JsonObject, *, cut: bool) -> None:
+    def finish(self, item: OutputItem, body: JsonObject, *, cut: bool) -> None:
         """A finished message or reasoning item, or one that never will be."""
-        wholes: dict[Channel, list[str]] = {}
+        wholes: dict[TextField, list[str]] = {}
         size, cited = 0, []
         for name in ("summary", "content"):
             for part in self.wire.objects(body, name):
@@ -131,7 +137,7 @@ class Content:
         opaque = state if "phase" in state else None
         self.wire.parts.append(BlockEndPart(block=item.key, opaque=opaque))
 
-    def keep(self, item: Item, body: JsonObject) -> None:
+    def keep(self, item: OutputItem, body: JsonObject) -> None:
         """The item itself must go back: its id or what is encrypted in it."""
         if body.get("id") or body.get("encrypted_content"):
             part = ReasoningStatePart(opaque=body, block=item.key)
@@ -148,7 +154,7 @@ class Content:
         return bool(text)
 
     def _fill(
-        self, item: Item, channel: Channel, whole: str, value: JsonObject | None
+        self, item: OutputItem, channel: TextField, whole: str, value: JsonObject | None
     ) -> None:
         """Gives what ``whole`` has more than the fragments of its part, or with a
         ``value`` of None than all fragments."""
@@ -165,17 +171,17 @@ class Content:
         elif text:
             self._give(item, channel, text)
 
-    def _give(self, item: Item, channel: Channel, text: str) -> None:
+    def _give(self, item: OutputItem, channel: TextField, text: str) -> None:
         self._GIVE[channel.name](self, item, channel, text)
 
-    def _say(self, _item: Item, _channel: Channel, text: str) -> None:
+    def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
         self.length += len(text)
         self.wire.parts.append(TextPart(text))
 
-    def _refused(self, _item: Item, _channel: Channel, text: str) -> None:
+    def _refused(self, _item: OutputItem, _channel: TextField, text: str) -> None:
         self._refusal.append(text)
 
-    def _think(self, item: Item, channel: Channel, text: str) -> None:
+    def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
         is_second = any(
             item.told[name].length for name in item.told if name != channel.name
         )
@@ -186,7 +192,7 @@ class Content:
             if thought:
                 self.wire.parts.append(ReasoningPart(thought, field, block=item.key))
 
-    def _argue(self, item: Item, _channel: Channel, text: str) -> None:
+    def _argue(self, item: OutputItem, _channel: TextField, text: str) -> None:
         self.tools.fragment(item, text)
 
     _GIVE: ClassVar = {
@@ -197,16 +203,16 @@ class Content:
         ARGUMENTS.name: _argue,
     }
 
-    def _base(self, item: Item, value: JsonObject) -> int:
+    def _base(self, item: OutputItem, value: JsonObject) -> int:
         return item.base + item.text(TEXT.name).start_of(_index(value, TEXT))
 
-    def _cite(self, item: Item, annotation: JsonObject, base: int) -> None:
+    def _cite(self, item: OutputItem, annotation: JsonObject, base: int) -> None:
         """An annotation is told when it is added, with its part and with its item."""
         key = dumps(annotation)
         if not annotation or key in item.cited:
             return
         item.cited.add(key)
-        holder = Choice(0)
+        holder = ChoiceState(0)
         annotation_list(holder, [annotation], "annotations")
         for part in holder.parts:
             if isinstance(part, CitationPart):
@@ -214,6 +220,6 @@ class Content:
             self.wire.parts.append(part)
 
 
-def _index(value: JsonObject, channel: Channel) -> int | None:
+def _index(value: JsonObject, channel: TextField) -> int | None:
     index: Json = value.get(channel.index)
     return index if type(index) is int else None

@@ -95,7 +95,7 @@ class Told:
 
 
 @define(eq=False)
-class Item:
+class OutputItem:
     """An output item.
 
     ``key`` is its identity for us, ``body`` how it began, ``base`` the code points of
@@ -129,24 +129,24 @@ class Items:
 
     def __init__(self, response: int) -> None:
         self._prefix = f"{response}:" if response else ""
-        self._all: list[Item] = []
-        self._open: dict[str, Item] = {}
-        self._places: dict[int, Item] = {}
-        self._ids: dict[str, Item] = {}
+        self._all: list[OutputItem] = []
+        self._open: dict[str, OutputItem] = {}
+        self._places: dict[int, OutputItem] = {}
+        self._ids: dict[str, OutputItem] = {}
 
     def __len__(self) -> int:
         return len(self._all)
 
     @property
-    def open(self) -> list[Item]:
+    def open(self) -> list[OutputItem]:
         """The items that are not done."""
         return list(self._open.values())
 
-    def begin(self, value: JsonObject, body: JsonObject, base: int) -> Item:
+    def begin(self, value: JsonObject, body: JsonObject, base: int) -> OutputItem:
         """``response.output_item.added``, or the first event that speaks of an item."""
         family, place = family_of(type_of(body)), value.get("output_index")
         key = f"{self._prefix}{len(self._all)}"
-        item = self._open[key] = Item(key, family, body, base)
+        item = self._open[key] = OutputItem(key, family, body, base)
         self._all.append(item)
         if type(place) is int:
             self._places[place] = item
@@ -155,13 +155,13 @@ class Items:
                 self._ids[id] = item
         return item
 
-    def end(self, item: Item) -> None:
+    def end(self, item: OutputItem) -> None:
         del self._open[item.key]
         item.done = True
         item.told.clear()
         item.cited.clear()
 
-    def find(self, value: JsonObject, family: str) -> Item | None:
+    def find(self, value: JsonObject, family: str) -> OutputItem | None:
         """The item that an event of ``family`` is about, done or not."""
         place, id = value.get("output_index"), value.get("item_id")
         found = self._places.get(place) if type(place) is int else None
@@ -171,7 +171,7 @@ class Items:
             found = self._all[-1]
         return found if found is not None and found.family == family else None
 
-    def ended(self, value: JsonObject, body: JsonObject) -> Item | None:
+    def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
         """The item that ``response.output_item.done`` is about, if it is known.
 
         One that is done already is meant only if it is told again, id and place.
@@ -184,7 +184,9 @@ class Items:
         is_here = type(place) is not int or self._places.get(place) is found
         return found if is_here and known is found else None
 
-    def match(self, output: Iterable[JsonObject]) -> Iterator[tuple[Item | None, Any]]:
+    def match(
+        self, output: Iterable[JsonObject]
+    ) -> Iterator[tuple[OutputItem | None, Any]]:
         """The items of a finished response beside those that came.
 
         By id, else by place and type, else the next of that type: the same item may
@@ -196,7 +198,7 @@ class Items:
             here = self._places.get(place)
             if found[place] is None and here and here.type == type_of(body):
                 found[place] = _free(here, taken)
-        left: dict[str, deque[Item]] = {}
+        left: dict[str, deque[OutputItem]] = {}
         for item in self._all:
             if item.key not in taken:
                 left.setdefault(item.type, deque()).append(item)
@@ -204,14 +206,14 @@ class Items:
             others = left.get(type_of(body))
             yield same or (others.popleft() if others else None), body
 
-    def _known(self, body: JsonObject) -> Item | None:
+    def _known(self, body: JsonObject) -> OutputItem | None:
         ids = (body.get("call_id"), body.get("id"))
         found = (self._ids.get(id) for id in ids if isinstance(id, str))
         same = (item for item in found if item and item.type == type_of(body))
         return next(same, None)
 
 
-def _free(item: Item | None, taken: set[str]) -> Item | None:
+def _free(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
     """``item``, which is taken now; None if it was before."""
     if item is None or item.key in taken:
         return None

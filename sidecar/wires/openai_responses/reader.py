@@ -28,8 +28,8 @@ from sidecar.wires.openai_responses.content import (
     REFUSAL,
     SUMMARY,
     TEXT,
-    Channel,
     Content,
+    TextField,
 )
 from sidecar.wires.openai_responses.items import Items, family_of
 from sidecar.wires.openai_responses.tools import Tools
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.parts import Document, Json, JsonObject
-    from sidecar.wires.openai_responses.items import Item
+    from sidecar.wires.openai_responses.items import OutputItem
 
-    Reader = Callable[[Content, Item, Channel, JsonObject], None]
+    Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
 
 _NAME = "openai-responses"
 _PREFIX = "response."
@@ -148,7 +148,7 @@ class OpenAIResponsesWire(DocumentWire):
 
     # Items
 
-    def _start(self, value: JsonObject, body: JsonObject) -> Item:
+    def _start(self, value: JsonObject, body: JsonObject) -> OutputItem:
         return self._items.begin(value, body, self._content.length)
 
     def _item_added(self, value: JsonObject) -> None:
@@ -169,7 +169,9 @@ class OpenAIResponsesWire(DocumentWire):
         for item in self._items.open:
             self._end_item(item, item.body, cut=cut)
 
-    def _end_item(self, item: Item, body: JsonObject, *, cut: bool = False) -> None:
+    def _end_item(
+        self, item: OutputItem, body: JsonObject, *, cut: bool = False
+    ) -> None:
         if item.done:
             return
         if item.family != "tool":
@@ -208,12 +210,12 @@ class Spoken:
     """
 
     type: str
-    channel: Channel
+    channel: TextField
     read: Reader
     again: bool = False
 
 
-def _text(name: str, type: str, channel: Channel) -> dict[str, Spoken]:
+def _text(name: str, type: str, channel: TextField) -> dict[str, Spoken]:
     return {
         f"{_PREFIX}{name}.delta": Spoken(type, channel, Content.delta),
         f"{_PREFIX}{name}.done": Spoken(type, channel, Content.done, again=True),

@@ -18,7 +18,7 @@ from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.openai_responses.items import Item
+    from sidecar.wires.openai_responses.items import OutputItem
     from sidecar.wires.shared.document_wire import DocumentWire
 
 
@@ -92,17 +92,17 @@ class Tools:
     #: type of an output -> keys of calls that it may be for
     _awaited: defaultdict[str, deque[str]] = field(factory=lambda: defaultdict(deque))
 
-    def begin(self, item: Item) -> None:
+    def begin(self, item: OutputItem) -> None:
         """A call whose arguments will come as fragments."""
         shape = SHAPES.get(item.type)
         if shape is not None and shape.streams:
             self.wire.parts.append(self._call(item, item.body, shape, None, None))
 
-    def fragment(self, item: Item, text: str) -> None:
+    def fragment(self, item: OutputItem, text: str) -> None:
         format = _format_of(item.type)
         self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))
 
-    def read(self, item: Item, body: JsonObject, *, cut: bool) -> bool:
+    def read(self, item: OutputItem, body: JsonObject, *, cut: bool) -> bool:
         """A finished item, or with ``cut`` one that never will be; False when it is
         no tool."""
         type = type_of(body)
@@ -115,7 +115,9 @@ class Tools:
             self._result(item, body, shape, cut)
         return shape is not None or type.endswith(_OUTPUT)
 
-    def _finish(self, item: Item, body: JsonObject, shape: Shape, cut: bool) -> None:
+    def _finish(
+        self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
+    ) -> None:
         """The finished arguments replace the fragments; cut ones can only add."""
         text, value = _arguments(body, shape)
         if cut:
@@ -129,7 +131,7 @@ class Tools:
 
     def _call(
         self,
-        item: Item,
+        item: OutputItem,
         body: JsonObject,
         shape: Shape,
         text: str | None,
@@ -153,7 +155,9 @@ class Tools:
             raw=None if is_own else raw,
         )
 
-    def _result(self, item: Item, body: JsonObject, shape: Shape, cut: bool) -> None:
+    def _result(
+        self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
+    ) -> None:
         """What the item of a server's call holds, or at least how it ended."""
         id, status = self.wire.text(body, "call_id"), self.wire.text(body, "status")
         if not (status or cut) and type_of(body) in _SERVER_ITEMS:
@@ -168,7 +172,7 @@ class Tools:
             id = id or self.wire.text(body, "id")
             self._give(item.key, id, _name_of(body, shape), content, body, is_error)
 
-    def _output(self, item: Item, body: JsonObject, type: str) -> None:
+    def _output(self, item: OutputItem, body: JsonObject, type: str) -> None:
         """Paired by ``call_id``, else by order."""
         id, awaited = self.wire.text(body, "call_id"), self._awaited[type]
         key = awaited.popleft() if awaited and not id else item.key

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import evolve
 
-from sidecar.parts import CitationPart
+from sidecar.parts import CitationKind, CitationPart
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import Choice
+    from sidecar.wires.shared.fields import ChoiceState
 
-Kind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
 Role: TypeAlias = Literal["claim", "marker", "insertion", "block"]
 
-_ANNOTATIONS: dict[str, tuple[Kind, Role]] = {
+_ANNOTATIONS: dict[str, tuple[CitationKind, Role]] = {
     "url_citation": ("url", "marker"),
     "file_citation": ("file", "insertion"),
     "container_file_citation": ("file", "marker"),
@@ -30,7 +29,7 @@ _ANNOTATIONS: dict[str, tuple[Kind, Role]] = {
     "function_citation": ("other", "claim"),
 }
 
-_LOCATIONS: dict[str, Kind] = {
+_LOCATIONS: dict[str, CitationKind] = {
     "web_search_result_location": "url",
     "char_location": "document",
     "page_location": "document",
@@ -43,7 +42,7 @@ TITLES = ("title", "document_title", "filename", "name", "filepath")
 EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
 
 
-def annotation_list(choice: Choice, value: Json, name: str) -> None:
+def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
     """``annotations``: nested under their type, as OpenAI has them, or flat.
 
     LiteLLM copies Gemini's byte offsets into them; its metadata beside them tells.
@@ -75,7 +74,7 @@ def annotation_list(choice: Choice, value: Json, name: str) -> None:
         )
 
 
-def citation(choice: Choice, value: Json, name: str) -> None:
+def citation(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM, streaming: one of Anthropic's citations, before the text it is for."""
     if isinstance(value, dict):
         choice.parts.append(_location(choice, value, "following"))
@@ -83,7 +82,7 @@ def citation(choice: Choice, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
-def citation_lists(choice: Choice, value: Json, name: str) -> None:
+def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM, whole: a list for each cited block, with the block's own text.
 
     The borders of the blocks are lost, but they come in the order of the answer: each
@@ -108,7 +107,7 @@ def citation_lists(choice: Choice, value: Json, name: str) -> None:
             choice.parts.append(part)
 
 
-def reference(choice: Choice, part: JsonObject, name: str) -> None:
+def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
     """Mistral: a ``reference`` part stands where it belongs in the content array."""
     url = first(part, URLS)
     choice.parts.append(
@@ -125,7 +124,7 @@ def reference(choice: Choice, part: JsonObject, name: str) -> None:
 
 
 def _location(
-    choice: Choice, item: JsonObject, anchor: Literal["following", "none"]
+    choice: ChoiceState, item: JsonObject, anchor: Literal["following", "none"]
 ) -> CitationPart:
     """One of Anthropic's citation objects; its own offsets lie in the source."""
     return CitationPart(
@@ -148,7 +147,7 @@ def _body(item: JsonObject) -> JsonObject:
     return item | nested
 
 
-def _span(choice: Choice, body: JsonObject) -> tuple[int | None, int | None]:
+def _span(choice: ChoiceState, body: JsonObject) -> tuple[int | None, int | None]:
     """``(start, end)``, an insertion point twice, or None (OpenRouter has 0, 0)."""
     start, end = _either(choice, body, "start"), _either(choice, body, "end")
     if start is not None and end is not None and 0 <= start < end:
@@ -157,6 +156,6 @@ def _span(choice: Choice, body: JsonObject) -> tuple[int | None, int | None]:
     return (index, index) if index is not None and index >= 0 else (None, None)
 
 
-def _either(choice: Choice, body: JsonObject, name: str) -> int | None:
+def _either(choice: ChoiceState, body: JsonObject, name: str) -> int | None:
     long = choice.number(body, f"{name}_index")
     return choice.number(body, name) if long is None else long

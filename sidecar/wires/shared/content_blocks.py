@@ -34,7 +34,7 @@ _BARE = frozenset(("message", "__type", "code", "id"))
 
 
 @define
-class Block:
+class ContentBlock:
     """A content block while it is open.
 
     ``key`` is its number in the stream: a provider's index starts again with every
@@ -60,7 +60,7 @@ class BlockWire(DocumentWire):
         super().__init__(provider)
         #: id of a call -> its name, for the result that has only the id
         self.tools: dict[str, str] = {}
-        self._open: dict[Index, Block] = {}
+        self._open: dict[Index, ContentBlock] = {}
         self._latest: Index = 0
         self._count = 0
 
@@ -80,7 +80,7 @@ class BlockWire(DocumentWire):
             else:
                 self.stop(index)
 
-    def last(self, _block: Block) -> list[Part]:
+    def last(self, _block: ContentBlock) -> list[Part]:
         """What is to be given of a block that is over and no call."""
         return []
 
@@ -93,18 +93,18 @@ class BlockWire(DocumentWire):
             return index
         return self._latest if isinstance(self._latest, int) else self._latest[1]
 
-    def block(self, index: Index) -> Block:
+    def block(self, index: Index) -> ContentBlock:
         """The block at ``index``; some providers do not say that it begins."""
         block = self._open.get(index)
         return self.start(index) if block is None else block
 
-    def start(self, index: Index) -> Block:
+    def start(self, index: Index) -> ContentBlock:
         """A block begins; the one at its place, and one of text, is over."""
         latest = self._open.get(self._latest)
         if latest is not None and not latest.is_call:
             self.stop(self._latest)
         self.stop(index)
-        block = self._open[index] = Block(self._count)
+        block = self._open[index] = ContentBlock(self._count)
         self._count += 1
         self._latest = index
         return block
@@ -120,7 +120,7 @@ class BlockWire(DocumentWire):
 
     # Parts that all have
 
-    def call(self, block: Block, arguments: Json, **told: Json) -> None:
+    def call(self, block: ContentBlock, arguments: Json, **told: Json) -> None:
         """A call begins (with what is ``told`` of it) or goes on.
 
         ``arguments`` are a fragment of text, or the whole as a value; ``{}`` stands

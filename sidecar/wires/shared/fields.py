@@ -3,7 +3,7 @@
 Not a wire: for several of them. A reader is a function
 ``(choice, value, name) -> None`` that appends parts to ``choice.parts`` for the value
 of one field; ``name`` is the field's full name, ``value`` is never None. It gets at
-everything inside through the accessors of `Choice`, which turn a wrong type into a
+everything inside through the accessors of `ChoiceState`, which turn a wrong type into a
 ``malformed-chunk`` diagnostic and None, so that the rest is still used.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @define
-class Choice:
+class ChoiceState:
     """State of one choice between documents, and the place where its parts go.
 
     ``document``, ``delta`` and ``whole`` (the delta is a finished message) belong to
@@ -108,8 +108,8 @@ class Choice:
         )
 
 
-Reader: TypeAlias = Callable[[Choice, Any, str], None]
-PartReader: TypeAlias = Callable[[Choice, JsonObject, str], None]
+Reader: TypeAlias = Callable[[ChoiceState, Any, str], None]
+PartReader: TypeAlias = Callable[[ChoiceState, JsonObject, str], None]
 
 
 def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:

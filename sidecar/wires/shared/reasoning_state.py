@@ -1,8 +1,8 @@
 """State of native reasoning that goes back to the provider, on wires without blocks.
 
-Not a wire: a helper. `Blocks` finds the borders of the provider's reasoning blocks in
-fields that have none, `Details` merges streamed ``reasoning_details`` into the list
-that the next request must carry, `ReasoningState` holds both for one choice.
+Not a wire: a helper. `ProviderBlocks` finds the borders of the provider's reasoning
+blocks in fields that have none, `Details` merges streamed ``reasoning_details`` into
+the list that the next request must carry, `ReasoningState` holds both for one choice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TEXTS = ("text", "summary")
 
 
 @define
-class Blocks:
+class ProviderBlocks:
     """Which of the provider's own blocks a reasoning field is in.
 
     A block is over when its signature, or other state, has come and more text follows
@@ -139,17 +139,17 @@ class ReasoningState:
     """
 
     block: int | None = None
-    fields: dict[str, Blocks] = field(factory=dict)
+    fields: dict[str, ProviderBlocks] = field(factory=dict)
     signed: dict[int | None, str] = field(factory=dict)
     details: Details = field(factory=Details)
     carried: dict[str, list[Json]] = field(factory=dict)
     bound: set[str] = field(factory=set)
     news: bool = False
 
-    def blocks(self, name: str) -> Blocks:
-        return self.fields.setdefault(name, Blocks())
+    def blocks(self, name: str) -> ProviderBlocks:
+        return self.fields.setdefault(name, ProviderBlocks())
 
-    def sign(self, blocks: Blocks, signature: str) -> bool:
+    def sign(self, blocks: ProviderBlocks, signature: str) -> bool:
         """False when a mirror of this field brought the signature before."""
         blocks.sign(signature)
         known = self.signed.get(blocks.key) == signature
