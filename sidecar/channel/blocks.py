@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sidecar.events import ChannelName, Span
     from sidecar.message.outlet import Outlet
 
-Source: TypeAlias = Literal["native", "tag"]
+ReasoningSource: TypeAlias = Literal["native", "tag"]
 
 
 @define
@@ -27,7 +27,7 @@ class OpenBlock:
 
     number: int
     channel: ChannelName
-    source: Source | None
+    source: ReasoningSource | None
     size: int = 0
     signature: str | None = None
     opaque: Any = None
@@ -52,7 +52,7 @@ class Blocks:
         outlet.delta(TextDelta(seq, self.choice, block.number, text, span))
         return block.number
 
-    def reasoning(self, text: str, source: Source, span: Span | None) -> int:
+    def reasoning(self, text: str, source: ReasoningSource, span: Span | None) -> int:
         block = self._ready("reasoning", source)
         block.size += len(text)
         outlet = self.outlet
@@ -67,7 +67,7 @@ class Blocks:
         block.size += len(text)
         self.outlet.builder.extend(self.choice, block.number, text)
 
-    def _ready(self, channel: ChannelName, source: Source | None) -> OpenBlock:
+    def _ready(self, channel: ChannelName, source: ReasoningSource | None) -> OpenBlock:
         block = self.open
         if block is not None:
             if block.channel == channel and block.source == source:

@@ -17,7 +17,7 @@ from sidecar.channel.blocks import Blocks
 from sidecar.channel.extracted import REMOVALS, Extracted, TextCounters
 from sidecar.channel.native_reasoning import NativeText
 from sidecar.channel.plain_run import PlainRun
-from sidecar.channel.report_results import Watch
+from sidecar.channel.report_results import ResultWatch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
 from sidecar.events import Reclassify
@@ -45,7 +45,7 @@ class Channel:
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self.extracted = Extracted(choice, outlet, self.blocks, written)
         self.answer = shared.answer()
-        self._watch = None if shared.watch is None else Watch(shared)
+        self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True  # no visible character that is not blank
         self._empty_at_call = True
         self._since_call = array("Q")  # text blocks since the last call: very many
@@ -63,7 +63,7 @@ class Channel:
 
     def text(self, text: str) -> None:
         in_run = text and self.outlet.run is self._run
-        if in_run and (events := self._run.take(text)) is not None:
+        if in_run and (events := self._run.push(text)) is not None:
             self.outlet.plain(events)
             return
         self.settle()

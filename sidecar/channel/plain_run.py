@@ -88,7 +88,7 @@ class PlainRun:
         self._block, self._thinks = block, thinks
         self._outlet.run = self
 
-    def take(self, text: str) -> list[Event] | None:
+    def push(self, text: str) -> list[Event] | None:
         """The events of a delta, under the next number; None: it must go the long
         way."""
         if self._held or self._gate(text) is not None:

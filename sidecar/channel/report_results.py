@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sidecar.text.pieces import Pieces
 
 
-class Watch:
+class ResultWatch:
     """``push`` visible text; ``flush`` gives how many were found since the last one."""
 
     def __init__(self, shared: Surroundings) -> None:

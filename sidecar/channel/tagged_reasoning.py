@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
     from sidecar.channel.native_reasoning import NativeText
     from sidecar.channel.setup import Surroundings
-    from sidecar.forms.grammar import Part
+    from sidecar.forms.grammar import Extent
     from sidecar.text.rereading import TwiceSplitter
     from sidecar.text.splitter import Splitter
 
@@ -252,7 +252,7 @@ class TaggedReasoning:
         return bool(new and new - _removals(self._shared.shown(), text[:start]))
 
 
-def _removals(probe: Splitter, text: str) -> set[Part]:
+def _removals(probe: Splitter, text: str) -> set[Extent]:
     """What ``probe`` takes out of ``text``."""
     pieces = [*probe.push(text), *probe.flush()]
     return {(start, end) for kind, _, start, end in pieces if kind in REMOVALS}

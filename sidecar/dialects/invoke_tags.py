@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
 
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}DSML{bar}" for bar in _BARS)
@@ -64,8 +64,8 @@ class _Invoke:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.parameters: list[tuple[str, str, Part]] = []
-        self.body: Part | None = None
+        self.parameters: list[tuple[str, str, Extent]] = []
+        self.body: Extent | None = None
         self.end = 0
 
     def call(self, raw: str, cursor: Cursor) -> WrittenCall:

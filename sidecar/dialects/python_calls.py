@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
 
 
-def python_calls(cursor: Cursor, raw: str, part: Part) -> Calls:
+def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
     """The calls of ``part``, each with its place in the candidate."""
     start, end = part
 
@@ -65,7 +65,7 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
     return arguments
 
 
-def call_reader(cursor: Cursor, part: Part) -> Found:
+def call_reader(cursor: Cursor, part: Extent) -> Found:
     return Found(PieceKind.CALL, lambda raw: python_calls(cursor, raw, part))
 
 

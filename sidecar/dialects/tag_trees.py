@@ -29,7 +29,7 @@ from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
 
 TOKEN = "]<]minimax[>["
 _INVOKE = re.compile(r'<invoke\s+name\s*=\s*"([^"]+)"\s*>')
@@ -107,7 +107,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
     """``<tool><parameter>value</parameter>..</tool>`` for a declared tool."""
     name = cursor.opener[1:-1]
     closer = f"</{name}>"
-    found: list[tuple[str, Part]] = []
+    found: list[tuple[str, Extent]] = []
     yield from space(cursor)
     while not (yield from ahead(cursor, closer)):
         yield from literal(cursor, "<")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
 
 _KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:]+?)(?::(?P<number>\d+))?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -30,7 +30,9 @@ _GLM_NAME = re.compile(r"[^\s<>{}\[\]\"']*+")
 _TYPES = {"string": "string"}
 
 
-def json_part(name: str, part: Part, end: int, id: str = "") -> Callable[[str], Calls]:
+def json_part(
+    name: str, part: Extent, end: int, id: str = ""
+) -> Callable[[str], Calls]:
     """A call whose arguments are the JSON object at ``part``."""
 
     def read(raw: str) -> Calls:
@@ -188,7 +190,7 @@ def _glm_call(cursor: Cursor) -> Reading[Callable[[str], WrittenCall]]:
     name = yield from word(cursor, _GLM_NAME)
     yield from optional(cursor, "<tool_sep>")
     yield from space(cursor)
-    found: list[tuple[str, Part]] = []
+    found: list[tuple[str, Extent]] = []
     while (yield from literal(cursor, *_GLM_TAGS)) == _GLM_TAGS[0]:
         key = (yield from before(cursor, "</arg_key>")).strip()
         yield from space(cursor)
@@ -234,7 +236,7 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     if head is None:
         raise cursor.mismatch(0)
     name = head[1]
-    found: list[tuple[str, str, Part]] = []
+    found: list[tuple[str, str, Extent]] = []
 
     def calls(raw: str, end: int) -> Calls:
         parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]

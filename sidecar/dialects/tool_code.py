@@ -34,7 +34,7 @@ from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
 
 _TICKS = re.compile(r"`*+")
 _TILDES = re.compile(r"~*+")
@@ -75,7 +75,7 @@ def _fence(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, part))
 
 
-def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Part]:
+def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Extent]:
     """Up to the line that closes ``fence``; ``calls``: nothing else is in it."""
     start, ends = cursor.position, literals(f"\n{fence}")
     sign = _TICKS if fence[0] == "`" else _TILDES
@@ -140,7 +140,7 @@ def _statement(cursor: Cursor) -> Reading[None]:
     yield from scan(cursor, scanner)
 
 
-def _block(cursor: Cursor, raw: str, part: Part) -> Calls:
+def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
     """A fence or a tag: JSON where it begins like it, else lines of Python."""
     text = raw[slice(*part)]
     if text.lstrip()[:1] in ("{", "["):
@@ -159,7 +159,7 @@ def _tag(cursor: Cursor) -> Reading[Found]:
     return _tagged(cursor, (start, end))
 
 
-def _tagged(cursor: Cursor, part: Part) -> Found:
+def _tagged(cursor: Cursor, part: Extent) -> Found:
     start, end = part
 
     def read(raw: str) -> Calls:

@@ -19,7 +19,7 @@ from sidecar.history.messages import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sidecar.editor.session import Leak, Placed, SessionMessage
+    from sidecar.editor.session import Leak, PlacedUnit, SessionMessage
     from sidecar.editor.text import DocumentText
     from sidecar.history.documents import Cut
     from sidecar.history.results import Finding
@@ -50,17 +50,17 @@ class View:
     version: int
     number: int
     text: DocumentText
-    units: list[Placed]
+    units: list[PlacedUnit]
 
     # What leaked
 
-    def leaks(self) -> Iterator[tuple[Placed, SessionMessage, Leak]]:
+    def leaks(self) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
         for placed in self.units:
             for message in placed.unit.messages:
                 for leak in message.leaks:
                     yield placed, message, leak
 
-    def malformed(self) -> list[tuple[Placed, SessionMessage]]:
+    def malformed(self) -> list[tuple[PlacedUnit, SessionMessage]]:
         """The messages with findings."""
         return [
             (placed, message)
@@ -86,7 +86,7 @@ class View:
         """The fixes of what is touched, each as an action without its edit and cuts."""
         start, end = self._span(wanted)
         found: list[tuple[Any, list[Cut]]] = []
-        touched: dict[int, tuple[Placed, SessionMessage]] = {}
+        touched: dict[int, tuple[PlacedUnit, SessionMessage]] = {}
         for placed, message, leak in self.leaks():
             first, last = placed.start + leak.start, placed.start + leak.end
             if last < start or first > end or message.repair.blocked:
@@ -121,7 +121,7 @@ class View:
         return [types.TextEdit(each, "") for each in self._ranges(sorted(cuts))]
 
     def _moved(
-        self, placed: Placed, message: SessionMessage, leak: Leak | None = None
+        self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
     ) -> list[Cut]:
         start = placed.start
         cuts = message.cuts(placed.unit.text, leak)
@@ -264,7 +264,7 @@ def _fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _in_order(placed: Placed) -> Iterator[tuple[SessionMessage, Cut]]:
+def _in_order(placed: PlacedUnit) -> Iterator[tuple[SessionMessage, Cut]]:
     places = places_of(placed.unit)
     for message in placed.unit.messages:
         yield message, places[message.found.path]

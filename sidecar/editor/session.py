@@ -55,7 +55,7 @@ class SessionMessage:
 
 
 @frozen
-class Unit:
+class SessionUnit:
     """A JSON text of its own, a line or the document. ``results``: of tools in it."""
 
     text: str
@@ -64,18 +64,18 @@ class Unit:
 
 
 @frozen
-class Placed:
+class PlacedUnit:
     """A unit in its document."""
 
     start: int
-    unit: Unit
+    unit: SessionUnit
 
 
 @frozen
 class _Memory:
     """What was read before, by all that it depends on."""
 
-    units: dict[tuple[str, int], Unit] = field(factory=dict)
+    units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
     messages: dict[tuple[str, str | None, int], tuple[Inspection, Repair]] = field(
         factory=dict
     )
@@ -86,7 +86,7 @@ class SessionDocument:
     messages that the engine was asked for, since the beginning."""
 
     def __init__(self, options: StreamOptions, *, by_line: bool) -> None:
-        self.units: list[Placed] = []
+        self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
         self._by_line = by_line
@@ -96,14 +96,14 @@ class SessionDocument:
         """Reads a document; gives how many code points of it are done, and of how many,
         between two messages. A reading that is not finished changes nothing."""
         history, new = History(self._options), _Memory()
-        units: list[Placed] = []
+        units: list[PlacedUnit] = []
         total = len(text.text)
         for start, end in self._pieces(text):
             unit_text = text.text[start:end]
             unit = self._memory.units.get((unit_text, history.state))
             key = (unit_text, history.state)
             if unit is None:
-                unit = Unit(unit_text)
+                unit = SessionUnit(unit_text)
                 for read in self._inspect(unit_text, history, new):
                     unit = read
                     yield start, total
@@ -111,7 +111,7 @@ class SessionDocument:
                 history.learn(unit.results)
                 yield end, total
             new.units[key] = unit
-            units.append(Placed(start, unit))
+            units.append(PlacedUnit(start, unit))
         self.units, self._memory = units, new
 
     def _pieces(self, text: DocumentText) -> Iterator[Place]:
@@ -126,7 +126,9 @@ class SessionDocument:
             if text.text[start:end].strip():
                 yield start, end
 
-    def _inspect(self, text: str, history: History, new: _Memory) -> Iterator[Unit]:
+    def _inspect(
+        self, text: str, history: History, new: _Memory
+    ) -> Iterator[SessionUnit]:
         """A unit as far as it has been inspected."""
         try:
             document = loads(text)
@@ -137,8 +139,8 @@ class SessionDocument:
         for found in messages_in(document):
             messages.append(self._message(found, history, new))
             results += results_of(found.message)
-            yield Unit(text)
-        yield Unit(text, tuple(_placed(text, messages)), tuple(results))
+            yield SessionUnit(text)
+        yield SessionUnit(text, tuple(_placed(text, messages)), tuple(results))
 
     def _message(
         self, found: FoundMessage, history: History, new: _Memory
@@ -181,7 +183,7 @@ def _paths(message: SessionMessage) -> dict[str, Path]:
     return {"": found.path, **inner}
 
 
-def places_of(unit: Unit) -> dict[Path, Place]:
+def places_of(unit: SessionUnit) -> dict[Path, Place]:
     """Where all messages of a unit are."""
     paths = [message.found.path for message in unit.messages]
     return locate(unit.text, paths) if paths else {}  # without, it may be no JSON

@@ -21,7 +21,7 @@ from sidecar.values.relaxed import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sidecar.forms.grammar import Context, Part
+    from sidecar.forms.grammar import Context, Extent
 
 Calls: TypeAlias = list[WrittenCall]
 
@@ -164,7 +164,7 @@ def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
     return text[member_start:member_end]
 
 
-def _member(text: str, at: int, key: str) -> Part:
+def _member(text: str, at: int, key: str) -> Extent:
     """Where the value of ``key`` stands in the object at ``at``: the last one wins."""
     found, at = (at, at), at + 1
     while True:

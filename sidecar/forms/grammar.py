@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Reading: TypeAlias = "Generator[None, None, T]"
-Part: TypeAlias = tuple[int, int]
+Extent: TypeAlias = tuple[int, int]
 
 LONGEST_NAME = 256
 """Code points of a tool's name or a parameter's; a longer one is none."""
@@ -251,7 +251,7 @@ def _label(end: str) -> re.Pattern[str]:
     return re.compile(rf"[^<>\r\n{re.escape(end)}]*+")
 
 
-def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Part, str]]:
+def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Extent, str]]:
     """Reads up to the first of ``ends``, which stays unread: the part, and which."""
     start = cursor.position
     while True:
@@ -288,7 +288,7 @@ def before(cursor: Cursor, *ends: str) -> Reading[str]:
         yield
 
 
-def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Part]:
+def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Extent]:
     """Reads what ``scanner`` finds."""
     start = cursor.position
     while True:

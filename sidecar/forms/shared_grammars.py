@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.form import Tier
-    from sidecar.forms.grammar import Cursor, Part, Reading
+    from sidecar.forms.grammar import Cursor, Extent, Reading
     from sidecar.forms.literals import Literals
 
 NAME = re.compile(r"[\w.:/-]*+")
@@ -29,7 +29,7 @@ def optional(cursor: Cursor, *options: str) -> Reading[str]:
     return found
 
 
-def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Part]:
+def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     """Reads a value up to the first of ``closers`` behind which one of ``follows``
     stands: a closer inside the value is data. What follows stays unread."""
     start = cursor.position
@@ -41,7 +41,7 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Part]:
             return start, end
 
 
-def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Part]:
+def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
     """Reads one JSON value and further ones behind white space, ``,`` or ``;``."""
     start, end = yield from scan(cursor, ObjectScanner(opener=opener))
     while True:

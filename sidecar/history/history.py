@@ -26,11 +26,13 @@ from sidecar.values.jsontext import dumps, is_portable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sidecar.history.messages import Item, Path, Stored
-    from sidecar.history.reading import Mark, Reading
-    from sidecar.history.spans import Placed, RemovedSpan, Span
+    from sidecar.events import Span
+    from sidecar.history.messages import Stored, StoredItem
+    from sidecar.history.reading import Mark, TextReading
+    from sidecar.history.spans import PlacedText, RemovedSpan
     from sidecar.options import StreamOptions
     from sidecar.parts import Json
+    from sidecar.values.json_places import Path
 
 _ROUNDS = 8
 """What a removal uncovers is looked at again, so often at most; once is the rule."""
@@ -43,9 +45,9 @@ _KNOWN = 256
 class _Field:
     """One field of a message, read until nothing more goes."""
 
-    texts: list[Placed]
+    texts: list[PlacedText]
     removals: list[Mark]
-    readings: list[Reading]
+    readings: list[TextReading]
 
 
 class History:
@@ -117,10 +119,10 @@ def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair
     return _repair(fields, gone, new)
 
 
-def _read(items: tuple[Item, ...], options: StreamOptions) -> _Field:
+def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> _Field:
     """Reads a field, and again what is left of it, until nothing goes any more."""
     whole = texts_of(items)
-    readings: list[Reading] = []
+    readings: list[TextReading] = []
     kept = [(start, end) for start, end, _ in whole]
     removed: list[Mark] = []
     while len(readings) < _ROUNDS:
@@ -136,10 +138,10 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> _Field:
 
 
 def _shortened(
-    items: tuple[Item, ...],
-    whole: list[Placed],
+    items: tuple[StoredItem, ...],
+    whole: list[PlacedText],
     kept: list[Span],
-) -> tuple[Item, ...]:
+) -> tuple[StoredItem, ...]:
     """The items with what is kept of their texts."""
     texts = iter(kept_texts(whole, kept))
     return tuple(
@@ -192,7 +194,7 @@ def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
     return all(_field_speaks(items, texts) for items in stored.fields)
 
 
-def _field_speaks(items: tuple[Item, ...], texts: dict[Path, str]) -> bool:
+def _field_speaks(items: tuple[StoredItem, ...], texts: dict[Path, str]) -> bool:
     whole = [item for item in items if isinstance(item, Text)]
     if not any(item.path in texts for item in whole):
         return True

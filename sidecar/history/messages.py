@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sidecar.parts import Json
+    from sidecar.values.json_places import Path
 
-Path: TypeAlias = tuple[str | int, ...]
 
 ASSISTANT = frozenset(("assistant", "model", "ai"))
 """Roles of the model; LangChain tells them in ``type``."""
@@ -84,7 +84,7 @@ class Thought:
 
 
 @frozen
-class Call:
+class StoredCall:
     """A structured call as its provider spells it, a part or ``beside`` the content."""
 
     item: dict[str, Json]
@@ -98,7 +98,7 @@ class Border:
     beside: ClassVar[bool] = False
 
 
-Item: TypeAlias = Text | Thought | Call | Border
+StoredItem: TypeAlias = Text | Thought | StoredCall | Border
 
 
 @frozen
@@ -106,7 +106,7 @@ class Stored:
     """An assistant's message; every list of ``fields`` is the whole message once."""
 
     message: dict[str, Json]
-    fields: tuple[tuple[Item, ...], ...]
+    fields: tuple[tuple[StoredItem, ...], ...]
 
 
 def read_message(value: Json) -> Stored | None:
@@ -114,7 +114,7 @@ def read_message(value: Json) -> Stored | None:
     if not isinstance(value, dict) or role_of(value) not in ASSISTANT:
         return None
     before = [Thought(text, beside=True) for text in _thoughts(value)]
-    calls = [Call(item, beside=True) for item in _calls(value)]
+    calls = [StoredCall(item, beside=True) for item in _calls(value)]
     fields = []
     for name in _FIELDS:
         items = list(_field(value, name))
@@ -156,7 +156,7 @@ def has_calls(message: dict[str, Json]) -> bool:
     return any(True for _ in _calls(message))
 
 
-def _field(message: dict[str, Json], name: str) -> Iterator[Item]:
+def _field(message: dict[str, Json], name: str) -> Iterator[StoredItem]:
     value = message.get(name)
     if isinstance(value, str):
         yield Text((name,), value, None, _has_state(message))
@@ -165,14 +165,14 @@ def _field(message: dict[str, Json], name: str) -> Iterator[Item]:
             yield _item(part, (name, number))
 
 
-def _item(part: Json, path: Path) -> Item:
+def _item(part: Json, path: Path) -> StoredItem:
     if isinstance(part, str):
         return Text(path, part, path)
     if not isinstance(part, dict):
         return Border()
     call = _call_of(part)
     if call is not None:
-        return Call(call)
+        return StoredCall(call)
     thought = _thought_of(part)
     if thought is not None:
         return Thought(thought)

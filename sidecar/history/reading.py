@@ -22,7 +22,7 @@ from sidecar.events import (
     ToolCall,
     ToolResult,
 )
-from sidecar.history.messages import Call, Text, Thought
+from sidecar.history.messages import StoredCall, Text, Thought
 from sidecar.stream.stream import Stream
 from sidecar.tools.classify import from_item
 from sidecar.values.surrogates import without_halves
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sidecar.events import Event
-    from sidecar.history.messages import Item
+    from sidecar.history.messages import StoredItem
     from sidecar.options import StreamOptions
 
 Mark: TypeAlias = tuple[int, int, str]
@@ -59,7 +59,7 @@ _STAND_IN = "\ufffc"
 
 
 @frozen
-class Reading:
+class TextReading:
     """``removals`` are sorted and do not touch visible text; the rest is what was taken
     out, in the answer's order."""
 
@@ -75,7 +75,7 @@ def reading_options(options: StreamOptions) -> StreamOptions:
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
 
 
-def read_text(items: tuple[Item, ...], options: StreamOptions) -> Reading:
+def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     """Reads one field, with `reading_options`; locked texts keep every character.
 
     A locked text of which something would go is read as text of no meaning, so that
@@ -94,7 +94,7 @@ def read_text(items: tuple[Item, ...], options: StreamOptions) -> Reading:
         )
 
 
-def texts_of(items: Iterable[Item]) -> list[tuple[int, int, Text]]:
+def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
     """The texts of a field with their places in the joined text."""
     found, start = [], 0
     for item in items:
@@ -104,7 +104,7 @@ def texts_of(items: Iterable[Item]) -> list[tuple[int, int, Text]]:
     return found
 
 
-def _begun(items: tuple[Item, ...], options: StreamOptions) -> Reading:
+def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     """Under ``startsOpen: open`` a text without a closer is one that was cleaned."""
     reading, rule = _read(items, options), options.policy.reasoning
     shown = sum(len(item.text) for item in items if isinstance(item, Text))
@@ -115,7 +115,7 @@ def _begun(items: tuple[Item, ...], options: StreamOptions) -> Reading:
     return _read(items, evolve(options, policy=policy))
 
 
-def _touched(items: tuple[Item, ...], removals: list[Mark]) -> set[int]:
+def _touched(items: tuple[StoredItem, ...], removals: list[Mark]) -> set[int]:
     """Numbers of locked texts in which something would be removed."""
     starts = [start for start, _, _ in removals]
     touched, at = set(), 0
@@ -130,7 +130,7 @@ def _touched(items: tuple[Item, ...], removals: list[Mark]) -> set[int]:
     return touched
 
 
-def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
+def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
     stream = Stream(options)
     events: list[Event] = []
     for number, item in enumerate(items):
@@ -142,7 +142,7 @@ def _read(items: tuple[Item, ...], options: StreamOptions) -> Reading:
     size = sum(len(item.text) for item in items if isinstance(item, Text))
     calls = [e for e in events if isinstance(e, ToolCall)]
     gone = {n for e in events if isinstance(e, Retract) for n in e.blocks}
-    return Reading(
+    return TextReading(
         _grouped(_gaps(_marks(events), size)),
         _reasoning(events, gone),
         [e for e in events if isinstance(e, ToolResult) and e.source == "echo"],
@@ -170,7 +170,7 @@ def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _blocks(item: Item, index: int) -> Iterator[dict[str, Any]]:
+def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
     """The documents of one block: its beginning with all that is in it, its end."""
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
@@ -178,7 +178,7 @@ def _blocks(item: Item, index: int) -> Iterator[dict[str, Any]]:
         content["text"] = without_halves(item.text)
     elif isinstance(item, Thought):
         content = {"type": "thinking", "thinking": item.text}
-    elif isinstance(item, Call):
+    elif isinstance(item, StoredCall):
         call = from_item(item.item, index)
         told = {"id": call.id, "name": call.name or "unknown"}
         content = {"type": "tool_use", "input": call.arguments, **told}

@@ -16,11 +16,11 @@ from sidecar.values.units import width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sidecar.events import Span
     from sidecar.history.messages import Text
     from sidecar.history.reading import Mark
 
-Span: TypeAlias = tuple[int, int]
-Placed: TypeAlias = tuple[int, int, "Text"]
+PlacedText: TypeAlias = tuple[int, int, "Text"]
 """``(start, end, text)``."""
 
 
@@ -40,7 +40,9 @@ class RemovedSpan:
         return self.text.text[self.start : self.end]
 
 
-def pieces_of(removals: Iterable[Mark], whole: list[Placed]) -> Iterator[RemovedSpan]:
+def pieces_of(
+    removals: Iterable[Mark], whole: list[PlacedText]
+) -> Iterator[RemovedSpan]:
     """The removals, each within one text, as `RemovedSpan`s."""
     number = at = units = 0
     for start, end, kind in removals:
@@ -54,7 +56,7 @@ def pieces_of(removals: Iterable[Mark], whole: list[Placed]) -> Iterator[Removed
         yield RemovedSpan(text, kind, first, last, start_utf16, units)
 
 
-def kept_texts(whole: list[Placed], kept: list[Span]) -> list[str]:
+def kept_texts(whole: list[PlacedText], kept: list[Span]) -> list[str]:
     """What is kept of every text; both are sorted."""
     found, number = [], 0
     for start, end, text in whole:
@@ -84,7 +86,7 @@ def moved(removals: list[Mark], kept: list[Span]) -> list[Mark]:
     return moved
 
 
-def unlocked(removals: list[Mark], whole: list[Placed]) -> list[Mark]:
+def unlocked(removals: list[Mark], whole: list[PlacedText]) -> list[Mark]:
     """Removals split at the borders of texts, without those of locked ones."""
     found, number = [], 0
     for start, end, kind in removals:

@@ -45,7 +45,7 @@ class Run(Protocol):
 
     choice: int
 
-    def take(self, text: str) -> list[Event] | None:
+    def push(self, text: str) -> list[Event] | None:
         """The events of a delta; None: it is none for the run."""
 
     def settle(self) -> None:

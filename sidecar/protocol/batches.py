@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sidecar.protocol.sessions import Sessions
 
 T = TypeVar("T")
-Watch: TypeAlias = Callable[[int, int], None]
+BatchWatch: TypeAlias = Callable[[int, int], None]
 
 
 def inspect_messages(
-    sessions: Sessions, params: HistoryParams, watch: Watch
+    sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> InspectResult:
     """``message/inspect``: changes and counts nothing."""
     history = _history(sessions, params)
@@ -37,7 +37,7 @@ def inspect_messages(
 
 
 def repair_messages(
-    sessions: Sessions, params: HistoryParams, watch: Watch
+    sessions: Sessions, params: HistoryParams, watch: BatchWatch
 ) -> RepairResult:
     """``message/repair``: what each message is when it is repaired."""
     history = _history(sessions, params)
@@ -61,7 +61,7 @@ def _history(sessions: Sessions, params: HistoryParams) -> History:
     )
 
 
-def _watched(items: list[T], watch: Watch) -> Iterator[T]:
+def _watched(items: list[T], watch: BatchWatch) -> Iterator[T]:
     for done, item in enumerate(items):
         watch(done, len(items))
         yield item

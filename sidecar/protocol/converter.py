@@ -36,8 +36,8 @@ from sidecar.values.absent import ABSENT, NULLABLE
 from sidecar.values.jsontext import dumps, portable
 
 T = TypeVar("T")
-Reader: TypeAlias = Callable[[Any, Any], Any]
-Writer: TypeAlias = Callable[[Any], Any]
+ValueReader: TypeAlias = Callable[[Any, Any], Any]
+ValueWriter: TypeAlias = Callable[[Any], Any]
 
 CHECKS: dict[tuple[type, str], Callable[[Any], None]] = {}
 """What types cannot say, by class and field; the field ``""`` is the whole instance.
@@ -77,7 +77,7 @@ def unstructure(value: Any) -> Any:
 # Reading
 
 
-def class_reader(kind: Any) -> Reader:
+def class_reader(kind: Any) -> ValueReader:
     """Reads an object as an instance of the attrs class ``kind``."""
     read = fields_reader(kind, converter.get_structure_hook)
     required = [each.name for each in fields(kind) if each.default is NOTHING]
@@ -92,19 +92,19 @@ def class_reader(kind: Any) -> Reader:
     return _checked(read_class, CHECKS.get((kind, "")))
 
 
-def patch_reader(kind: Any) -> Reader:
+def patch_reader(kind: Any) -> ValueReader:
     """Reads those fields of ``kind`` that an object has, nested classes alike."""
 
-    def reader_of(part: Any) -> Reader:
+    def reader_of(part: Any) -> ValueReader:
         return patch_reader(part) if has(part) else converter.get_structure_hook(part)
 
     return fields_reader(kind, reader_of)
 
 
-def fields_reader(kind: Any, reader_of: Callable[[Any], Reader]) -> Reader:
+def fields_reader(kind: Any, reader_of: Callable[[Any], ValueReader]) -> ValueReader:
     """Reads those fields of ``kind`` that an object has: values by Python name."""
     types = get_type_hints(kind)
-    steps: dict[str, tuple[str, Any, Reader | None]] = {}
+    steps: dict[str, tuple[str, Any, ValueReader | None]] = {}
     for name in (each.name for each in fields(kind)):
         part, check = types[name], CHECKS.get((kind, name))
         # A value of any type is passed on as it is, null too.
@@ -133,7 +133,7 @@ def fields_reader(kind: Any, reader_of: Callable[[Any], Reader]) -> Reader:
     return read_fields
 
 
-def _checked(read: Reader, check: Callable[[Any], None] | None) -> Reader:
+def _checked(read: ValueReader, check: Callable[[Any], None] | None) -> ValueReader:
     if check is None:
         return read
 
@@ -145,7 +145,7 @@ def _checked(read: Reader, check: Callable[[Any], None] | None) -> Reader:
     return read_checked
 
 
-def _exact_reader(kind: type, description: str) -> Reader:
+def _exact_reader(kind: type, description: str) -> ValueReader:
     def read_exactly(value: Any, _kind: Any) -> Any:
         if type(value) is not kind:
             raise Invalid(f"must be {description}")
@@ -154,7 +154,7 @@ def _exact_reader(kind: type, description: str) -> Reader:
     return read_exactly
 
 
-def _list_reader(kind: Any) -> Reader:
+def _list_reader(kind: Any) -> ValueReader:
     part, build = get_args(kind)[0], get_origin(kind)
     read = converter.get_structure_hook(part)
 
@@ -174,7 +174,7 @@ def _list_reader(kind: Any) -> Reader:
     return read_list
 
 
-def _literal_reader(kind: Any) -> Reader:
+def _literal_reader(kind: Any) -> ValueReader:
     values = get_args(kind)
     choice = " or ".join(dumps(value) for value in values)
 
@@ -186,7 +186,7 @@ def _literal_reader(kind: Any) -> Reader:
     return read_literal
 
 
-def _union_reader(kind: Any) -> Reader:
+def _union_reader(kind: Any) -> ValueReader:
     parts = [part for part in get_args(kind) if part is not NoneType]
     readers = [(converter.get_structure_hook(part), part) for part in parts]
 
@@ -210,7 +210,7 @@ NOT_ZERO = ("choice", "seq")
 """Left out when 0: the first choice, and what is not part of a stream."""
 
 
-def class_writer(kind: Any) -> Writer:
+def class_writer(kind: Any) -> ValueWriter:
     """Writes an instance of the attrs class ``kind`` as an object.
 
     The function is made for the class from its fields, as attrs makes ``__init__``: it
@@ -238,10 +238,10 @@ def class_writer(kind: Any) -> Writer:
     return cast("Writer", scope["write"])
 
 
-class _Writers(dict[type, Writer]):
+class _Writers(dict[type, ValueWriter]):
     """Writers by class, made when they are first needed."""
 
-    def __missing__(self, kind: type) -> Writer:
+    def __missing__(self, kind: type) -> ValueWriter:
         self[kind] = class_writer(kind)
         return self[kind]
 
@@ -249,7 +249,7 @@ class _Writers(dict[type, Writer]):
 _WRITERS = _Writers()
 
 
-def writer_of(kind: Any) -> Writer | None:
+def writer_of(kind: Any) -> ValueWriter | None:
     """Writes a value of ``kind``; None when it is JSON already."""
     origin = get_origin(kind)
     if kind in (Any, object) or origin is dict:
@@ -265,12 +265,12 @@ def writer_of(kind: Any) -> Writer | None:
     return None
 
 
-def _list_writer(part: Any) -> Writer | None:
+def _list_writer(part: Any) -> ValueWriter | None:
     write = writer_of(part)
     return None if write is None else lambda items: [write(item) for item in items]
 
 
-def _union_writer(parts: list[Any]) -> Writer | None:
+def _union_writer(parts: list[Any]) -> ValueWriter | None:
     writers = {get_origin(part) or part: writer_of(part) for part in parts}
     if len(set(writers.values())) == 1:
         return writers.popitem()[1]
@@ -282,7 +282,7 @@ def _union_writer(parts: list[Any]) -> Writer | None:
     return write_union
 
 
-_READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Reader]], ...] = (
+_READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ValueReader]], ...] = (
     (has, class_reader),
     (lambda kind: get_origin(kind) in (tuple, list), _list_reader),
     (lambda kind: get_origin(kind) is dict, lambda _: _exact_reader(dict, "an object")),

@@ -25,7 +25,7 @@ from sidecar.protocol.batches import inspect_messages, repair_messages
 from sidecar.protocol.converter import (
     CHECKS,
     Invalid,
-    Reader,
+    ValueReader,
     class_reader,
     converter,
     patch_reader,
@@ -54,7 +54,7 @@ from sidecar.wires import WIRES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sidecar.protocol.batches import Watch
+    from sidecar.protocol.batches import BatchWatch
 
 WIRE_NAMES = ("auto", *WIRES)
 TOOL_KINDS = (
@@ -89,7 +89,7 @@ class Method:
     quick: Callable[[Sessions, Any], Any] | None = None
     batch: bool = False
 
-    def call(self, sessions: Sessions, params: Any, *watch: Watch) -> Any:
+    def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """Reads JSON ``params``, calls the handler, and gives the JSON result."""
         result = None if self.quick is None else self.quick(sessions, params)
         if result is None:
@@ -233,7 +233,7 @@ for _limit in fields(Limits):
     CHECKS.setdefault((Limits, _limit.name), _at_least(1))
 
 
-def _tool_reader() -> Reader:
+def _tool_reader() -> ValueReader:
     """Reads a tool as MCP, OpenAI or Anthropic spell it."""
     read = class_reader(Tool)
     return lambda value, kind: read(_tool(value), kind)

@@ -34,7 +34,7 @@ class UnreadableFrame:
     id: Id | None = None
 
 
-Frame: TypeAlias = bytes | UnreadableFrame
+ReadFrame: TypeAlias = bytes | UnreadableFrame
 
 _NAME = b"content-length"
 # The header that nearly all messages have: read without looking at lines.
@@ -80,7 +80,7 @@ class BaseProtocolReader:
         self._searched -= self._at
         self._at = 0
 
-    def next(self) -> Frame | None:
+    def next(self) -> ReadFrame | None:
         """The next frame; None when more bytes are needed."""
         buffer = self._buffer
         if self._missing or (self._at == len(buffer) and self._awaited != 0):
@@ -95,7 +95,7 @@ class BaseProtocolReader:
                     return buffer[start:end]
         return self._next_by_line()
 
-    def _next_by_line(self) -> Frame | None:
+    def _next_by_line(self) -> ReadFrame | None:
         if self._awaited is None:
             unreadable = self._read_header()
             if self._awaited is None:
@@ -109,7 +109,7 @@ class BaseProtocolReader:
         self._awaited = None
         return body
 
-    def finish(self) -> Frame | None:
+    def finish(self) -> ReadFrame | None:
         """What can be said of the last, unfinished message at the end of input."""
         self._missing = 0
         self.feed(b"")

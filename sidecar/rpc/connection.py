@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from sidecar.errors import UsageError
     from sidecar.protocol.methods import Method
-    from sidecar.rpc.base_protocol import Frame
+    from sidecar.rpc.base_protocol import ReadFrame
 
 
 _LATER: Any = object()
@@ -149,7 +149,7 @@ class Connection:
     def _write(self, message: dict[str, Any]) -> None:
         self._written.append(frame(encode(message)))
 
-    def _receive(self, found: Frame) -> None:
+    def _receive(self, found: ReadFrame) -> None:
         if isinstance(found, UnreadableFrame):
             self._write(refusal(found.id, found.error))
             return

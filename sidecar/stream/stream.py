@@ -98,7 +98,7 @@ class Stream:
         if text:
             run = self._outlet.run
             if run is not None and run.choice == self._speaker:
-                events = run.take(text)
+                events = run.push(text)
                 if events is not None:
                     self._passed += 1
                     if type(chunk) is str:

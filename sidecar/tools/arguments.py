@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from sidecar.values.equality import equal
 from sidecar.values.jsontext import loads
 
-State: TypeAlias = Literal["complete", "truncated", "invalid"]
+ArgumentState: TypeAlias = Literal["complete", "truncated", "invalid"]
 
 _SPACE = " \t\n\r"
 _PLACEHOLDERS = re.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
@@ -214,7 +214,7 @@ _STEPS = {
 _VALUE = ("value", "first-value")
 
 
-def judge(text: str) -> tuple[State, Any]:
+def judge(text: str) -> tuple[ArgumentState, Any]:
     """What finished arguments are worth, and their value (None unless complete)."""
     try:
         return "complete", loads(text)

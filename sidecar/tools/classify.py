@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import evolve, frozen
 
 from sidecar.events import ToolCall
-from sidecar.tools.arguments import State, judge
+from sidecar.tools.arguments import ArgumentState, judge
 from sidecar.tools.call import OpenCall
 from sidecar.tools.kinds import kind_of
 from sidecar.tools.runners import (
@@ -141,7 +141,7 @@ def _has_result(call: OpenCall, context: CallContext) -> bool:
     return any(mark not in (None, "") and mark in context.results for mark in own)
 
 
-def _state(call: OpenCall, context: CallContext) -> tuple[State, Any]:
+def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
     """Completeness and parsed input; only JSON arguments have an input."""
     if call.cut or (call.bare and context.finish == "length"):
         # The hint of a finish for length: the model was cut off before the arguments.

@@ -22,7 +22,7 @@ from sidecar.values.pythonic_tables import CALLS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Call: TypeAlias = "tuple[str, dict[str, Any], tuple[int, int]]"
+PythonCall: TypeAlias = "tuple[str, dict[str, Any], tuple[int, int]]"
 """Name, arguments, and the code points (start, end) of the call in its text."""
 
 NAMESPACE = "default_api."
@@ -49,7 +49,7 @@ class CallScanner(Scanner):
 
 def parse_calls(
     text: str, positional: Callable[[str], Sequence[str]] | None = None
-) -> list[Call]:
+) -> list[PythonCall]:
     """All calls of ``text``, in order: one, a list, or a block of lines of either.
 
     A ``print()`` around calls goes, as does a leading ``default_api.`` of a name, and
@@ -77,7 +77,9 @@ def parse_calls(
         raise ValueError(f"no calls in Python: {error}") from None
 
 
-def _calls(text: str, positional: Callable[[str], Sequence[str]] | None) -> list[Call]:
+def _calls(
+    text: str, positional: Callable[[str], Sequence[str]] | None
+) -> list[PythonCall]:
     statements, shift = _statements(text)
     if statements and all(map(_declares, statements)):
         raise Declaration("a declaration")

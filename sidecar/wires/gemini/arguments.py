@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
 
 Token: TypeAlias = int | str
-Path: TypeAlias = tuple[Token, ...]
+TokenPath: TypeAlias = tuple[Token, ...]
 
 _STEP = re.compile(
     r"""\.(?P<name>[^.\[\]]++)
@@ -42,7 +42,7 @@ class _Leaf:
     fragments: list[str] | None = None
     goes_on: bool = False
 
-    def take(self, value: Json) -> str:
+    def push(self, value: Json) -> str:
         """The JSON text that ``value`` adds, without the quotes of a string."""
         if not isinstance(value, str):
             self.value, self.fragments = value, None
@@ -91,7 +91,7 @@ class PartialArguments:
             return dumps(_plain(self._root))
         return self._quote() + self._writer.close()
 
-    def _find(self, path: Path) -> _Leaf | dict[Token, Any] | None:
+    def _find(self, path: TokenPath) -> _Leaf | dict[Token, Any] | None:
         """What is at ``path``; a container where no leaf can be."""
         node: Any = self._root
         for token in path:
@@ -102,14 +102,14 @@ class PartialArguments:
                 return None
         return node  # type: ignore[no-any-return]
 
-    def _begin(self, leaf: _Leaf, path: Path, value: Json) -> str:
+    def _begin(self, leaf: _Leaf, path: TokenPath, value: Json) -> str:
         node = self._root
         for token in path[:-1]:
             node = node.setdefault(token, {})
         node[path[-1]] = leaf
         place = self._writer.place(path) if self.in_order else None
         self.in_order = place is not None
-        text = leaf.take(value)
+        text = leaf.push(value)
         start, self._latest = self._quote(), leaf
         return f"{start}{place}{self._quote()}{text}"
 
@@ -118,7 +118,7 @@ class PartialArguments:
         is_more = isinstance(value, str) and leaf.fragments is not None
         is_here = leaf is self._latest or not value
         self.in_order = self.in_order and is_more and is_here
-        return leaf.take(value)
+        return leaf.push(value)
 
     def _quote(self) -> str:
         """What begins and ends the value that came last."""
@@ -133,10 +133,10 @@ class _Writer:
     """
 
     def __init__(self) -> None:
-        self._path: Path = ()
+        self._path: TokenPath = ()
         self._open: list[set[Token] | int] = []
 
-    def place(self, path: Path) -> str | None:
+    def place(self, path: TokenPath) -> str | None:
         """What stands before the value at ``path``; None when its place is behind.
 
         There is nothing at ``path`` yet, nor at a part of it, nor below it.
@@ -184,7 +184,7 @@ class _Writer:
         return ("{" if is_new else "") + dumps(token) + ":"
 
 
-def _path(text: Json) -> Path | None:
+def _path(text: Json) -> TokenPath | None:
     """The steps of a path; None when it leads to no member of the arguments."""
     if not isinstance(text, str) or not text.startswith("$"):
         return None

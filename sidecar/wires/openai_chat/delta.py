@@ -17,11 +17,11 @@ from sidecar.wires.shared import citations as cite
 
 if TYPE_CHECKING:
     from sidecar.parts import JsonObject
-    from sidecar.wires.shared.fields import ChoiceState, Reader
+    from sidecar.wires.shared.fields import ChoiceState, FieldReader
 
 _PROVIDER = "provider_specific_fields"
 
-READERS: tuple[tuple[str, Reader], ...] = (
+READERS: tuple[tuple[str, FieldReader], ...] = (
     # Fields that know the provider's blocks come before those that mirror them.
     ("thinking_blocks", reasoning.thinking_blocks),
     (f"{_PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
@@ -53,7 +53,7 @@ READERS: tuple[tuple[str, Reader], ...] = (
 )
 """The fields of a delta or message, in the order in which their parts are given."""
 
-_RANKS: dict[str, tuple[int, str, Reader]] = {
+_RANKS: dict[str, tuple[int, str, FieldReader]] = {
     name: (rank, name, reader) for rank, (name, reader) in enumerate(READERS)
 }
 

@@ -20,7 +20,7 @@ from sidecar.wires.shared.fields import first
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.fields import ChoiceState, Reader
+    from sidecar.wires.shared.fields import ChoiceState, FieldReader
 
 _GROUNDING: dict[str, CitationKind] = {
     "web": "url",
@@ -118,7 +118,7 @@ def _url_context(choice: ChoiceState, value: Json, name: str) -> None:
                 _source(choice, 0, page, None)
 
 
-_VERTEX: dict[str, Reader] = {
+_VERTEX: dict[str, FieldReader] = {
     "vertex_ai_grounding_metadata": _grounding,
     "vertex_ai_url_context_metadata": _url_context,
 }

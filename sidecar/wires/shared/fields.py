@@ -108,7 +108,7 @@ class ChoiceState:
         )
 
 
-Reader: TypeAlias = Callable[[ChoiceState, Any, str], None]
+FieldReader: TypeAlias = Callable[[ChoiceState, Any, str], None]
 PartReader: TypeAlias = Callable[[ChoiceState, JsonObject, str], None]
 
 
