@@ -235,7 +235,7 @@ def class_writer(kind: Any) -> ValueWriter:
             f"if {test}: written[{camel(name)!r}] = {item}",
         ]
     exec("def write(value):\n " + "\n ".join([*lines, "return written"]), scope)
-    return cast("Writer", scope["write"])
+    return cast("ValueWriter", scope["write"])
 
 
 class _Writers(dict[type, ValueWriter]):
