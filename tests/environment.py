@@ -14,6 +14,8 @@ import sys
 import venv
 from pathlib import Path
 
+from progress import each_minute
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -31,7 +33,8 @@ def ensure(*groups: str, extras: str = "fast") -> Path:
         venv.create(home, with_pip=True)
     if not stamp.exists() or wanted not in stamp.read_text().splitlines():
         print("installing what is needed ...", file=sys.stderr)
-        _install(python, extras, groups)
+        with each_minute(lambda: f"installing in {home.name}"):
+            _install(python, extras, groups)
         with stamp.open("a") as lines:
             lines.write(wanted + "\n")
     return python

@@ -2,7 +2,7 @@
 
 ``python3 tests/run.py [pytest arguments]``. Without arguments: ruff, mypy, all tests
 with branch coverage of the core, the clients in other languages, and the tests that
-matter once more without orjson.
+matter once more without orjson. It says every minute where it is.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from environment import ROOT, ensure
+from progress import VARIABLE, each_minute, read
 
 CUT = ("tests/test_spec.py", "tests/test_dialects.py", "tests/test_wires.py")
 """What tries the engine at every cut; coverage is measured at few of them."""
@@ -34,18 +36,21 @@ PLAIN = ("tests/test_jsontext.py", "tests/test_wires.py", "tests/test_protocol.p
 
 FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
 
-_TESTS = ("pytest", "-q", "-rs", "-p", "no:cacheprovider")
+_TESTS = ("pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
 _COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
 
-BESIDE = (
-    (*_COVERED, *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS))),
-    (*_TESTS, *CLIENTS),
-    (*_COVERED, "-p", "tests.few_cuts", *CUT),
-    (*_TESTS, *CUT),
-    (*_TESTS, *WHOLE),
-    (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
-    ("mypy",),
-)
+BESIDE = {
+    "most tests, covered": (
+        *_COVERED,
+        *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS)),
+    ),
+    "clients": (*_TESTS, *CLIENTS),
+    "few cuts, covered": (*_COVERED, "-p", "tests.few_cuts", *CUT),
+    "every cut": (*_TESTS, *CUT),
+    "whole inputs and processes": (*_TESTS, *WHOLE),
+    "without orjson": (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
+    "types": ("mypy",),
+}
 """What does not need each other, the longest first; two at a time, each told when it
 is done."""
 
@@ -68,23 +73,47 @@ def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:
 def _run_beside(python: Path) -> int:
     """The code of a run that failed, else 0; all are run to their end."""
     failed = 0
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        running = {pool.submit(_told, python, each): each for each in BESIDE}
+    with (
+        tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder,
+        ThreadPoolExecutor(max_workers=2) as pool,
+        each_minute((parts := Parts(python, Path(folder))).where),
+    ):
+        running = {pool.submit(parts.run, name): name for name in BESIDE}
         print(f"running {len(BESIDE)} parts, two at a time ...", flush=True)
         for done in as_completed(running):
             code, output = done.result()
             failed = failed or code
-            print("$", *running[done], flush=True)
+            print("$", *BESIDE[running[done]], flush=True)
             sys.stdout.buffer.write(output)
             sys.stdout.flush()
     return failed
 
 
-def _told(python: Path, command: tuple[str, ...]) -> tuple[int, bytes]:
-    """The code of a command and all that it says."""
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(_line(python, command), **_SETTING, **both, check=False)
-    return done.returncode, done.stdout
+class Parts:
+    """Runs parts of `BESIDE`; each writes to a file in ``folder`` where it is."""
+
+    def __init__(self, python: Path, folder: Path) -> None:
+        self._python = python
+        self._folder = folder
+        self._running: list[str] = []
+        self._done = 0
+
+    def run(self, name: str) -> tuple[int, bytes]:
+        """The code of a part and all that it says."""
+        self._running.append(name)
+        told = {**_SETTING["env"], VARIABLE: str(self._folder / name)}
+        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        setting = {**_SETTING, **both, "env": told}
+        line = _line(self._python, BESIDE[name])
+        done = subprocess.run(line, **setting, check=False)
+        self._running.remove(name)
+        self._done += 1
+        return done.returncode, done.stdout
+
+    def where(self) -> str:
+        """What is done, and on a line each what runs and how far it is."""
+        now = (f"\n   {name}: {read(self._folder / name)}" for name in self._running)
+        return f"{self._done} of {len(BESIDE)} parts done{''.join(now)}"
 
 
 def _run(python: Path, *command: str) -> int:

@@ -45,7 +45,6 @@ def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
         capture_output=True,
         cwd=ROOT,
         env={**os.environ, "TERM": "xterm-256color", **environment},
-        timeout=20,
         check=False,
     )
     return Run(done.returncode, done.stdout, done.stderr.decode())

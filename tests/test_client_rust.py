@@ -24,7 +24,7 @@ SKIPPED = (
 def needs_cargo(test: Any) -> Any:
     """Whichever of these runs first compiles, so that each may take as long."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.timeout(1_500)(skips(test))
+    return pytest.mark.timeout(3_600)(skips(test))
 
 
 PACKED = re.compile(

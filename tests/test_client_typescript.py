@@ -28,7 +28,7 @@ SKIPPED = (
 def needs_node(test: Any) -> Any:
     """Whichever of these runs first installs, so that each may take as long."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.timeout(1_500)(skips(test))
+    return pytest.mark.timeout(3_600)(skips(test))
 
 
 PACKED = re.compile(
@@ -89,7 +89,6 @@ def test_the_readme_begins_with_an_example_that_runs(
             encoding="utf-8",
             cwd=tmp_path,
             env=_environment(),
-            timeout=60,
             check=False,
         )
     finally:

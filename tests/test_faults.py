@@ -110,7 +110,7 @@ def test_the_writing_end_breaks_in_a_header(client):
 def test_closed_from_the_start(redirections):
     """No input is the end of input; no descriptor is mistaken for a file's."""
     done = subprocess.run(
-        in_shell(redirections), capture_output=True, timeout=PROMPTLY * 5, check=False
+        in_shell(redirections), capture_output=True, timeout=PROMPTLY, check=False
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -123,7 +123,7 @@ def test_closed_stdout_and_a_request():
         in_shell(">&-"),
         input=request,
         capture_output=True,
-        timeout=PROMPTLY * 5,
+        timeout=PROMPTLY,
         check=False,
     )
 
@@ -139,7 +139,7 @@ def test_a_full_device(redirections, code):
     command = in_shell(redirections, "--log-level", "debug")
     request = frame(message("initialize", {}, id=1)) + frame(message("$/unknown"))
     done = subprocess.run(
-        command, input=request, capture_output=True, timeout=PROMPTLY * 5, check=False
+        command, input=request, capture_output=True, timeout=PROMPTLY, check=False
     )
 
     assert done.returncode == code
@@ -183,6 +183,7 @@ def test_a_signal_while_a_batch_runs(client, number):
 
     assert client.wait(PROMPTLY) == 128 + number
     assert client.stderr() == ""
+    assert b'"result"' not in drain(client), "it ended when the batch had"
 
 
 @pytest.fixture
@@ -192,15 +193,22 @@ def launched():
         yield client
 
 
-def kill_and_drain(client: RpcClient) -> None:
-    """Kills the parent, and reads to the end of output: there the sidecar is gone."""
-    begun = time.monotonic()
-    client.process.kill()
+def drain(client: RpcClient) -> bytes:
+    """Reads to the end of output, which may come in the middle of a message."""
     with suppress(EOFError):
         while True:
             client._more()
+    return client._buffer
+
+
+def kill_and_drain(client: RpcClient) -> bytes:
+    """Kills the parent, and reads to the end of output: there the sidecar is gone."""
+    begun = time.monotonic()
+    client.process.kill()
+    rest = drain(client)
     assert time.monotonic() - begun < PROMPTLY
     assert client.wait() == -signal.SIGKILL
+    return rest
 
 
 def test_the_parent_is_killed_while_nobody_reads(launched):
@@ -213,7 +221,7 @@ def test_the_parent_is_killed_while_a_batch_runs(launched):
     params = {"messages": MANY * 10, "workDoneToken": 1}
     launched.send(message("message/repair", params, id=1))
     assert launched.read()["method"] == "$/progress"
-    kill_and_drain(launched)
+    assert b'"result"' not in kill_and_drain(launched), "it ended when the batch had"
 
 
 def test_the_parent_is_killed_in_the_middle_of_a_message(launched):

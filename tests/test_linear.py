@@ -170,7 +170,6 @@ def test_documents_take_linear_work(name: str) -> None:
 
 
 @pytest.mark.skipif(not LONG, reason="times are measured with SIDECAR_LONG=1 only")
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", TEXTS)
 def test_text_takes_linear_time(name: str) -> None:
     """What is copied inside one line of ours costs time as well."""

@@ -82,7 +82,6 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> bytes:
         env={**os.environ, **environment},
         capture_output=True,
         check=False,
-        timeout=240,
     )
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done.stdout

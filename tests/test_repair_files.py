@@ -385,7 +385,6 @@ KILLS = 50
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
-@pytest.mark.timeout(240)
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """Each file is the old or the new one, whatever call SIGKILL comes in."""
     names = ("a.jsonl", "b.json", "c.db")

@@ -1,0 +1,66 @@
+"""Says every minute where a long run is.
+
+`each_minute` prints what a function says, from a thread of its own, whatever else the
+process waits for. As a pytest plugin (``-p tests.progress``) this module writes which
+test begins, and how many have run, to the file that SIDECAR_PROGRESS names; `read`
+tells it while pytest's own output is kept until its end. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+VARIABLE = "SIDECAR_PROGRESS"
+SECONDS = 60.0
+
+
+@contextmanager
+def each_minute(say: Callable[[], str], seconds: float = SECONDS) -> Iterator[None]:
+    """Prints the minutes since the beginning and ``say()`` every minute."""
+    begun, ended = time.monotonic(), Event()
+
+    def tell() -> None:
+        while not ended.wait(seconds):
+            minutes = (time.monotonic() - begun) / 60
+            print(f"-- {minutes:.0f} min: {say()}", flush=True)
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+def read(path: Path) -> str:
+    """Where the pytest that writes to ``path`` is."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return lines[-1] if lines else "runs"
+
+
+class Progress:
+    """The plugin: one line of ``path`` for each test that begins."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.all = self.begun = 0
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        self.all = len(session.items)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        name = nodeid.encode("ascii", "backslashreplace").decode()
+        with self.path.open("a", encoding="utf-8") as lines:
+            lines.write(f"{self.begun} of {self.all} tests done, now {name[:120]}\n")
+        self.begun += 1
+
+
+def pytest_configure(config: Any) -> None:
+    config.pluginmanager.register(Progress(Path(os.environ[VARIABLE])))
