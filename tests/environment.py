@@ -33,7 +33,7 @@ def ensure(*groups: str, extras: str = "fast") -> Path:
         venv.create(home, with_pip=True)
     if not stamp.exists() or wanted not in stamp.read_text().splitlines():
         print("installing what is needed ...", file=sys.stderr)
-        with each_minute(lambda: f"installing in {home.name}"):
+        with each_minute(lambda: f"installing in {home.name}", file=sys.stderr):
             _install(python, extras, groups)
         with stamp.open("a") as lines:
             lines.write(wanted + "\n")

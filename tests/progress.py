@@ -14,21 +14,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from typing import Any, TextIO
 
 VARIABLE = "SIDECAR_PROGRESS"
 SECONDS = 60.0
 
 
 @contextmanager
-def each_minute(say: Callable[[], str], seconds: float = SECONDS) -> Iterator[None]:
+def each_minute(
+    say: Callable[[], str], seconds: float = SECONDS, file: TextIO | None = None
+) -> Iterator[None]:
     """Prints the minutes since the beginning and ``say()`` every minute."""
     begun, ended = time.monotonic(), Event()
 
     def tell() -> None:
         while not ended.wait(seconds):
             minutes = (time.monotonic() - begun) / 60
-            print(f"-- {minutes:.0f} min: {say()}", flush=True)
+            print(f"-- {minutes:.0f} min: {say()}", file=file, flush=True)
 
     teller = Thread(target=tell, daemon=True)
     teller.start()
