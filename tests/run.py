@@ -72,20 +72,23 @@ def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:
 
 def _run_beside(python: Path) -> int:
     """The code of a run that failed, else 0; all are run to their end."""
+    with tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder:
+        parts = Parts(python, Path(folder))
+        with ThreadPoolExecutor(max_workers=2) as pool, each_minute(parts.where):
+            return _all_told(pool, parts)
+
+
+def _all_told(pool: ThreadPoolExecutor, parts: Parts) -> int:
+    """Prints what each part says as soon as it is done."""
     failed = 0
-    with (
-        tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder,
-        ThreadPoolExecutor(max_workers=2) as pool,
-        each_minute((parts := Parts(python, Path(folder))).where),
-    ):
-        running = {pool.submit(parts.run, name): name for name in BESIDE}
-        print(f"running {len(BESIDE)} parts, two at a time ...", flush=True)
-        for done in as_completed(running):
-            code, output = done.result()
-            failed = failed or code
-            print("$", *BESIDE[running[done]], flush=True)
-            sys.stdout.buffer.write(output)
-            sys.stdout.flush()
+    running = {pool.submit(parts.run, name): name for name in BESIDE}
+    print(f"running {len(BESIDE)} parts, two at a time ...", flush=True)
+    for done in as_completed(running):
+        code, output = done.result()
+        failed = failed or code
+        print("$", *BESIDE[running[done]], flush=True)
+        sys.stdout.buffer.write(output)
+        sys.stdout.flush()
     return failed
 
 
