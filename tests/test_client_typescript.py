@@ -21,7 +21,7 @@ from rpc_client import ROOT
 LACKING = missing()
 SKIPPED = (
     f"not run: the TypeScript client (clients/typescript), because {LACKING}: "
-    "its types, its transcripts, its 200 kills of the sidecar, its package"
+    "its types, its transcripts, its kills of the sidecar, its package"
 )
 
 

@@ -86,7 +86,7 @@ export interface Ending {
   readonly cause: unknown;
 }
 
-/** No answer within the time that the client allows. */
+/** No answer within the time that the client allows; a stream goes on in the next process instead. */
 export class RequestTimeout extends SidecarError {
   readonly method: string;
   readonly timeoutMs: number;
@@ -121,7 +121,7 @@ export class StreamClosed extends SidecarError {
 
 /**
  * Why a stream could not be carried over: more chunks than are kept (`replay-limit`), a
- * sidecar that cannot be had (`unavailable`), one that crashes on this very stream
+ * sidecar that cannot be had (`unavailable`), one that crashes or hangs on this very stream
  * (`crashing`) or that makes other events of the same chunks (`diverged`), or somebody
  * else closed it (`closed`).
  */

@@ -66,6 +66,8 @@ export class ProcessLink extends Link {
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<ProcessLink> {
   const process = new SidecarProcess(command, options);
   const reader = new StreamMessageReader(process.stdout);
+  // Its timer starts itself again for ever when the rest of a message does not come.
+  reader.partialMessageTimeout = 0;
   const connection = createMessageConnection(reader, new StreamMessageWriter(process.stdin), NullLogger);
   const link = new ProcessLink(process, connection, options.shutdownTimeoutMs);
   watch(link, process, reader, connection);

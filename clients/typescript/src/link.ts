@@ -16,6 +16,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** The caller is in a hurry: that no answer came in time says nothing of the sidecar. */
   readonly isHurried?: boolean | undefined;
+  /** The caller goes on in the next process: where a late answer is a loss, it is told the loss. */
+  readonly isResumable?: boolean | undefined;
 }
 
 export type Params<M extends string> = M extends keyof Methods ? Methods[M]["params"] : object;
@@ -71,7 +73,7 @@ export class Link {
   }
 
   request<M extends string>(method: M, params: Params<M>, options: RequestOptions): Promise<Result<M>> {
-    const { timeoutMs, signal, isHurried } = options;
+    const { timeoutMs, signal, isHurried, isResumable } = options;
     return new Promise((resolve, reject) => {
       if (this.#loss) return reject(this.#loss);
       if (this.#isEnding) return reject(new SidecarClosed());
@@ -92,8 +94,9 @@ export class Link {
       };
       const timer = setTimeout(() => {
         const error = new RequestTimeout(method, timeoutMs);
-        fail(error);
+        if (!isResumable) fail(error);
         if (!isHurried) this.timedOut(error);
+        fail(error); // unless it has failed by now
       }, timeoutMs);
       this.#pending.add(fail);
       signal?.addEventListener("abort", abort, { once: true });

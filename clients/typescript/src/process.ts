@@ -1,7 +1,10 @@
 // A child process with three pipes, in a process group of its own, so that what a
-// wrapper (uvx, a shell script) has started ends with it. Knows no protocol.
+// wrapper (uvx, a shell script) has started ends with it. It keeps nobody alive: a host
+// that has nothing more to do ends, and the process with it; whoever waits for an answer
+// has a timer for that. Knows no protocol.
 
 import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
+import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Ending } from "./errors.js";
 import { StderrTail } from "./stderr-tail.js";
@@ -39,6 +42,7 @@ export class SidecarProcess {
     this.stdout = this.#child.stdout;
     this.stderr = new StderrTail(this.#child.stderr);
     for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // broken: the end of the process tells
+    for (const handle of [this.#child, ...this.#child.stdio]) (handle as Partial<Socket>).unref?.();
     this.ended = this.#watch();
   }
 
@@ -53,13 +57,13 @@ export class SidecarProcess {
     else this.#killGroup();
   }
 
-  /** Waits for the end for so long, then kills. */
+  /** Waits for the end for so long, then kills; whoever waits here is kept alive. */
   async end(patienceMs: number): Promise<ProcessEnding> {
-    const timer = setTimeout(() => this.kill(), patienceMs);
+    const timer = setInterval(() => this.kill(), patienceMs);
     try {
       return await this.ended;
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 

@@ -1,6 +1,7 @@
 // One stream in the sidecar that outlives the sidecar: after a loss it is opened again,
 // what was pushed is pushed again, and the events of that are dropped, because the same
-// pushes give the same events, `seq` included. One call at a time.
+// pushes give the same events, `seq` included. A sidecar of ours that hangs is lost, too:
+// its link has killed it. One call at a time.
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
@@ -91,14 +92,15 @@ export class RemoteStream implements StreamCore {
 
   /** Asks until there is an answer, on as many links as it takes. */
   async #ask<M extends StreamMethod>(method: M, what: object): Promise<Result<M>> {
-    const { requestTimeoutMs: timeoutMs, restarts } = this.#settings;
+    const { restarts } = this.#settings;
     for (let losses = 0; ; losses++) {
       try {
         const link = await this.#attached();
-        return await link.request(method, { ...what, streamId: this.#name } as Params<M>, { timeoutMs });
+        return await this.#request(link, method, { ...what, streamId: this.#name } as Params<M>);
       } catch (error) {
         this.#examine(error);
-        if (losses >= restarts.max) throw this.#lost("crashing", `${losses + 1} sidecars ended in ${method}`, error);
+        if (losses >= restarts.max)
+          throw this.#lost("crashing", `${losses + 1} sidecars ended or hung in ${method}`, error);
       }
     }
   }
@@ -127,20 +129,23 @@ export class RemoteStream implements StreamCore {
   async #openOn(link: Link): Promise<OpenResult> {
     this.#opened += 1;
     const params = { ...this.#params, streamId: this.#name };
-    const answer = await link.request("stream/open", params, { timeoutMs: this.#settings.requestTimeoutMs });
+    const answer = await this.#request(link, "stream/open", params);
     return { ...answer, streamId: this.#id };
   }
 
   async #replay(link: Link): Promise<void> {
     let reached = 0;
     for (const chunks of this.#log.batches()) {
-      const params = { streamId: this.#name, chunks };
-      const answer = await link.request("stream/push", params, { timeoutMs: this.#settings.requestTimeoutMs });
+      const answer = await this.#request(link, "stream/push", { streamId: this.#name, chunks });
       reached = answer.lastSeq;
     }
     if (reached !== this.#lastSeq) {
       throw this.#lost("diverged", `the same chunks gave ${reached} events, not ${this.#lastSeq}`);
     }
+  }
+
+  #request<M extends string>(link: Link, method: M, params: Params<M>): Promise<Result<M>> {
+    return link.request(method, params, { timeoutMs: this.#settings.requestTimeoutMs, isResumable: true });
   }
 
   /** What the sidecar knows the stream as: a reopened one must not meet its old self. */

@@ -1,5 +1,7 @@
 // Has a link whenever one is needed: makes it on demand, once for all that ask, and again
-// after it was lost, as often as `Restarts` allows.
+// after it was lost, as often as `Restarts` allows. The first start has one try, so that a
+// host learns at once that there is no sidecar; what has worked once is tried until the
+// restarts are used up, because a process may also be killed while it starts.
 
 import { SidecarClosed, SidecarUnavailable, UnsupportedProtocol, type ConnectionLost } from "./errors.js";
 import type { Link } from "./link.js";
@@ -13,6 +15,7 @@ export class Supervisor {
   readonly #onLost: (loss: ConnectionLost) => void;
   #link: Link | undefined;
   #making: Promise<Link> | undefined;
+  #hasWorked = false;
   #lastError: unknown;
   #isClosed = false;
 
@@ -43,19 +46,22 @@ export class Supervisor {
   }
 
   async #make(): Promise<Link> {
-    if (!(await this.#restarts.ready())) throw this.#givenUp();
-    if (this.#isClosed) throw new SidecarClosed();
-    try {
-      return this.#supervised(await this.#connect());
-    } catch (error) {
-      this.#lastError = error;
-      this.#restarts.failed();
-      throw error;
+    for (;;) {
+      if (!(await this.#restarts.ready())) throw this.#givenUp();
+      if (this.#isClosed) throw new SidecarClosed();
+      try {
+        return this.#supervised(await this.#connect());
+      } catch (error) {
+        this.#lastError = error;
+        this.#restarts.failed();
+        if (!this.#hasWorked || error instanceof UnsupportedProtocol) throw error;
+      }
     }
   }
 
   #supervised(link: Link): Link {
     this.#link = link;
+    this.#hasWorked = true;
     link.onLost((loss) => {
       if (this.#isClosed) return;
       this.#lastError = loss;

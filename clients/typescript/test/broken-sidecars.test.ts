@@ -80,16 +80,27 @@ test.for([
 });
 
 test.for(["hangs", "late"])("%s: the answer is given up, and the process with it", async (mode) => {
-  await using sidecar = await Sidecar.spawn(fake(mode));
+  const lost: ConnectionLost[] = [];
+  const restarts = { max: 2, delayMs: 0, windowMs: 0 };
+  await using sidecar = await Sidecar.spawn({ ...fake(mode), restarts, onLost: (error) => lost.push(error) });
   const { pid } = sidecar;
   const stream = await sidecar.openStream();
   const error = await rejection(stream.push("x"));
-  expect(error).toBeInstanceOf(RequestTimeout);
-  expect(error).toMatchObject({ method: "stream/push", timeoutMs: 400, retryable: true });
+  expect(error).toMatchObject({ kind: "stream-lost", reason: "crashing", cause: { cause: { method: "stream/push" } } });
+  expect(lost.map(({ cause }) => (cause as RequestTimeout).timeoutMs)).toEqual([400, 400, 400]);
   await until(() => !isAlive(pid as number));
   const second = await sidecar.openStream();
   expect(second.opened.wire).toBe("text");
   expect(sidecar.pid).not.toBe(pid);
+});
+
+test("a request that belongs to no stream is not asked again when the process hangs", async () => {
+  await using sidecar = await Sidecar.spawn(fake("hangs"));
+  const { pid } = sidecar;
+  const error = await rejection(sidecar.normalize({ body: "x" }));
+  expect(error).toBeInstanceOf(RequestTimeout);
+  expect(error).toMatchObject({ method: "message/normalize", timeoutMs: 400, retryable: true });
+  await until(() => !isAlive(pid as number));
 });
 
 test("a caller in a hurry does not end a process that is busy", async () => {

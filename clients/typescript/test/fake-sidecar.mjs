@@ -2,7 +2,7 @@
 // so that it can say it wrongly, too. Modes are the keys of MODES.
 
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, statSync } from "node:fs";
 
 const [mode, ...more] = process.argv.slice(2);
 if (mode === "ends-unread") {
@@ -108,6 +108,15 @@ const MODES = {
   },
   /** Counts its starts in a file (more). */
   counted: { ...GOOD, initialize: () => (appendFileSync(more[0], "x"), handshake()) },
+  /** Works at its first and from its fourth start on; counts in a file (more). */
+  "ends-at-next-starts": {
+    ...GOOD,
+    initialize: () => {
+      appendFileSync(more[0], "x");
+      const { size } = statSync(more[0]);
+      return size === 1 || size > 3 ? handshake() : process.exit(3);
+    },
+  },
   /** A wrapper: its child is who would be left behind. more: a file for the child's pid. */
   wrapper: {
     ...GOOD,

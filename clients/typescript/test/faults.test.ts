@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sidecar, type ClosedStream, type StreamEvent } from "../src/index.js";
-import { dice, REAL, recordings, turns, UNDAUNTED, type Recording } from "./support.js";
+import { cut, dice, REAL, recordings, turns, UNDAUNTED, type Recording } from "./support.js";
 
 const STREAMS = 50;
 const GROUP = 5;
@@ -39,16 +39,6 @@ async function deliver(sidecar: Sidecar, chunks: readonly unknown[], { params }:
   for await (const event of stream.pipe(source())) events.push(event);
   const { message } = await stream.close();
   return { events, message } satisfies Delivered;
-}
-
-/** Strings are cut further: into 12 pieces or so. */
-function cut({ params, chunks }: Recording): unknown[] {
-  if (params.framing === "json" || params.encoding === "base64") return [...chunks];
-  return chunks.flatMap((chunk) => {
-    if (typeof chunk !== "string" || chunk === "") return [chunk];
-    const size = Math.ceil(chunk.length / 12);
-    return Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.slice(at * size, (at + 1) * size));
-  });
 }
 
 /**

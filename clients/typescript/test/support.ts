@@ -58,6 +58,16 @@ function recording(path: string, name: string): Recording {
   return { name, params: header.options, closing: header.close ?? {}, chunks, events };
 }
 
+/** Strings are cut further: into 12 pieces or so. */
+export function cut({ params, chunks }: Recording): unknown[] {
+  if (params.framing === "json" || params.encoding === "base64") return [...chunks];
+  return chunks.flatMap((chunk) => {
+    if (typeof chunk !== "string" || chunk === "") return [chunk];
+    const size = Math.ceil(chunk.length / 12);
+    return Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.slice(at * size, (at + 1) * size));
+  });
+}
+
 /** Pseudo-random numbers from 0 to below 1: the same for the same seed. */
 export function chance(seed: number): () => number {
   let state = seed >>> 0;
@@ -101,13 +111,17 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** Whether a process exists. */
+/** Whether a process exists, and not only its entry that nobody has read. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
+  }
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return true; // where there is no such file, nobody can tell
   }
 }
 
