@@ -41,7 +41,7 @@ test.for(recordings())("$name", async ({ events }) => {
     events.map((event) => (event.type === type && !event.choice && "text" in event ? event.text : "")).join("");
   expect(joined("text")).toBe(deltas("text-delta"));
   expect(joined("reasoning")).toBe(deltas("reasoning-delta"));
-  const calls = message?.parts.filter(({ type }) => type === "dynamic-tool") ?? [];
+  const calls = message?.parts.filter(({ type }) => type === "dynamic-tool" || type === "data-claim") ?? [];
   expect(calls).toHaveLength(events.filter(({ type, choice }) => type === "tool-call" && !choice).length);
 });
 
@@ -76,8 +76,9 @@ test("every kind of part", async () => {
     { type: "tool-call-delta", seq: 10, block: 3, toolCallId: "c", name: "read_file", argumentsDelta: ':"a"}' },
     { ...call, seq: 11, block: 3, input: { path: "a" } },
     { ...call, seq: 12, block: 4, executor: "server", state: "truncated", executable: false },
-    { type: "tool-result", seq: 13, block: 5, toolCallId: "c", content: [1], source: "server" },
-    { type: "tool-result", seq: 14, block: 6, toolCallId: "c", isError: true, source: "server" },
+    { ...call, seq: 13, block: 8, toolCallId: "s", executor: "server", executable: false, input: {} },
+    { type: "tool-result", seq: 13, block: 5, toolCallId: "s", content: [1], source: "server" },
+    { type: "tool-result", seq: 14, block: 6, toolCallId: "s", isError: true, source: "server" },
     { type: "tool-result", seq: 15, block: 7, content: { success: true }, source: "echo" },
     { type: "retract", seq: 16, blocks: [1, 4], reason: "duplicate-of-structured" },
     { type: "citation", seq: 17, kind: "url", role: "claim", exact: true, url: "u:1", title: "t" },
@@ -86,7 +87,7 @@ test("every kind of part", async () => {
     { type: "usage", seq: 20, raw: {}, totalTokens: 3 },
     { type: "diagnostic", seq: 21, code: "x", severity: "info", message: "m" },
     { type: "unknown-event", seq: 22, event: {} },
-    { type: "finish", seq: 23, reason: "context-length", emptyAnswer: false, complete: true },
+    { type: "finish", seq: 23, reason: "tool-calls", emptyAnswer: false, complete: true },
   ];
   const streamSidecar = { block: 3, kind: "read", executable: true, awaits: "client-result" };
   expect(await chunksOf(events, { messageId: "m1", dynamicTools: false })).toEqual([
@@ -105,15 +106,6 @@ test("every kind of part", async () => {
     { type: "tool-input-delta", toolCallId: "c", inputTextDelta: '{"path"' },
     { type: "tool-input-delta", toolCallId: "c", inputTextDelta: ':"a"}' },
     {
-      type: "tool-input-available",
-      toolCallId: "c",
-      toolName: "read_file",
-      input: { path: "a" },
-      dynamic: false,
-      providerExecuted: false,
-      providerMetadata: { streamSidecar },
-    },
-    {
       type: "tool-input-error",
       toolCallId: "c#4",
       toolName: "read_file",
@@ -123,15 +115,33 @@ test("every kind of part", async () => {
       providerExecuted: true,
       providerMetadata: { streamSidecar: { ...streamSidecar, block: 4, executable: false } },
     },
-    { type: "tool-output-available", toolCallId: "c", output: [1], dynamic: false, providerExecuted: true },
-    { type: "tool-output-error", toolCallId: "c", errorText: "null", dynamic: false, providerExecuted: true },
+    {
+      type: "tool-input-available",
+      toolCallId: "s",
+      toolName: "read_file",
+      input: {},
+      dynamic: false,
+      providerExecuted: true,
+      providerMetadata: { streamSidecar: { ...streamSidecar, block: 8, executable: false } },
+    },
+    { type: "tool-output-available", toolCallId: "s", output: [1], dynamic: false, providerExecuted: true },
+    { type: "tool-output-error", toolCallId: "s", errorText: "null", dynamic: false, providerExecuted: true },
     { type: "data-tool-result", data: { content: { success: true }, source: "echo" } },
     { type: "data-retract", data: { ids: ["1"], toolCallIds: ["c#4"] } },
     { type: "source-url", sourceId: "source-1", url: "u:1", title: "t" },
     { type: "source-document", sourceId: "source-2", mediaType: "text/plain", title: "words" },
     { type: "message-metadata", messageMetadata: { usage: { totalTokens: 3 } } },
+    {
+      type: "tool-input-available",
+      toolCallId: "c",
+      toolName: "read_file",
+      input: { path: "a" },
+      dynamic: false,
+      providerExecuted: false,
+      providerMetadata: { streamSidecar },
+    },
     { type: "finish-step" },
-    { type: "finish", finishReason: "length" },
+    { type: "finish", finishReason: "tool-calls" },
   ]);
   const other = await chunksOf(events, { choice: 1, sendReasoning: false });
   expect(other.slice(2)).toEqual([

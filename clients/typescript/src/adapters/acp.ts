@@ -1,15 +1,23 @@
 // Events of a stream as `session/update`s of the Agent Client Protocol, version 1, as
 // protocol.md, "Agent Client Protocol", tells. Makes the updates itself and imports
-// nothing of the SDK.
+// nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
+// or runs at the provider's; every other call has failed, and its `_meta` says why.
 
 import type { StreamEvent } from "../events.js";
-import type { Finish, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
+import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
+import { isFailed, isOfServer, objection, objectionOfEnd, turn, type TurnEnd } from "./turn.js";
 
 export type ToolKind =
   "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 
+/** Marks a call that is not run, whatever its status is made to be. */
+type ClaimMeta = {
+  streamSidecar: { claim: true; reason: string; origin?: string; declared?: boolean };
+};
+
 interface Call {
   toolCallId: string;
+  _meta?: ClaimMeta;
   title?: string;
   name?: string;
   kind?: ToolKind;
@@ -84,19 +92,34 @@ export async function* sessionUpdates(
   options: SessionUpdateOptions,
 ): AsyncGenerator<SessionUpdate, void, void> {
   const updates = new Updates(options);
-  for await (const event of events) {
-    if ((event.choice ?? 0) !== (options.choice ?? 0)) continue;
-    const update = updates.of(event);
-    if (update) yield update;
-    else options.onOther?.(event, (block) => updates.idOf(block));
+  for await (const event of turn(events, options.choice ?? 0)) {
+    const made = updates.of(event);
+    yield* made;
+    const told = event.type === "turn-end" ? event.finish : event;
+    if (told && (made.length === 0 || !TOLD.has(told.type))) options.onOther?.(told, (block) => updates.idOf(block));
   }
 }
+
+/** Events of which the updates say everything. */
+const TOLD: ReadonlySet<string> = new Set([
+  "text-delta",
+  "reasoning-delta",
+  "tool-call-delta",
+  "tool-call",
+  "tool-result",
+  "usage",
+]);
 
 class Updates {
   readonly #prefix: string;
   readonly #contextSize: number | undefined;
-  readonly #announced = new Set<number>();
-  /** Blocks of calls by the provider's id: the last one that had it. */
+  /** Calls that were told, by block; undefined: only the beginning is known. */
+  readonly #calls = new Map<number, ToolCall | undefined>();
+  /** Those that are neither run nor given up. */
+  readonly #pending = new Set<number>();
+  /** Those that have a result, which may come before its call. */
+  readonly #answered = new Set<number>();
+  /** Blocks of structured calls by the provider's id: the last one that had it. */
   readonly #blocks = new Map<string, number>();
 
   constructor({ prefix, contextSize }: SessionUpdateOptions) {
@@ -108,22 +131,26 @@ class Updates {
     return `${this.#prefix}-${block}`;
   }
 
-  of(event: StreamEvent): SessionUpdate | undefined {
+  of(event: StreamEvent | TurnEnd): SessionUpdate[] {
     switch (event.type) {
       case "text-delta":
-        return this.#chunk("agent_message_chunk", event);
+        return [this.#chunk("agent_message_chunk", event)];
       case "reasoning-delta":
-        return this.#chunk("agent_thought_chunk", event);
+        return [this.#chunk("agent_thought_chunk", event)];
       case "tool-call-delta":
         return this.#callDelta(event);
       case "tool-call":
-        return this.#call(event);
+        return [this.#call(event)];
       case "tool-result":
         return this.#result(event);
       case "usage":
         return this.#usage(event);
+      case "retract":
+        return this.#retract(event);
+      case "turn-end":
+        return this.#end(event);
       default:
-        return undefined;
+        return [];
     }
   }
 
@@ -135,48 +162,79 @@ class Updates {
   }
 
   /** Only the first is told: there is no update for a piece of the arguments. */
-  #callDelta({ block, toolCallId, name }: ToolCallDelta): SessionUpdate | undefined {
-    if (this.#announced.has(block)) return undefined;
-    this.#announce(block, toolCallId);
+  #callDelta({ block, toolCallId = "", name }: ToolCallDelta): SessionUpdate[] {
+    if (this.#calls.has(block)) return [];
+    this.#calls.set(block, undefined);
+    this.#pending.add(block);
+    this.#blocks.set(toolCallId, block);
     const called = name === undefined ? {} : { name };
-    return {
-      sessionUpdate: "tool_call",
-      toolCallId: this.idOf(block),
-      title: name ?? "tool",
-      status: "pending",
-      ...called,
-    };
+    const call = { toolCallId: this.idOf(block), title: name ?? "tool", status: "pending", ...called } as const;
+    return [{ sessionUpdate: "tool_call", ...call }];
   }
 
-  #call({ block = -1, toolCallId, name, kind, state, input, arguments: text }: ToolCall): SessionUpdate {
-    const sessionUpdate = this.#announced.has(block) ? "tool_call_update" : "tool_call";
-    this.#announce(block, toolCallId);
+  #call(call: ToolCall): SessionUpdate {
+    const { block = -1, toolCallId, name, kind, input, arguments: text } = call;
+    const sessionUpdate = this.#calls.has(block) ? "tool_call_update" : "tool_call";
+    const isAnswered = this.#answered.has(block);
+    const isPending = call.executable || isOfServer(call);
+    this.#calls.set(block, call);
+    if (isPending && !isAnswered) this.#pending.add(block);
+    else this.#pending.delete(block);
+    if (call.origin === "structured") this.#blocks.set(toolCallId, block);
     return {
       sessionUpdate,
       toolCallId: this.idOf(block),
       title: name,
       name,
       kind: KINDS[kind] ?? "other",
-      status: state === "complete" ? "pending" : "failed",
       rawInput: input ?? text,
+      ...(isAnswered ? {} : statusOf(call, isPending)),
     };
   }
 
-  /** A result without its call has nothing to update. */
-  #result({ toolCallId, content, isError }: ToolResult): SessionUpdate | undefined {
+  /** A result without its call has nothing to update, and one that the model wrote is none. */
+  #result({ toolCallId, content, isError, source }: ToolResult): SessionUpdate[] {
     const block = toolCallId === undefined ? undefined : this.#blocks.get(toolCallId);
-    if (block === undefined) return undefined;
-    const status = isError ? "failed" : "completed";
-    return { sessionUpdate: "tool_call_update", toolCallId: this.idOf(block), status, rawOutput: content ?? null };
+    if (block === undefined || source !== "server") return [];
+    this.#pending.delete(block);
+    this.#answered.add(block);
+    const result = { status: isError ? "failed" : "completed", rawOutput: content ?? null } as const;
+    return [{ sessionUpdate: "tool_call_update", toolCallId: this.idOf(block), ...result }];
   }
 
-  #usage({ totalTokens }: Usage): SessionUpdate | undefined {
-    if (totalTokens === undefined || this.#contextSize === undefined) return undefined;
-    return { sessionUpdate: "usage_update", used: totalTokens, size: this.#contextSize };
+  #usage({ totalTokens }: Usage): SessionUpdate[] {
+    if (totalTokens === undefined || this.#contextSize === undefined) return [];
+    return [{ sessionUpdate: "usage_update", used: totalTokens, size: this.#contextSize }];
   }
 
-  #announce(block: number, toolCallId: string): void {
-    this.#announced.add(block);
-    this.#blocks.set(toolCallId, block);
+  #retract({ blocks, reason }: Retract): SessionUpdate[] {
+    const calls = blocks.filter((block) => this.#calls.has(block));
+    return calls.map((block) => this.#fail(block, `the call was retracted: ${reason}`));
   }
+
+  /** What the provider runs may answer in a later turn, unless this one has failed. */
+  #end({ finish, executable }: TurnEnd): SessionUpdate[] {
+    const isKept = (block: number) => {
+      const call = this.#calls.get(block);
+      return executable.has(block) || (call !== undefined && isOfServer(call) && !isFailed(finish));
+    };
+    const given = [...this.#pending].filter((block) => !isKept(block));
+    return given.map((block) => this.#fail(block, objectionOfEnd(finish)));
+  }
+
+  #fail(block: number, reason: string): SessionUpdate {
+    const _meta = metaOf(reason, this.#calls.get(block));
+    this.#pending.delete(block);
+    return { sessionUpdate: "tool_call_update", toolCallId: this.idOf(block), status: "failed", _meta };
+  }
+}
+
+function statusOf(call: ToolCall, isPending: boolean): Pick<Call, "status" | "_meta"> {
+  return isPending ? { status: "pending" } : { status: "failed", _meta: metaOf(objection(call), call) };
+}
+
+function metaOf(reason: string, call: Pick<ToolCall, "origin" | "declared"> | undefined): ClaimMeta {
+  const { origin, declared } = call ?? {};
+  const told = { ...(origin === undefined ? {} : { origin }), ...(declared === undefined ? {} : { declared }) };
+  return { streamSidecar: { claim: true, reason, ...told } };
 }

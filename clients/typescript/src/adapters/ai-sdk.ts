@@ -1,48 +1,14 @@
-// Events of a stream as the parts of a UI message stream of the Vercel AI SDK (5 and 6),
-// for createUIMessageStreamResponse, useChat and readUIMessageStream. Makes the parts
-// itself and imports nothing of the SDK. The README has the mapping as a table.
+// Events of a stream as the parts of a UI message stream of the Vercel AI SDK (5 to 7), for
+// createUIMessageStreamResponse, useChat and readUIMessageStream. Makes the parts itself and
+// imports nothing of the SDK. The README has the mapping as a table.
 
 import type { StreamEvent } from "../events.js";
-import type { BlockEnd, Citation, Finish, ToolCall, ToolCallDelta, ToolResult } from "../protocol.js";
+import type { BlockEnd, Citation, Finish } from "../protocol.js";
+import { Calls } from "./ai-sdk-calls.js";
+import type { FinishReason, Json, UIMessageChunk } from "./ai-sdk-chunks.js";
+import { turn, type TurnEnd } from "./turn.js";
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
-
-/** What only the sidecar knows of a part, under its name. */
-type Metadata = { streamSidecar: { [key: string]: Json | undefined } };
-
-type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
-
-interface Tool {
-  toolCallId: string;
-  providerExecuted?: boolean;
-  dynamic?: boolean;
-}
-
-/** The parts that the adapter makes: a subset of the SDK's own UIMessageChunk. */
-export type UIMessageChunk =
-  | { type: "start"; messageId?: string }
-  | { type: "start-step" | "finish-step" }
-  | { type: "text-start" | "reasoning-start" | "text-end" | "reasoning-end"; id: string; providerMetadata?: Metadata }
-  | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
-  | ({ type: "tool-input-start"; toolName: string } & Tool)
-  | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
-  | ({ type: "tool-input-available"; toolName: string; input: unknown; providerMetadata: Metadata } & Tool)
-  | ({
-      type: "tool-input-error";
-      toolName: string;
-      input: unknown;
-      errorText: string;
-      providerMetadata: Metadata;
-    } & Tool)
-  | ({ type: "tool-output-available"; output: unknown } & Tool)
-  | ({ type: "tool-output-error"; errorText: string } & Tool)
-  | { type: "source-url"; sourceId: string; url: string; title?: string }
-  | { type: "source-document"; sourceId: string; mediaType: string; title: string }
-  | { type: `data-${"reclassify" | "retract" | "block-state" | "tool-result"}`; data: unknown }
-  | { type: "message-metadata"; messageMetadata: unknown }
-  | { type: "error"; errorText: string }
-  | { type: "finish"; finishReason: FinishReason }
-  | { type: "abort" };
+export type { Claim, UIMessageChunk } from "./ai-sdk-chunks.js";
 
 export interface UIMessageStreamOptions {
   /** The id of the new message. */
@@ -96,26 +62,25 @@ export async function* uiMessageChunks(
   const parts = new Parts(options);
   yield { type: "start", ...(messageId === undefined ? {} : { messageId }) };
   yield { type: "start-step" };
-  for await (const event of events) if ((event.choice ?? 0) === choice) yield* parts.of(event);
+  for await (const event of turn(events, choice)) yield* parts.of(event);
 }
 
 class Parts {
   readonly #sendReasoning: boolean;
-  readonly #dynamic: boolean;
   /** Blocks of text and reasoning: true while they are open. */
   readonly #blocks = new Map<number, boolean>();
-  /** Ids of calls by block, and the blocks of the ids that are taken. */
-  readonly #calls = new Map<number, string>();
-  readonly #taken = new Map<string, number>();
+  readonly #calls: Calls;
+  /** A reader of the SDK stops at an error, so that errors wait for what goes before the end. */
+  readonly #errors: UIMessageChunk[] = [];
   readonly #urls = new Set<string>();
   #sources = 0;
 
   constructor({ sendReasoning = true, dynamicTools = true }: UIMessageStreamOptions) {
     this.#sendReasoning = sendReasoning;
-    this.#dynamic = dynamicTools;
+    this.#calls = new Calls({ dynamicTools, sendReasoning });
   }
 
-  of(event: StreamEvent): UIMessageChunk[] {
+  of(event: StreamEvent | TurnEnd): UIMessageChunk[] {
     switch (event.type) {
       case "text-delta":
         return this.#delta("text", event);
@@ -126,22 +91,23 @@ class Parts {
       case "reclassify":
         return [{ type: "data-reclassify", data: { ids: event.blocks.map(String), to: event.to } }];
       case "retract":
-        return [{ type: "data-retract", data: this.#retracted(event.blocks) }];
+        return this.#calls.retract(event);
       case "tool-call-delta":
-        return this.#callDelta(event);
+        return this.#calls.delta(event);
       case "tool-call":
-        return [this.#call(event)];
+        return this.#calls.call(event);
       case "tool-result":
-        return [this.#result(event)];
+        return this.#calls.result(event);
       case "citation":
         return this.#citation(event);
       case "error":
-        return [{ type: "error", errorText: event.message }];
+        this.#errors.push({ type: "error", errorText: event.message });
+        return [];
       case "metadata":
       case "usage":
         return [this.#metadata(event)];
-      case "finish":
-        return this.#finish(event);
+      case "turn-end":
+        return this.#end(event);
       default: // diagnostics, and what a later version sends
         return [];
     }
@@ -172,53 +138,6 @@ class Parts {
     return [{ type: isReasoning ? "reasoning-start" : "text-start", id: end.id }, end];
   }
 
-  #retracted(blocks: readonly number[]): { ids: string[]; toolCallIds: string[] } {
-    const toolCallIds = blocks.flatMap((block) => this.#calls.get(block) ?? []);
-    return { ids: blocks.filter((block) => !this.#calls.has(block)).map(String), toolCallIds };
-  }
-
-  /** The provider's id, unless another call of this message has it already. */
-  #idOf(block: number, toolCallId: string): string {
-    const known = this.#calls.get(block);
-    if (known !== undefined) return known;
-    const id = this.#taken.has(toolCallId) ? `${toolCallId}#${block}` : toolCallId;
-    this.#calls.set(block, id);
-    this.#taken.set(id, block);
-    return id;
-  }
-
-  #callDelta({ block, toolCallId, name = "", argumentsDelta }: ToolCallDelta): UIMessageChunk[] {
-    const isFirst = !this.#calls.has(block);
-    const id = this.#idOf(block, toolCallId);
-    const delta = { type: "tool-input-delta", toolCallId: id, inputTextDelta: argumentsDelta } as const;
-    if (!isFirst) return [delta];
-    return [{ type: "tool-input-start", toolCallId: id, toolName: name, dynamic: this.#dynamic }, delta];
-  }
-
-  #call(call: ToolCall): UIMessageChunk {
-    const { block = -1, toolCallId, name, state, executor, kind, executable, awaits } = call;
-    const part = {
-      toolCallId: this.#idOf(block, toolCallId),
-      toolName: name,
-      dynamic: this.#dynamic,
-      providerExecuted: executor === "server",
-      providerMetadata: { streamSidecar: { block, kind, executable, awaits } },
-    };
-    if (state === "complete") return { type: "tool-input-available", input: call.input ?? call.arguments, ...part };
-    return { type: "tool-input-error", input: call.arguments, errorText: `the arguments are ${state}`, ...part };
-  }
-
-  /** An output needs the call it belongs to; without one the result is data. */
-  #result({ toolCallId, name, content, isError, source }: ToolResult): UIMessageChunk {
-    if (source !== "server" || toolCallId === undefined || !this.#taken.has(toolCallId)) {
-      return { type: "data-tool-result", data: { toolCallId, name, content, isError, source } };
-    }
-    const part = { toolCallId, dynamic: this.#dynamic, providerExecuted: true };
-    return isError
-      ? { type: "tool-output-error", errorText: textOf(content), ...part }
-      : { type: "tool-output-available", output: content ?? null, ...part };
-  }
-
   #citation({ url, title, citedText }: Citation): UIMessageChunk[] {
     const key = url ?? title ?? citedText ?? "";
     if (this.#urls.has(key)) return [];
@@ -240,18 +159,19 @@ class Parts {
     return { type: "message-metadata", messageMetadata: { usage } };
   }
 
-  #finish({ reason }: Finish): UIMessageChunk[] {
-    if (reason === "cancelled") return [{ type: "abort" }];
-    return [{ type: "finish-step" }, { type: "finish", finishReason: FINISH[reason] ?? "other" }];
+  #end(end: TurnEnd): UIMessageChunk[] {
+    return [...this.#calls.end(end), ...this.#errors, ...finishOf(end.finish)];
   }
+}
+
+function finishOf(finish: Finish | undefined): UIMessageChunk[] {
+  if (!finish) return [];
+  if (finish.reason === "cancelled") return [{ type: "abort" }];
+  return [{ type: "finish-step" }, { type: "finish", finishReason: FINISH[finish.reason] ?? "other" }];
 }
 
 /** The fields that have a value; undefined when none has. */
 function written(fields: Record<string, unknown>): { [key: string]: Json | undefined } | undefined {
   const found = Object.entries(fields).filter(([, value]) => value !== undefined);
   return found.length === 0 ? undefined : (Object.fromEntries(found) as { [key: string]: Json });
-}
-
-function textOf(content: unknown): string {
-  return typeof content === "string" ? content : JSON.stringify(content ?? null);
 }

@@ -1,0 +1,58 @@
+// The shapes of the parts that the adapter for the Vercel AI SDK makes.
+
+import type { Retract, ToolCall } from "../protocol.js";
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
+
+/** What only the sidecar knows of a part, under its name. */
+export type Metadata = { streamSidecar: { [key: string]: Json | undefined } };
+
+export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+
+interface Tool {
+  toolCallId: string;
+  providerExecuted?: boolean;
+  dynamic?: boolean;
+}
+
+/** A call that nobody is to run as it is: `data-claim`, with the block's number as its id. */
+export interface Claim {
+  block: number;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  state: ToolCall["state"];
+  origin: ToolCall["origin"];
+  kind: ToolCall["kind"];
+  declared?: boolean;
+  dialect?: string;
+  /** Why it is taken back, in a part that replaces the first. */
+  retracted?: Retract["reason"];
+}
+
+/** The parts that the adapter makes: a subset of the SDK's own UIMessageChunk. */
+export type UIMessageChunk =
+  | { type: "start"; messageId?: string }
+  | { type: "start-step" | "finish-step" }
+  | { type: "text-start" | "reasoning-start" | "text-end" | "reasoning-end"; id: string; providerMetadata?: Metadata }
+  | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
+  | ({ type: "tool-input-start"; toolName: string } & Tool)
+  | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
+  | ({ type: "tool-input-available"; toolName: string; input: unknown; providerMetadata: Metadata } & Tool)
+  | ({
+      type: "tool-input-error";
+      toolName: string;
+      input: unknown;
+      errorText: string;
+      providerMetadata?: Metadata;
+    } & Tool)
+  | ({ type: "tool-output-available"; output: unknown } & Tool)
+  | ({ type: "tool-output-error"; errorText: string } & Tool)
+  | { type: "source-url"; sourceId: string; url: string; title?: string }
+  | { type: "source-document"; sourceId: string; mediaType: string; title: string }
+  | { type: `data-${"reclassify" | "retract" | "block-state" | "tool-result"}`; data: unknown }
+  | { type: "data-claim"; id: string; data: Claim }
+  | { type: "message-metadata"; messageMetadata: unknown }
+  | { type: "error"; errorText: string }
+  | { type: "finish"; finishReason: FinishReason }
+  | { type: "abort" };
