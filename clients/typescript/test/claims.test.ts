@@ -211,6 +211,25 @@ test("events that come without the message of the end", async () => {
   expect((await chatOn(() => only(events.filter(({ type }) => type !== "finish")))).ran).toEqual([]);
 });
 
+test("the message of the end has the last word, of each choice", async () => {
+  const events = await collect(eventsOf(CASES[0] as Case));
+  const second = events.map((event) => ({ ...event, choice: 1 }));
+  async function* closing(executable: boolean[]) {
+    yield* [...events, ...second];
+    const [first, other] = executable.map((each) => {
+      const told = events.filter(({ type }) => type === "tool-call");
+      return { toolCalls: told.map((event) => ({ ...event, executable: each })) };
+    });
+    return { message: { ...first, choices: [first, { ...other, choice: 1 }] } };
+  }
+  const run = async (executable: boolean[], choice: number) => {
+    const parts = await collect(uiMessageChunks(closing(executable), { choice }));
+    return parts.filter(({ type }) => type === "tool-input-available").length;
+  };
+  expect(await Promise.all([run([true, false], 0), run([true, false], 1)])).toEqual([1, 0]);
+  expect(await Promise.all([run([false, true], 0), run([false, true], 1)])).toEqual([0, 1]);
+});
+
 test("a source that fails behind a call", async () => {
   async function* source() {
     yield* [calls("delete_file"), ends("tool_calls")];
