@@ -5,7 +5,7 @@ import { readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessa
 import { expect, expectTypeOf, test } from "vitest";
 import { toUIMessageStream, uiMessageChunks, type UIMessageChunk } from "../src/adapters/ai-sdk.js";
 import type { StreamEvent } from "../src/index.js";
-import { collect, recordings } from "./support.js";
+import { cited, collect, recordings } from "./support.js";
 
 async function* of(events: readonly StreamEvent[]) {
   yield* events;
@@ -81,9 +81,9 @@ test("every kind of part", async () => {
     { type: "tool-result", seq: 14, block: 6, toolCallId: "s", isError: true, source: "server" },
     { type: "tool-result", seq: 15, block: 7, content: { success: true }, source: "echo" },
     { type: "retract", seq: 16, blocks: [1, 4], reason: "duplicate-of-structured" },
-    { type: "citation", seq: 17, kind: "url", role: "claim", exact: true, url: "u:1", title: "t" },
-    { type: "citation", seq: 18, kind: "url", role: "claim", exact: true, url: "u:1" },
-    { type: "citation", seq: 19, kind: "document", role: "claim", exact: true, citedText: "words" },
+    cited({ seq: 17, source: 0, url: "u:1", title: "t" }),
+    cited({ seq: 18, source: 0, url: "u:1" }),
+    cited({ seq: 19, source: 1, kind: "document", citedText: "words" }),
     { type: "usage", seq: 20, raw: {}, totalTokens: 3 },
     { type: "diagnostic", seq: 21, code: "x", severity: "info", message: "m" },
     { type: "unknown-event", seq: 22, event: {} },

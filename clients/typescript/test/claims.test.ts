@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sessionUpdates, type SessionUpdate } from "../src/adapters/acp.js";
 import { toUIMessageStream, uiMessageChunks } from "../src/adapters/ai-sdk.js";
 import { Sidecar, type OpenParams, type StreamEvent } from "../src/index.js";
-import { collect, REAL, recordings } from "./support.js";
+import { cited, collect, REAL, recordings } from "./support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
@@ -288,12 +288,11 @@ test("a long id is not repeated with every piece", async () => {
 });
 
 test("a source is told once, and later citations have what its first one had", async () => {
-  const cited = { type: "citation", kind: "url", role: "claim", exact: true } as const;
   const events = [
-    { ...cited, seq: 1, choice: 1, source: 0, url: "u:1", title: "t" },
-    { ...cited, seq: 2, source: 0, citedText: "words" },
-    { ...cited, seq: 3, source: 1, url: "u:2" },
-  ] as unknown as StreamEvent[];
+    cited({ seq: 1, choice: 1, source: 0, url: "u:1", title: "t" }),
+    cited({ seq: 2, source: 0, citedText: "words" }),
+    cited({ seq: 3, source: 1, url: "u:2" }),
+  ];
   expect((await collect(uiMessageChunks(only(events)))).slice(2)).toEqual([
     { type: "source-url", sourceId: "source-1", url: "u:1", title: "t" },
     { type: "source-url", sourceId: "source-2", url: "u:2" },

@@ -101,6 +101,12 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
+/** A citation; `source` is its source's number, which older sidecars do not send. */
+export function cited(fields: { seq: number; source?: number; [field: string]: unknown }): StreamEvent {
+  const citation: object = { type: "citation", kind: "url", role: "claim", exact: true, ...fields };
+  return citation as StreamEvent;
+}
+
 /** What a promise is rejected with; fails when it is not. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
