@@ -91,6 +91,21 @@ FRAMINGS = [
         [("a", None)],
     ),
     (
+        "lengths too long, one after the other",
+        (b"Content-Length: %d\r\n\r\n" % (len(A) + 40) + A) * 3,
+        [("a", None)] * 3,
+    ),
+    (
+        "length too long over messages that are right",
+        b"Content-Length: %d\r\n\r\n" % (3 * len(A)) + A + frame(A) * 3,
+        [("a", None)] * 4,
+    ),
+    (
+        "lengths too long, and nothing but headers",
+        b"Content-Length: 725\r\n\r\n" * 30,
+        [(None, PARSE_ERROR)] * 30,
+    ),
+    (
         "length too long for a broken message",
         b"Content-Length: %d\r\n\r\n" % (len(A) + 10) + A[:-1] + b"?",
         [("a", PARSE_ERROR)],

@@ -33,7 +33,7 @@ from sidecar.values.pythonic import parse_calls
 from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Reading
@@ -42,7 +42,8 @@ NAMESPACE = "default_api:"
 _WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")
 _NAME = re.compile(r"[\w.-]*+")
 _SPACED = re.compile(r"[^{}()\n<>]*+")
-_BARE_ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*(?=,\s*\w+\s*=|\Z)", re.DOTALL)
+_FIRST_KEY = re.compile(r"\b(\w++)\s*+=")
+_NEXT_KEY = re.compile(r",\s*+(\w++)\s*+=")
 _CONTROL = re.compile(r"[0-9]*+")
 
 
@@ -82,10 +83,20 @@ def _keywords(name: str, text: str) -> dict[str, Any]:
         return parse_calls(f"f({text})")[0][1]
     except ValueError:
         pass
-    found = {key: _bare(value) for key, value in _BARE_ARGUMENT.findall(text)}
+    found = dict(_bare_arguments(text))
     if text.strip() and not found:
         raise MalformedError(f"no arguments of {name}")
     return found
+
+
+def _bare_arguments(text: str) -> Iterator[tuple[str, Any]]:
+    """A value goes on to the comma before the next key, or to the end."""
+    key = _FIRST_KEY.search(text)
+    while key is not None:
+        following = _NEXT_KEY.search(text, key.end())
+        end = following.start() if following else len(text)
+        yield key[1], _bare(text[key.end() : end].strip())
+        key = following
 
 
 def _bare(text: str) -> Any:

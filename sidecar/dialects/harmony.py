@@ -20,7 +20,7 @@ from sidecar.values.relaxed import ObjectScanner
 if TYPE_CHECKING:
     from sidecar.forms.grammar import Cursor, Reading
 
-_RECIPIENT = re.compile(r"(?:^|\s)to=(?:functions\.)?([\w.:-]+)")
+_RECIPIENT = re.compile(r"(?:^|\s)to=(?:functions\.)?([\w.:-]++)")
 _TEXT_ENDS = Literals(("<|call|>", "<|end|>"))
 _NOBODY = ("user", "self", "assistant", "all")
 
@@ -84,7 +84,7 @@ def _recipient(cursor: Cursor) -> Reading[Found]:
     """``to=functions.f`` and its arguments on a line of its own, the tokens lost."""
     head = cursor.opener + (yield from before(cursor, "{"))
     cursor.at -= 1
-    match = re.fullmatch(r"to=functions\.([\w.-]+)\s*(?:\(?json\)?)?\s*", head)
+    match = re.fullmatch(r"to=functions\.([\w.-]++)\s*+(?:\(?json\)?\s*+)?", head)
     if match is None:
         raise cursor.mismatch(0)
     part = yield from scan(cursor, ObjectScanner())

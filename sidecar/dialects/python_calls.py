@@ -37,7 +37,7 @@ def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
     ]
 
 
-_CUT_NAME = re.compile(r"[\s\[,]*([\w.]{1,256})\(")
+_CUT_NAME = re.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
 
 
 def _cut(cursor: Cursor, raw: str, at: int) -> Calls:

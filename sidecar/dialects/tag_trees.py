@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
 TOKEN = "]<]minimax[>["
-_INVOKE = re.compile(r'<invoke\s+name\s*=\s*"([^"]+)"\s*>')
+_INVOKE = re.compile(r'<invoke\s++name\s*+=\s*+"([^"]++)"\s*+>')
 _TOKEN = Literals((TOKEN,))
 _INSIDE = re.compile(r"[^<>]*+")
 _KEY = re.compile(r"[\w.-]*+")
-_TAG = re.compile(r"<(/?)([^<>\s/]+)[^<>]*>")
+_TAG = re.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
 
 
 def _minimax(cursor: Cursor) -> Reading[Found]:

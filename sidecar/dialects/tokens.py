@@ -224,8 +224,8 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
-_K3_CALL = re.compile(r'\s*tool="([^"]+)"[^<>]*')
-_K3_ARGUMENT = re.compile(r'\s*key="([^"]+)"(?:\s+type="([^"]*)")?[^<>]*')
+_K3_CALL = re.compile(r'\s*+tool="([^"]++)"[^<>]*+')
+_K3_ARGUMENT = re.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
 _K3_END = Literals(("<|close|>argument<|sep|>",))
 _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 

@@ -33,10 +33,10 @@ CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _CUT_NAME = re.compile(
-    rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}})"'
+    rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}}+)"'
 )
-_CUT_ID = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}})"')
-_CUT_KEY = re.compile(r'"((?:[^"\\]|\\.){1,256})"\s*+:\s*+')
+_CUT_ID = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}}+)"')
+_CUT_KEY = re.compile(r'"((?:[^"\\]|\\.){1,256}+)"\s*+:\s*+')
 _CUT_ARGUMENTS = re.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
 
 
@@ -116,11 +116,19 @@ def _objects(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]
 def _relaxed_objects(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
     """What is left, read as relaxed JSON; the objects have no places of their own."""
     body = text[at:].strip()
-    while body.endswith("]") and not text.lstrip().startswith("{"):
-        body = body[:-1].rstrip()
+    if not text.lstrip().startswith("{"):
+        body = body[: _without_brackets(body)]
     values = parse(f"[{body}]") if not body.startswith("[") else parse(body)
     for value in values:
         yield value, -1, len(text)
+
+
+def _without_brackets(body: str) -> int:
+    """Where the closing brackets at the end of ``body`` begin, blanks among them."""
+    end = len(body)
+    while end and (body[end - 1] == "]" or body[end - 1].isspace()):
+        end -= 1
+    return end
 
 
 def _skip(text: str, at: int) -> int:

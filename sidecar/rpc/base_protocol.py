@@ -45,6 +45,7 @@ _HEADER = re.compile(
 _LENGTH = re.compile(rb"[0-9]{1,15}")
 _LONGEST_HEADER = 64
 _LONGEST_LINE = 65_536
+_WINDOW = 256
 
 
 def frame(body: bytes) -> bytes:
@@ -62,6 +63,7 @@ class BaseProtocolReader:
         self._more: list[bytes] = []  # what came while a long body is awaited
         self._missing = 0  # so many bytes more, until it makes sense to look again
         self._searched = 0  # there is no line break between _at and here
+        self._doubted = 0  # up to here reached a body that swallowed headers
         self._length: bytes | None = None  # of the header that is being read
         self._awaited: int | None = None  # size of the body that is being read
         self._skipped: _Skipped | None = None  # a body over the limit
@@ -78,6 +80,7 @@ class BaseProtocolReader:
         self._buffer = data
         self._missing = 0
         self._searched -= self._at
+        self._doubted -= self._at
         self._at = 0
 
     def next(self) -> ReadFrame | None:
@@ -90,7 +93,8 @@ class BaseProtocolReader:
             if match:
                 start = match.end()
                 end = start + int(match[1])
-                if end <= len(buffer) and end - start <= self.limit:
+                whole = end <= len(buffer) and end - start <= self.limit
+                if whole and start >= self._doubted:
                     self._at = self._searched = end
                     return buffer[start:end]
         return self._next_by_line()
@@ -101,6 +105,9 @@ class BaseProtocolReader:
             if self._awaited is None:
                 return unreadable
         end = self._at + self._awaited
+        if self._at < self._doubted:  # what has a header inside needs no more bytes
+            found = _find_header(self._buffer, self._at, end)
+            end = end if found < 0 else found
         if end > len(self._buffer):
             self._missing = end - len(self._buffer)
             return None
@@ -122,17 +129,21 @@ class BaseProtocolReader:
         return rest or None
 
     def reject(self, body: bytes) -> bytes | None:
-        """Takes back the next message's header from a ``body`` that is no JSON.
+        """Takes back the next message's header from a ``body`` that is no JSON: the
+        one that `next` or `finish` gave last.
 
-        Gives what came before it, or None when there is no header in ``body``.
+        Gives what came before it, or None when there is no header in ``body``. Where
+        one length was wrong, those of the messages that ``body`` swallowed may be, too:
+        none of them is believed over a header that follows, or all of the rest would be
+        read again for each of them.
         """
-        at = _find_header(body)
+        at = _find_header(body, 0, len(body))
         if at < 0:
             at = _find_header_start(body)
         if at < 0:
             return None
-        self._buffer = body[at:] + self._buffer[self._at :]
-        self._move_to(0)
+        self._doubted = max(self._doubted, self._at)
+        self._move_to(self._at - len(body) + at)
         return body[:at]
 
     def _move_to(self, position: int) -> None:
@@ -186,16 +197,17 @@ class BaseProtocolReader:
 
     def _skip(self, skipped: _Skipped) -> UnreadableFrame | None:
         """Reads over a body, but never over the header of another message."""
-        window = self._buffer[self._at : self._at + skipped.left]
-        found = _find_header(window)
-        over = found >= 0 or len(window) == skipped.left
-        size = len(window) - _LONGEST_HEADER  # a header may have begun after that
+        start = self._at
+        last = min(len(self._buffer), start + skipped.left)
+        end = _find_header(self._buffer, start, last)
+        over = end >= 0 or last - start == skipped.left
+        if end < 0:  # near the last byte a header may have begun
+            end = last if over else max(start, last - _LONGEST_HEADER)
+        rest = b"" if over else self._buffer[end:last]
         if over:
-            size = found if found >= 0 else len(window)
             self._skipped = None
-        size = max(0, size)
-        self._move_to(self._at + size)
-        return skipped.take(window[:size], window[size:], over)
+        self._move_to(end)
+        return skipped.take(self._buffer[start:end], rest, over)
 
 
 @define
@@ -232,13 +244,23 @@ class _Skipped:
         return UnreadableFrame(error, found)
 
 
-def _find_header(data: bytes) -> int:
-    """Where the first whole Content-Length line begins in ``data``, or -1."""
-    lowered = data.lower()
-    at = lowered.find(_NAME)
-    while at >= 0 and not _HEADER.match(data, at):
-        at = lowered.find(_NAME, at + 1)
-    return at
+def _find_header(data: bytes, start: int, end: int) -> int:
+    """Where the first whole Content-Length line begins between the places, or -1.
+
+    ``data`` is looked through in windows that grow, so that no more of it is read than
+    about twice the way to the header.
+    """
+    end, size = min(end, len(data)), _WINDOW
+    while start < end:
+        window = data[start : min(end, start + size + _LONGEST_HEADER)].lower()
+        at = window.find(_NAME)
+        while at >= 0 and not _HEADER.match(window, at):
+            at = window.find(_NAME, at + 1)
+        if at >= 0:
+            return start + at
+        start += size
+        size *= 2
+    return -1
 
 
 def _find_header_start(data: bytes) -> int:
