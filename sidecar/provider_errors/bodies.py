@@ -75,14 +75,14 @@ _WAITS = {
 _ASIDE = ("details", "innererror", "inner_error", "metadata")
 """Where an error keeps more about itself."""
 
-_NOTHING = re.compile(r"\s*(?:none|null|undefined|error)?\s*", re.I)
+_NOTHING = re.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.I)
 _EVENT_NAME = re.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
 """What stands in ``type`` of a document that is no error's own."""
 
 _DATA = re.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body)", re.I)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,300})", re.I)
-_TAG = re.compile(r"<[^>]{0,500}>")
+_TAG = re.compile(r"<[^<>]{0,500}>")
 _TITLE_STATUS = re.compile(r"\s*([45][0-9]{2})\b")
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SIGNATURE = "thoughtSignature"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
-_REFUSED = re.compile(r"\s*malformed function call:?", re.I)
+_REFUSED = re.compile(r"(?<!\s)\s*+malformed function call:?", re.I)
 """What stands before a call in the message of a finish."""
 
 
