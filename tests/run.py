@@ -24,7 +24,7 @@ CUT = ("tests/test_spec.py", "tests/test_dialects.py", "tests/test_wires.py")
 WHOLE = (
     *("tests/test_cases.py", "tests/test_corpus.py", "tests/test_fuzz.py"),
     *("tests/test_linear.py", "tests/test_packaging.py", "tests/test_properties.py"),
-    "tests/test_soak.py",
+    *("tests/test_pumps.py", "tests/test_soak.py"),
 )
 """What reads any input and runs whole processes: coverage needs none of it."""
 

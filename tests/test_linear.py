@@ -2,7 +2,7 @@
 
 Work is counted, not timed: lines of ours that are executed. What copies inside one line
 would cost is not seen by that, so ``SIDECAR_LONG=1`` also measures processor time on
-long inputs.
+long inputs. What regular expressions cost is counted by ``test_pumps.py``.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ TEXTS: dict[str, Callable[[int], str]] = {
         ']<]minimax[>[<invoke name="f">' + "]<]minimax[>[<a>" * (n // 16)
     ),
     "trees without a tag": lambda n: "]<]minimax[>[" * (n // 13),
+    "a tag without an end in a tree": lambda n: (
+        ']<]minimax[>[<invoke name="f">]<]minimax[>[<'
+        + "!" * n
+        + "]<]minimax[>[</invoke>"
+    ),
     "bars": lambda n: "<｜DSML｜" * (n // 7),
     "sections": lambda n: "<|tool_calls_section_begin|>" * (n // 28),
     "braces": lambda n: "{" * n,
@@ -96,6 +101,10 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "assignments": lambda n: "tool_code = f(\n" * (n // 15),
     "leaks": lambda n: "call:f{a:1\n" * (n // 11),
     "leaks in brackets": lambda n: "call:f(\n" * (n // 8),
+    "a leak in brackets": lambda n: "call:f(" + "a" * n + ")",
+    "brackets behind a list": lambda n: (
+        "<tool_call>[{'name':'f'}" + "]" * n + "</tool_call>"
+    ),
     "leaks of one tool": lambda n: "f{" * (n // 2),
     "requested calls": lambda n: "Tool calls requested:\n" + "- f({})\n" * (n // 8),
     "headers": lambda n: "<|channel|>" * (n // 11),
