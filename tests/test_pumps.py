@@ -113,7 +113,6 @@ HOSTILE = (
     r'"(?:\\.|[^"])*"',
     r"(x+x+)+y",
     r"(?:ab|a|b)*c",
-    r"^\s+|\s+$",
     r"(a*)\1b",
 )
 """Each takes more than linear work, for a string that has to be found."""
