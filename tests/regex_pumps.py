@@ -47,6 +47,7 @@ def pumps_of(pattern: re.Pattern[Any]) -> list[Pump]:
     wholes = [part for text in reader.wholes for part in (text, text[:-1]) if part]
     pairs = map("".join, product(kinds[:_KINDS], repeat=2))
     ways = {("", word): None for word in (*kinds, *wholes, *pairs)}
+    ways.update(((kinds[0], word), None) for word in kinds)
     for head, bodies in reader.bodies.items():
         ways.update(((head, word), None) for word in (*kinds, *bodies))
     found = [Pump(*way, tail) for way in ways for tail in ("", kinds[0])]

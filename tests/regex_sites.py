@@ -196,7 +196,7 @@ def _exercise() -> None:
     from strategies import recordings
     from test_spec import PAGES, cases_of
 
-    from sidecar.schema import schema
+    from sidecar.protocol.schema import schema
 
     for page in PAGES:
         for case in cases_of(page.read_text(encoding="utf-8")):
