@@ -7,6 +7,7 @@ that can run them they are skipped, which the end of the run says.
 from __future__ import annotations
 
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,25 @@ def test_the_lock_names_no_other_registry() -> None:
     lock = (HOME / "Cargo.lock").read_text(encoding="utf-8")
     sources = set(re.findall(r'^source = "(.*)"$', lock, re.MULTILINE))
     assert sources == {"registry+https://github.com/rust-lang/crates.io-index"}
+
+
+@pytest.mark.parametrize("home", ["src", "xtask/src"])
+def test_modules_use_each_other_one_way(home: str) -> None:
+    """A circle is a CycleError, which names the modules that are on it."""
+    paths = list((HOME / home).glob("*.rs"))
+    names = {path.stem for path in paths}
+    uses = {path.stem: _uses(path, names) for path in paths}
+    assert sum(len(used) for used in uses.values()) >= len(paths) / 2, "they are found"
+    TopologicalSorter(uses).prepare()
+
+
+def _uses(path: Path, names: set[str]) -> set[str]:
+    """The modules that a module names: in its imports, and in paths of its code."""
+    code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+    named = set(re.findall(r"\bcrate::(\w+)", code))
+    for group in re.findall(r"\buse crate::\{(.*?)\};", code, re.DOTALL):
+        named |= set(re.findall(r"(?:^|,)\s*(\w+)", re.sub(r"\{[^{}]*\}", "", group)))
+    return (named & names) - {path.stem}
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,16 @@ pub struct Builder {
     config: Config,
 }
 
+// Here, because a builder knows what it makes, and a sidecar no builder.
+impl Sidecar {
+    /// How it is started and what it is allowed.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
 impl Builder {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let options = ConnectionOptions {
             protocol_version: Some(PROTOCOL_VERSION),
             ..ConnectionOptions::default()

@@ -1,13 +1,9 @@
 //! The handle of an open stream, whether a sidecar is behind it or not.
 
-use futures_core::Stream as Source;
-use futures_util::StreamExt;
-
 use crate::{
     chunk::Chunk,
     error::Error,
     pass_through::PassThrough,
-    pipe::{self, Pipe},
     protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
     stream::Stream,
 };
@@ -125,30 +121,6 @@ impl StreamHandle {
             Kind::Live(stream) => stream.close(params).await,
             Kind::PassThrough(stream) => Ok(stream.close(&params)),
         }
-    }
-
-    /// The events of a whole response: pushes what `chunks` gives and closes the stream
-    /// at its end. The message is in [`Pipe::closed`] then.
-    ///
-    /// Nothing is taken from `chunks` while nobody reads the events. An error is the
-    /// last item.
-    pub fn pipe<'a, S>(self, chunks: S) -> Pipe<'a>
-    where
-        S: Source + Send + 'a,
-        S::Item: Into<Chunk>,
-    {
-        pipe::pipe(self, chunks.map(|it| Ok(it.into())))
-    }
-
-    /// [`StreamHandle::pipe`] for a source that can fail, as a response over HTTP. Its
-    /// failure ends the response with an `error` event and what had been received.
-    pub fn try_pipe<'a, S, C, E>(self, chunks: S) -> Pipe<'a>
-    where
-        S: Source<Item = Result<C, E>> + Send + 'a,
-        C: Into<Chunk>,
-        E: std::fmt::Display,
-    {
-        pipe::pipe(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
     }
 
     pub(crate) fn under_way(&self) -> usize {

@@ -34,11 +34,58 @@ const BATCH_CHUNKS: usize = 64;
 /// Bytes of one push, unless a single chunk is larger.
 const BATCH_BYTES: usize = 64 << 10;
 
+// Here, because a pipe knows its handle and a handle no pipe.
+impl StreamHandle {
+    /// The events of a whole response: pushes what `chunks` gives and closes the stream
+    /// at its end. The message is in [`Pipe::closed`] then.
+    ///
+    /// Nothing is taken from `chunks` while nobody reads the events. An error is the
+    /// last item.
+    pub fn pipe<'a, S>(self, chunks: S) -> Pipe<'a>
+    where
+        S: Stream + Send + 'a,
+        S::Item: Into<Chunk>,
+    {
+        Pipe::new(self, chunks.map(|it| Ok(it.into())))
+    }
+
+    /// [`StreamHandle::pipe`] for a source that can fail, as a response over HTTP. Its
+    /// failure ends the response with an `error` event and what had been received.
+    pub fn try_pipe<'a, S, C, E>(self, chunks: S) -> Pipe<'a>
+    where
+        S: Stream<Item = Result<C, E>> + Send + 'a,
+        C: Into<Chunk>,
+        E: std::fmt::Display,
+    {
+        Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
+    }
+}
+
 /// The events of a response; see [`StreamHandle::pipe`].
 pub struct Pipe<'a> {
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
     events: vec::IntoIter<Event>,
     closed: Option<CloseResult>,
+}
+
+impl<'a> Pipe<'a> {
+    fn new(handle: StreamHandle, source: impl Stream<Item = Given> + Send + 'a) -> Self {
+        let flow = Flow {
+            handle,
+            source: Box::pin(source.ready_chunks(BATCH_CHUNKS)),
+            waiting: VecDeque::new(),
+            end: None,
+        };
+        let steps = stream::unfold(Some(flow), |flow| async {
+            let mut flow = flow?;
+            match flow.step().await {
+                Ok(Some(events)) => Some((Ok(Step::Events(events)), Some(flow))),
+                Ok(None) => Some((flow.close().await.map(|it| Step::Closed(Box::new(it))), None)),
+                Err(error) => Some((Err(error), None)),
+            }
+        });
+        Self { steps: Box::pin(steps), events: Vec::new().into_iter(), closed: None }
+    }
 }
 
 impl Pipe<'_> {
@@ -84,28 +131,7 @@ enum Step {
 }
 
 /// What the source gives: a chunk, or how it failed.
-pub(crate) type Given = Result<Chunk, String>;
-
-pub(crate) fn pipe<'a>(
-    handle: StreamHandle,
-    source: impl Stream<Item = Given> + Send + 'a,
-) -> Pipe<'a> {
-    let flow = Flow {
-        handle,
-        source: Box::pin(source.ready_chunks(BATCH_CHUNKS)),
-        waiting: VecDeque::new(),
-        end: None,
-    };
-    let steps = stream::unfold(Some(flow), |flow| async {
-        let mut flow = flow?;
-        match flow.step().await {
-            Ok(Some(events)) => Some((Ok(Step::Events(events)), Some(flow))),
-            Ok(None) => Some((flow.close().await.map(|it| Step::Closed(Box::new(it))), None)),
-            Err(error) => Some((Err(error), None)),
-        }
-    });
-    Pipe { steps: Box::pin(steps), events: Vec::new().into_iter(), closed: None }
-}
+type Given = Result<Chunk, String>;
 
 struct Flow<S: Stream> {
     handle: StreamHandle,

@@ -6,7 +6,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
-    builder::Builder,
     connection::decode,
     error::{Error, Failure},
     handle::StreamHandle,
@@ -30,11 +29,6 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// How it is started and what it is allowed.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     pub(crate) fn new(supervisor: Supervisor) -> Self {
         Self { supervisor: Arc::new(supervisor) }
     }

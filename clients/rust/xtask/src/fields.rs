@@ -29,6 +29,7 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("AllRepairCounters", "messages", "Messages that `message/repair` was given."),
     ("AllRepairCounters", "removed", "How much was taken out, by its kind."),
     ("Citation", "kind", "What is cited."),
+    ("Citation", "source", "The number of what is cited: 0, 1, 2 ... in order of first citation."),
     ("CloseParams", "error", "What the host knows of the failure: `status`, `headers`, `body`."),
     ("Diagnostic", "raw", "What was taken out of the stream, if something was."),
     ("Finding", "kind", "What it is."),
@@ -66,6 +67,8 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("Tool", "kind", "What it does; beats what its name says."),
     ("ToolCall", "kind", "What it does."),
     ("ToolCall", "raw", "The provider's item."),
+    ("ToolCallDelta", "name", "The name; only with the first delta of a block."),
+    ("ToolCallDelta", "toolCallId", "The call's id; only with the first delta of a block."),
     ("ToolResult", "source", "Where it comes from."),
     ("TextDelta", "text", "The piece; never empty."),
 ];
