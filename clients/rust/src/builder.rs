@@ -95,13 +95,14 @@ impl Builder {
     }
 
     /// How long a start may take, handshake and [`downloads`](Self::downloads) included.
-    /// Default: 60 seconds.
+    /// One that takes longer has failed. Default: 60 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.config.start_timeout = timeout;
         self
     }
 
-    /// How long an answer may take. Default: 30 seconds.
+    /// How long an answer may take. A process that takes longer is killed: its streams go
+    /// on in the next one, as after a crash. Default: 30 seconds.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.config.request_timeout = timeout;
         self
@@ -114,8 +115,9 @@ impl Builder {
         self
     }
 
-    /// How often the process may be started again in which time. Default: 4 times within
-    /// 3 minutes.
+    /// How often the process may be started again in which time, starts that fail
+    /// included. As many processes, and one more, may end on the same request of a stream
+    /// in any time, then it is [`Error::StreamLost`]. Default: 4 times within 3 minutes.
     pub fn restarts(mut self, times: usize, within: Duration) -> Self {
         self.config.restarts = times;
         self.config.within = within;

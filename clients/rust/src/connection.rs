@@ -141,9 +141,9 @@ impl Ticket {
         Self { connection, expected, method, after, patience, answered: false }
     }
 
-    /// Waits until the request has gone out, or never will. Its answer tells which.
-    pub(crate) async fn sent(&mut self) {
-        let _ = (&mut self.expected.sent).await;
+    /// Ready when the request has gone out, or never will. Its answer tells which.
+    pub(crate) fn poll_sent(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.expected.sent).poll(context).map(drop)
     }
 
     /// How long is left, now that the time seems to be up. Answers let others go out
@@ -177,7 +177,7 @@ impl Future for Ticket {
         while Pin::new(&mut self.patience).poll(context).is_ready() {
             let Some(left) = self.left() else {
                 self.answered = true;
-                return Poll::Ready(Err(Failure::Failed(self.time_out())));
+                return Poll::Ready(Err(Failure::Hung(self.time_out())));
             };
             self.patience.reset(left);
         }

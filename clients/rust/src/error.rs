@@ -38,7 +38,9 @@ pub enum Error {
         stderr: StderrTail,
     },
     /// An answer did not come in time. The process is ended, for it serves one request
-    /// after the other: one that hangs is lost for everybody.
+    /// after the other: when one hangs, all of them do. Streams go on in the next process
+    /// and give this error only as what ended the last one, in [`Error::StreamLost`] and
+    /// [`Error::GaveUp`].
     #[error("no answer to {method} within {after:?}{}", tail(.stderr))]
     Timeout {
         /// The method that was asked for.
@@ -130,6 +132,13 @@ pub enum LostReason {
         /// The last `seq` of the replay.
         replayed: i64,
     },
+    /// One process after the other ended, or hung, before the stream had an answer: as
+    /// many as [`Builder::restarts`](crate::Builder::restarts) allows, in whatever time.
+    #[error("{processes} sidecars ended on it, one after the other")]
+    Crashing {
+        /// How many they were.
+        processes: usize,
+    },
 }
 
 /// An error answer. `protocol.md` lists the codes.
@@ -191,20 +200,26 @@ impl Error {
     }
 }
 
-/// What a request can end in: the two are told apart because only one is mended by a
-/// new process.
+/// What a request can end in, told apart by what a new process mends.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
     /// The process is gone for a reason that is not this request's.
     Lost(Error),
-    /// This request failed.
+    /// The process gave no answer to this request in time, and was ended for it.
+    Hung(Error),
+    /// This request failed, and would again.
     Failed(Error),
 }
 
 impl Failure {
+    /// For a request that is not worth a second wait: it failed where the process hung.
+    pub(crate) fn of_its_own(self) -> Self {
+        if let Self::Hung(error) = self { Self::Failed(error) } else { self }
+    }
+
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::Lost(error) | Self::Failed(error) => error,
+            Self::Lost(error) | Self::Hung(error) | Self::Failed(error) => error,
         }
     }
 }

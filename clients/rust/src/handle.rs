@@ -10,8 +10,8 @@ use crate::{
 
 /// An open stream: one response of one model.
 ///
-/// Dropping it closes the stream in the sidecar. When the sidecar's process ends, the
-/// stream is made again in the next one, and nothing of that is seen here.
+/// Dropping it closes the stream in the sidecar. When the sidecar's process ends or hangs,
+/// the stream is made again in the next one, and nothing of that is seen here.
 #[must_use = "a stream that is dropped is closed"]
 pub struct StreamHandle(Kind);
 

@@ -2,11 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     connection::{Connection, decode},
     error::{Error, Failure},
+    kept::{Kept, push_params},
     protocol::{OpenParams, OpenResult},
 };
 
@@ -40,6 +42,22 @@ impl Lease {
         let opened = decode(&answer?, "stream/open")?;
         lease.held = true;
         Ok((lease, opened))
+    }
+
+    /// Pushes what was kept; gives the last `seq` after it.
+    pub(crate) async fn replay(&self, kept: &Kept, timeout: Duration) -> Result<i64, Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Replayed {
+            last_seq: i64,
+        }
+        let mut last_seq = 0;
+        for items in (0..).map_while(|number| kept.segment(number)) {
+            let params = push_params(&self.stream_id, items);
+            let answer = self.connection.ask_text("stream/push", &params, timeout)?.await?;
+            last_seq = decode::<Replayed>(&answer, "stream/push")?.last_seq;
+        }
+        Ok(last_seq)
     }
 
     /// There is no stream to be closed any more.

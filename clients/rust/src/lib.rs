@@ -20,6 +20,7 @@ mod pass_through;
 mod pipe;
 mod process;
 pub mod protocol;
+mod retry;
 mod sidecar;
 mod stream;
 mod supervisor;

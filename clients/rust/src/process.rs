@@ -28,7 +28,7 @@ const WRITE_BYTES: usize = 1 << 16;
 /// How long a process that closed its output may take to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long its last words may take. Only a grandchild that keeps the pipe takes longer.
-const LAST_WORDS: Duration = Duration::from_millis(250);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A running process. Dropping it kills the process and its group.
 pub(crate) struct Process {

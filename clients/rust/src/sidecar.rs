@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
-    connection::decode,
+    connection::{Connection, decode},
     error::{Error, Failure},
     handle::StreamHandle,
     pass_through::PassThrough,
@@ -15,6 +15,7 @@ use crate::{
         NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams,
         RepairResult, StatsResult,
     },
+    retry,
     stream::Stream,
     supervisor::Supervisor,
 };
@@ -163,14 +164,11 @@ impl Sidecar {
     ) -> Result<T, Error> {
         let config = &self.supervisor.config;
         let timeout = if batch { config.batch_timeout } else { config.request_timeout };
-        loop {
-            let connection = self.supervisor.connection().await?;
-            match connection.request(method, params, timeout).await {
-                Ok(answer) => return decode(&answer, method),
-                Err(Failure::Lost(_)) => {}
-                Err(Failure::Failed(error)) => return Err(error),
-            }
-        }
+        let ask = async |connection: Arc<Connection>| {
+            let asked = connection.request(method, params, timeout).await;
+            asked.map_err(Failure::of_its_own)
+        };
+        decode(&retry::until_answered(&self.supervisor, ask).await?, method)
     }
 }
 

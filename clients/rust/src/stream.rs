@@ -1,11 +1,11 @@
 //! One response of one model: pushes in order, answers in order, and what makes the end
 //! of the process invisible.
 //!
-//! Chunks whose answer has come are kept. When the process is gone, the stream is opened
-//! in the next one, the kept chunks are pushed again, their events are not delivered a
-//! second time, and the pushes that were under way are sent again. The same pushes give
-//! the same events, `seq` included: that is what the protocol promises, and what is
-//! checked.
+//! Chunks whose answer has come are kept. When the process is gone, or hung and was ended
+//! for it, the stream is opened in the next one, the kept chunks are pushed again, their
+//! events are not delivered a second time, and the pushes that were under way are sent
+//! again. The same pushes give the same events, `seq` included: that is what the protocol
+//! promises, and what is checked.
 //!
 //! Every state that an `await` can be left in is one to go on from: what is under way
 //! stays in the window, events that nobody took stay in `unclaimed`.
@@ -18,17 +18,18 @@ use std::{
     },
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     connection::{Connection, decode},
     error::{Error, Failure, LostReason},
-    kept::{Kept, push_params},
+    kept::Kept,
     lease::Lease,
     protocol::{
         CloseParams, CloseResult, Event, OpenParams, OpenResult, PushResult, SnapshotParams,
         SnapshotResult,
     },
+    retry,
     supervisor::Supervisor,
     window::Window,
 };
@@ -49,6 +50,8 @@ pub(crate) struct Stream {
     cause: Option<Error>,
     /// How often the stream had expired since the last answer.
     expiries: u32,
+    /// How many processes have ended on it since the last answer, or the last error.
+    losses: usize,
 }
 
 /// A stream that expires faster than it can be pushed to stays expired.
@@ -65,14 +68,10 @@ impl Stream {
         let make = || format!("rust-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed));
         let stream_id = params.stream_id.get_or_insert_with(make).clone();
         let timeout = supervisor.config.request_timeout;
-        let (lease, opened) = loop {
-            let connection = supervisor.connection().await?;
-            match Lease::enter(&connection, &params, &stream_id, !chosen, timeout).await {
-                Ok(entered) => break entered,
-                Err(Failure::Lost(_)) => {}
-                Err(Failure::Failed(error)) => return Err(error),
-            }
+        let enter = async |connection: Arc<Connection>| {
+            Lease::enter(&connection, &params, &stream_id, !chosen, timeout).await
         };
+        let (lease, opened) = retry::until_answered(&supervisor, enter).await?;
         let kept = Kept::new(supervisor.config.replay_bytes);
         Ok(Self {
             supervisor,
@@ -86,6 +85,7 @@ impl Stream {
             unclaimed: Vec::new(),
             cause: None,
             expiries: 0,
+            losses: 0,
         })
     }
 
@@ -129,7 +129,6 @@ impl Stream {
                 None => Failure::Lost(self.cause.clone().unwrap_or(Error::ShutDown)),
             };
             if let Err(error) = self.mend(failure).await {
-                self.give_up(&error);
                 return Some(Err(error));
             }
         }
@@ -180,7 +179,10 @@ impl Stream {
                 Some(lease) => {
                     let timeout = self.supervisor.config.request_timeout;
                     match lease.connection().request(method, params, timeout).await {
-                        Ok(answer) => return decode(&answer, method),
+                        Ok(answer) => {
+                            self.losses = 0;
+                            return decode(&answer, method);
+                        }
                         Err(failure) => failure,
                     }
                 }
@@ -202,7 +204,7 @@ impl Stream {
         if let Some(items) = self.window.accept() {
             self.kept.add(&items);
         }
-        self.expiries = 0;
+        (self.expiries, self.losses) = (0, 0);
         let events = fresh(result.events, self.last_seq);
         self.last_seq = self.last_seq.max(result.last_seq);
         events
@@ -210,6 +212,14 @@ impl Stream {
 
     /// Makes the stream anew in a new process, when that is what helps.
     async fn mend(&mut self, failure: Failure) -> Result<(), Error> {
+        let mended = self.make_anew(failure).await;
+        if let Err(error) = &mended {
+            self.give_up(error);
+        }
+        mended
+    }
+
+    async fn make_anew(&mut self, failure: Failure) -> Result<(), Error> {
         let mut cause = match failure {
             Failure::Failed(Error::Rpc(refusal))
                 if refusal.is_expiry() && self.expiries < MAX_EXPIRIES =>
@@ -218,56 +228,41 @@ impl Stream {
                 refusal.into()
             }
             Failure::Failed(error) => return Err(error),
-            Failure::Lost(error) => error,
+            Failure::Lost(error) | Failure::Hung(error) => {
+                self.losses += usize::from(self.lease.is_some());
+                error
+            }
         };
         loop {
             self.cause = Some(cause.clone());
             self.lease = None;
             self.window.recall();
             if !self.kept.is_whole() {
-                return Err(self.lost(LostReason::TooLong { limit: self.kept.limit() }, cause));
+                return Err(self.lost(LostReason::TooLong { limit: self.kept.limit() }));
             }
             match self.replay().await {
                 Ok(()) => return Ok(()),
                 Err(Failure::Failed(error)) => return Err(error),
-                Err(Failure::Lost(error)) => cause = error,
+                Err(Failure::Lost(error) | Failure::Hung(error)) => cause = error,
             }
+            self.losses += 1;
         }
     }
 
     async fn replay(&mut self) -> Result<(), Failure> {
         let connection = self.supervisor.connection().await?;
         let timeout = self.supervisor.config.request_timeout;
-        let (lease, _) = Lease::enter(&connection, &self.params, &self.id, true, timeout).await?;
-        let (mut number, mut replayed) = (0, 0);
-        while let Some(items) = self.kept.segment(number) {
-            replayed = self.replay_segment(&connection, items).await?;
-            number += 1;
+        if self.losses > self.supervisor.config.restarts {
+            return Err(self.lost(LostReason::Crashing { processes: self.losses }).into());
         }
+        let (lease, _) = Lease::enter(&connection, &self.params, &self.id, true, timeout).await?;
+        let replayed = lease.replay(&self.kept, timeout).await?;
         if replayed != self.last_seq {
             let reason = LostReason::Differs { delivered: self.last_seq, replayed };
-            let cause = self.cause.clone().unwrap_or(Error::ShutDown);
-            return Err(Failure::Failed(self.lost(reason, cause)));
+            return Err(self.lost(reason).into());
         }
         self.lease = Some(lease);
         self.send()
-    }
-
-    /// The last `seq` after these chunks. Their events have all been delivered.
-    async fn replay_segment(
-        &self,
-        connection: &Arc<Connection>,
-        items: &str,
-    ) -> Result<i64, Failure> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Replayed {
-            last_seq: i64,
-        }
-        let params = push_params(&self.id, items);
-        let timeout = self.supervisor.config.request_timeout;
-        let answer = connection.ask_text("stream/push", &params, timeout)?.await?;
-        Ok(decode::<Replayed>(&answer, "stream/push")?.last_seq)
     }
 
     /// After an error nothing is under way. What was sent behind the failed push may have
@@ -278,9 +273,11 @@ impl Stream {
             self.cause = Some(error.clone());
         }
         self.window.clear();
+        self.losses = 0;
     }
 
-    fn lost(&self, reason: LostReason, cause: Error) -> Error {
+    fn lost(&self, reason: LostReason) -> Error {
+        let cause = self.cause.clone().unwrap_or(Error::ShutDown);
         Error::StreamLost { stream_id: self.id.clone(), reason, source: Box::new(cause) }
     }
 }

@@ -129,7 +129,7 @@ impl Supervisor {
         connection.end(&Error::ShutDown);
         match ended {
             Failure::Lost(_) => Ok(()),
-            Failure::Failed(error) => Err(error),
+            Failure::Hung(error) | Failure::Failed(error) => Err(error),
         }
     }
 

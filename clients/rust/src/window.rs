@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     future::{Future, poll_fn},
     pin::Pin,
-    task::{Poll, ready},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -25,6 +25,17 @@ struct Push {
     items: String,
     ticket: Option<Ticket>,
     answer: Option<Answer>,
+}
+
+impl Push {
+    /// Ready when its answer is there, or will never come.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(ticket) = &mut self.ticket {
+            self.answer = Some(ready!(Pin::new(ticket).poll(context)));
+            self.ticket = None;
+        }
+        Poll::Ready(())
+    }
 }
 
 impl Window {
@@ -50,11 +61,17 @@ impl Window {
         Ok(())
     }
 
-    /// Waits until the newest push has gone out: this is where who pushes is slowed down.
+    /// Waits until the newest push has gone out, or never will: this is where who pushes
+    /// is slowed down.
     pub(crate) async fn gone(&mut self) {
-        if let Some(Push { ticket: Some(ticket), .. }) = self.0.back_mut() {
-            ticket.sent().await;
-        }
+        let Some(back) = self.0.back_mut() else {
+            return;
+        };
+        poll_fn(|context| {
+            let gone = back.ticket.as_mut().is_none_or(|it| it.poll_sent(context).is_ready());
+            if gone { Poll::Ready(()) } else { back.poll(context) }
+        })
+        .await;
     }
 
     /// Whether the answer to the oldest push is there to be taken, or will never come.
@@ -67,14 +84,7 @@ impl Window {
         let Some(front) = self.0.front_mut() else {
             return;
         };
-        poll_fn(|context| {
-            if let Some(ticket) = &mut front.ticket {
-                front.answer = Some(ready!(Pin::new(ticket).poll(context)));
-                front.ticket = None;
-            }
-            Poll::Ready(())
-        })
-        .await;
+        poll_fn(|context| front.poll(context)).await;
     }
 
     /// The answer to the oldest push, which stays until it is accepted.

@@ -10,7 +10,6 @@ mod support;
 
 use std::{
     collections::HashSet,
-    process::Command,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -21,7 +20,10 @@ use std::{
 use futures_util::{StreamExt, future::join_all, stream};
 use serde_json::Value;
 use stream_sidecar::{Chunk, Error, Event, LostReason, OpenParams, Sidecar, protocol::Wire};
-use support::{Chance, Recording, builder, plain, recordings};
+use support::{
+    Chance, Recording, builder, plain, recordings,
+    relay::{alive, signal},
+};
 
 const STREAMS: usize = 50;
 /// Streams of one sidecar.
@@ -125,7 +127,7 @@ impl Killer {
 }
 
 fn kill(id: u32) {
-    let _ = Command::new("kill").args(["-KILL", &id.to_string()]).output();
+    signal("-KILL", &id.to_string());
 }
 
 fn text() -> OpenParams {
@@ -169,8 +171,10 @@ async fn too_many_restarts_are_refused_and_told() {
 
 #[tokio::test]
 async fn a_stream_that_expired_is_made_again() {
-    let limits =
-        stream_sidecar::protocol::LimitsPatch { idle_timeout_ms: Some(500), ..Default::default() };
+    let limits = stream_sidecar::protocol::LimitsPatch {
+        idle_timeout_ms: Some(2_000),
+        ..Default::default()
+    };
     let sidecar = builder().limits(limits).build();
     let mut stream = sidecar.open(text()).await.unwrap();
     let mut events = stream.push("<think>a").await.unwrap();
@@ -191,7 +195,7 @@ async fn dropping_the_last_handle_ends_the_whole_group() {
     // A launcher that does not pass its end on, as `uvx` under SIGKILL.
     let line = support::command().join(" ");
     let launcher = ["sh", "-c", &format!("exec 3<&0; {line} <&3 & wait")];
-    let sidecar = stream_sidecar::Sidecar::builder().command(launcher).spawn().await.unwrap();
+    let sidecar = builder().command(launcher).spawn().await.unwrap();
     let mut stream = sidecar.open(text()).await.unwrap();
     stream.push("a").await.unwrap();
     let group = sidecar.process_id().unwrap();
@@ -202,16 +206,6 @@ async fn dropping_the_last_handle_ends_the_whole_group() {
     while alive(group) {
         tokio::task::yield_now().await;
     }
-}
-
-/// Whether any process of the group runs.
-fn alive(group: u32) -> bool {
-    let listed = Command::new("ps").args(["-A", "-o", "pgid=,stat="]).output().unwrap();
-    let listed = String::from_utf8(listed.stdout).unwrap();
-    listed.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        words.next() == Some(&group.to_string()) && !words.next().unwrap_or("Z").starts_with('Z')
-    })
 }
 
 #[tokio::test]

@@ -2,9 +2,12 @@
 
 #![allow(dead_code)] // each test file is a program of its own and uses a part
 
+pub mod relay;
+
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::Deserialize;
@@ -22,8 +25,10 @@ pub fn command() -> Vec<String> {
     [&python, "-m", "sidecar", "--stdio"].map(str::to_owned).into()
 }
 
+/// Of the sidecar beside this crate, with time for a machine that is busy.
 pub fn builder() -> Builder {
-    Sidecar::builder().command(command())
+    let long = Duration::from_secs(300);
+    Sidecar::builder().command(command()).start_timeout(long).request_timeout(long)
 }
 
 /// A recorded response.
