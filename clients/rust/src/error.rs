@@ -80,8 +80,8 @@ pub enum Error {
         /// What had ended the process.
         source: Box<Error>,
     },
-    /// The process ended more often than [`Builder::restarts`](crate::Builder::restarts)
-    /// allows. A later call may succeed.
+    /// The process ended, hung or could not be started more often than
+    /// [`Builder::restarts`](crate::Builder::restarts) allows. A later call may succeed.
     #[error("the sidecar was started again {restarts} times within {within:?}, last: {last}")]
     GaveUp {
         /// Restarts that were made.
@@ -132,8 +132,8 @@ pub enum LostReason {
         /// The last `seq` of the replay.
         replayed: i64,
     },
-    /// One process after the other ended, or hung, before the stream had an answer: as
-    /// many as [`Builder::restarts`](crate::Builder::restarts) allows, in whatever time.
+    /// One process after the other ended, or hung, before the stream had an answer: one
+    /// more than [`Builder::restarts`](crate::Builder::restarts) allows, in whatever time.
     #[error("{processes} sidecars ended on it, one after the other")]
     Crashing {
         /// How many they were.
