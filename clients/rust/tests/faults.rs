@@ -115,12 +115,11 @@ impl Killer {
     /// Waits until a process is there that was not killed yet, and kills it.
     async fn kill(&self) {
         let id = loop {
-            self.sidecar.start().await.expect("it starts again");
+            self.sidecar.stats().await.expect("it starts again"); // not the one just killed
             let id = self.sidecar.process_id().expect("it was started");
             if self.killed.lock().unwrap().insert(id) {
                 break id;
             }
-            tokio::task::yield_now().await; // its end was not noticed yet
         };
         kill(id);
     }

@@ -39,7 +39,7 @@ const STREAMS: usize = 4;
 /// How long an answer may take, and how long a start, until a sidecar is taken for frozen.
 /// One that is only slow is replaced as well, which costs time and no more.
 const ANSWER: Duration = Duration::from_secs(2);
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(15);
 /// Longer than anything takes, on a machine that is busy.
 const LONG: Duration = Duration::from_secs(300);
 
@@ -122,7 +122,9 @@ fn host(home: &Path) {
     let mut recordings = recordings();
     recordings.retain(|it| it.chunks.len() > 3);
     let builder = faulty(home).restarts(usize::MAX, LONG);
-    let sidecar = block_on(builder.request_timeout(ANSWER).start_timeout(START).spawn()).unwrap();
+    let sidecar = builder.request_timeout(ANSWER).start_timeout(START).build();
+    // The first start has no fault, may be slow, and is the only one not made again.
+    assert!((0..20).any(|_| block_on(sidecar.start()).is_ok()), "it starts");
     let (mut responses, mut events, mut over) = (0, 0, false);
     while !over {
         over = Plan::is_over(home);
