@@ -6,6 +6,10 @@ import sys
 
 from sidecar import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
 
 def main() -> None:
     """Runs the command line; hosts ask for the version before every start."""
@@ -14,7 +18,19 @@ def main() -> None:
         return
     from sidecar.cli import main as run
 
+    sys.excepthook = _tell
     run(prog_name="stream-sidecar")
+
+
+def _tell(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Shows a bug's traceback; in its values may be text of anybody."""
+    from traceback import format_exception
+
+    from sidecar.values.printable import in_lines
+
+    sys.stderr.write(in_lines("".join(format_exception(kind, error, trace))))
 
 
 if __name__ == "__main__":

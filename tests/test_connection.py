@@ -18,9 +18,8 @@ from sidecar.errors import UsageError
 from sidecar.events import EVENTS
 from sidecar.framing.framer import FRAMINGS
 from sidecar.options import Limits, StreamOptions
-from sidecar.protocol import handshake, sessions
 from sidecar.protocol.converter import unstructure
-from sidecar.protocol.methods import WIRE_NAMES
+from sidecar.protocol.methods import WIRE_NAMES, handshake, sessions
 
 
 @pytest.fixture

@@ -29,9 +29,8 @@ from sidecar.history.results import KINDS, Edit, Finding, Inspection, Removal, R
 from sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
 from sidecar.message.sources import Source
 from sidecar.options import Limits, Policy, Tool
-from sidecar.protocol import params
 from sidecar.protocol.converter import camel
-from sidecar.protocol.methods import METHODS, TOOL_KINDS, WIRE_NAMES
+from sidecar.protocol.methods import METHODS, TOOL_KINDS, WIRE_NAMES, params
 from sidecar.protocol.params import ConnectionOptions
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
 from sidecar.stream.stream import MAX_CHOICES

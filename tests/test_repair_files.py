@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from sidecar.cli import main
 from sidecar.history.documents import messages_in
 from sidecar.history.history import History
 from sidecar.options import StreamOptions
-from sidecar.session_files import replacing
+from sidecar.session_files import backups, beside, replacing
 from sidecar.session_files.datasets import RowRepair, replaced
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.files import Job, format_of, repair_file
@@ -359,26 +361,112 @@ def test_a_file_that_was_changed_meanwhile(session: Path) -> None:
 def test_a_file_system_without_links(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError("no links here")
-
-    monkeypatch.setattr(replacing.os, "link", refuse)
+    monkeypatch.setattr(backups.os, "link", _refuse)
+    session.chmod(0o640)
     before = session.read_text()
+    session.with_name("session.jsonl.bak").symlink_to("nowhere")
     assert run(session, "--write").exit_code == 0
-    assert session.with_name("session.jsonl.bak").read_text() == before
+    backup = session.with_name("session.jsonl.bak2")
+    assert backup.read_text() == before
+    assert backup.stat().st_mode & 0o777 == 0o640
+    assert len(list(session.parent.iterdir())) == 3
 
 
-def test_what_a_killed_run_left_is_removed(
+LAST_MOMENT = [("a", True), ("a", False), ("w", True), ("w", False)]
+
+
+@pytest.mark.parametrize(("mode", "has_links"), LAST_MOMENT)
+def test_what_is_written_in_the_last_moment(
+    session: Path, monkeypatch: pytest.MonkeyPatch, mode: str, has_links: bool
+) -> None:
+    """Between the last look at the old file and the new one's taking of its name; the
+    old one comes back, whoever has written what."""
+    if not has_links:
+        monkeypatch.setattr(backups.os, "link", _refuse)
+
+    def write() -> None:
+        with session.open(mode) as file:
+            file.write("of somebody else")
+
+    _before_replace(monkeypatch, write)
+    before = session.read_text() if mode == "a" else ""
+
+    result = run(session, "--write")
+
+    assert result.exit_code == 2
+    assert "left alone: the file was changed meanwhile" in result.output
+    assert "0 repaired, 1 left as they were" in result.output
+    assert session.read_text() == before + "of somebody else"
+    assert list(session.parent.iterdir()) == [session]
+
+
+def test_what_is_written_to_both_files(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = session.with_name(f".{session.name}.abc{replacing._SUFFIX}")
-    left.touch()
-    run(session, "--write")
-    assert left.exists(), "it may be another run's"
-    monkeypatch.setattr(replacing, "_STALE_SECONDS", -1)
-    session.write_text(json.dumps(assistant(LEAK)))
-    run(session, "--write")
-    assert not left.exists()
+    """Then nothing is undone, and it is said where the rest is."""
+    real = Replacement._settle
+
+    def settle(*arguments: Any) -> None:
+        for path in (session, session.with_name("session.jsonl.bak")):
+            with path.open("a") as file:
+                file.write("of somebody else")
+        real(*arguments)
+
+    monkeypatch.setattr(Replacement, "_settle", settle)
+    result = run(session, "--write")
+    assert result.exit_code == 2
+    assert "what it was before is in" in result.output
+    assert "1 to repair" not in result.output
+    for path in session.parent.iterdir():
+        assert path.read_text().endswith("of somebody else")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of writers")
+def test_who_opens_it_in_the_last_moment(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ExitStack() as files:
+        _before_replace(monkeypatch, lambda: files.enter_context(session.open("a")))
+        before = session.stat().st_ino
+        result = run(session, "--write")
+    assert "left alone: another program has it open for writing" in result.output
+    assert session.stat().st_ino == before
+    assert list(session.parent.iterdir()) == [session]
+
+
+def test_where_nobody_tells_of_writers(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacing, "has_writers", lambda _handle: None)
+    result = run(session, "--write")
+    assert result.exit_code == 0
+    assert "Whether another program has 1 of them open" in result.output
+
+
+def test_a_name_that_cannot_be_taken(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where somebody has the old file open: no backup is left."""
+    _before_replace(monkeypatch, _refuse)
+    before = session.read_text()
+    assert run(session, "--write").exit_code == 2
+    assert session.read_text() == before
+    assert list(session.parent.iterdir()) == [session]
+
+
+def _refuse(*_: object) -> None:
+    raise OSError("not here")
+
+
+def _before_replace(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    real = os.replace
+
+    def replace(new: Any, path: Any) -> None:
+        monkeypatch.setattr(beside.os, "replace", real)
+        act()
+        real(new, path)
+
+    monkeypatch.setattr(beside.os, "replace", replace)
 
 
 KILLS = 50
@@ -417,6 +505,13 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             assert content in (old[name], new[name]), (number, name)
             seen.add((name, content == new[name]))
     assert len(seen) >= 5, "the moments were all alike"
+    assert any(tmp_path.rglob("*.sidecar-new"))
+    again = run(tmp_path, "--write", "--jobs", 1)
+    assert again.exit_code == 0, again.output
+    assert not any(tmp_path.rglob("*.sidecar-new"))
+    for number in range(1, KILLS + 1):
+        for name in names:
+            assert _content(tmp_path / str(number) / name) == new[name]
 
 
 def _content(path: Path) -> Any:
@@ -488,6 +583,50 @@ def test_database_by_options(tmp_path: Path) -> None:
         '[ {"text": "c"} ]',
         "[1] says so.",
     ]
+
+
+OPEN = "a <think>open"
+CELLS = {
+    # What a cell holds, and what of it stays.
+    json.dumps({"type": "text", "text": LEAK}): '{"type": "text", "text": "Four."}',
+    json.dumps({"type": "text", "text": OPEN}): '{"type": "text", "text": "a open"}',
+    json.dumps({"answer": OPEN, "n": [OPEN]}): None,
+    json.dumps(assistant(LEAK)): json.dumps(assistant("Four.")),
+    json.dumps({"role": "user", "content": LEAK}): None,
+    json.dumps([{"type": "text", "text": LEAK}]): '[{"type": "text", "text": "Four."}]',
+    json.dumps([1, OPEN]): '[1, "a open"]',
+    json.dumps([1, {"a": OPEN}]): None,
+    json.dumps(f"é{LEAK}"): '"\\u00e9Four."',
+    '{"text": "<think>a"}\n{"text": "b</think>c"}': None,
+    '\ufeff{"text": "</think>c"}': '\ufeff{"text": "c"}',
+    '{"a": 1}</think> is it.': '{"a": 1} is it.',
+    "7": None,
+    "[" * 100_000: None,
+}
+
+
+@pytest.mark.parametrize("who", ["assistant", "user", None])
+def test_cells_that_are_json(tmp_path: Path, who: str | None) -> None:
+    """They are JSON afterwards; text is text; what a user wrote stays, whatever it is,
+    and what nobody did."""
+    path = tmp_path / "chat.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE t (who TEXT, said TEXT)")
+        rows = [(who, cell) for cell in CELLS]
+        database.executemany("INSERT INTO t VALUES (?, ?)", rows)
+
+    result = run(
+        path, "--write", "--table", "t", "--column", "said", "--role-column", "who"
+    )
+
+    assert result.exit_code == 0, result.output
+    with closing(sqlite3.connect(path)) as database:
+        found = [cell for (cell,) in database.execute("SELECT said FROM t")]
+    if who == "assistant":
+        wanted = [cell if new is None else new for cell, new in CELLS.items()]
+        assert found == wanted
+    else:
+        assert found == [*CELLS]
 
 
 def test_database_that_is_not_known(tmp_path: Path) -> None:

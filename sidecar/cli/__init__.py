@@ -1,18 +1,20 @@
 """The command line: one file per command, imported when it is called.
 
 Without a command it is ``serve``, so that hosts can start ``stream-sidecar`` with
-nothing, with ``--stdio``, or with flags of a later version.
+nothing, with ``--stdio``, or with flags of a later version. What goes wrong is said in
+one line that steers no terminal, whatever file names and arguments are in it.
 """
 
 from __future__ import annotations
 
-import sys
+from errno import EPIPE
 from importlib import import_module
-from io import TextIOWrapper
+from typing import Any
 
 import click
 
 from sidecar import __version__
+from sidecar.values.printable import one_line
 
 COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
@@ -24,6 +26,15 @@ COMMANDS: dict[str, str] = {
 """Name -> module; its ``command`` is the click command."""
 
 _GROUP_OPTIONS = ("-h", "--help", "-V", "--version")
+
+INTERRUPTED = 130
+"""The code of a command that Ctrl-C ended: 128 and the number of SIGINT."""
+
+
+class Failure(click.ClickException):
+    """What a command could not do."""
+
+    exit_code = 2
 
 
 class LazyGroup(click.Group):
@@ -41,6 +52,21 @@ class LazyGroup(click.Group):
             args = ["serve", *args]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            told = one_line(error.format_message())
+            raise click.UsageError(told, error.ctx) from None
+        except click.ClickException as error:
+            raise Failure(one_line(error.format_message())) from None
+        except OSError as error:
+            if error.errno == EPIPE:  # the reader went away; click ends quietly
+                raise
+            raise Failure(one_line(str(error))) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(
@@ -52,5 +78,6 @@ class LazyGroup(click.Group):
 )
 def main() -> None:
     """Turns the stream of any language model into clean, classified events."""
-    if isinstance(sys.stdout, TextIOWrapper):  # it may not know every character
-        sys.stdout.reconfigure(errors="backslashreplace")
+    from sidecar.cli.terminal import prepare
+
+    prepare()

@@ -7,12 +7,16 @@ names stand in ``policy.dialects`` and in the answer to ``stream/open``.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from sidecar.cli.terminal import Terminal
 from sidecar.dialects import DIALECTS
 from sidecar.dialects.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from sidecar.cli.terminal import Cell
 
 
 def rows() -> list[dict[str, Any]]:
@@ -40,11 +44,13 @@ def command(model: str | None, as_json: bool) -> None:
     table = rows()
     if model is not None:
         table = [row for row in table if row["name"] in _in_force(model)]
+    terminal = Terminal()
     if as_json:
         for row in table:
-            click.echo(json.dumps(row))
+            terminal.json(json.dumps(row).encode())
         return
-    _print_table(table)
+    heads = ("family", "models", "any model", "reasoning", "calls begin with")
+    terminal.table(heads, map(_cells, table), framed=True)
 
 
 def _in_force(model: str) -> tuple[str, ...]:
@@ -54,26 +60,11 @@ def _in_force(model: str) -> tuple[str, ...]:
     return Stream(StreamOptions(model=model)).profile.dialects
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table()
-    for head in ("family", "models", "any model", "reasoning", "calls begin with"):
-        table.add_column(head, overflow="fold")
-    for row in rows:
-        pairs = ("…".join(pair) for pair in row["reasoning"])
-        table.add_row(
-            row["name"],
-            ", ".join(row["profiles"]),
-            "yes" if row["anyModel"] else "",
-            *(_lines(texts) for texts in (pairs, row["openers"])),
-        )
-    Console().print(table)
-
-
-def _lines(texts: Any) -> str:
-    """Literals, a line each, not read as markup."""
-    from rich.markup import escape
-
-    return "\n".join(escape(text.replace("\n", "\\n")) for text in texts)
+def _cells(row: dict[str, Any]) -> list[Cell]:
+    return [
+        row["name"],
+        ", ".join(row["profiles"]),
+        "yes" if row["anyModel"] else "",
+        ["…".join(pair) for pair in row["reasoning"]],
+        row["openers"],
+    ]

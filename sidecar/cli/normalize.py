@@ -7,12 +7,12 @@ output; with ``--json`` one event a line, as the protocol spells it.
 from __future__ import annotations
 
 import base64
-import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from sidecar.cli.page import Page
+from sidecar.cli.terminal import Terminal
 from sidecar.options import StreamOptions
 from sidecar.stream.stream import Stream
 from sidecar.wires import WIRES
@@ -48,6 +48,6 @@ def _print_json(events: list[Event]) -> None:
     from sidecar.protocol.converter import unstructure
     from sidecar.values.jsontext import encode
 
+    terminal = Terminal()
     for event in events:
-        sys.stdout.buffer.write(encode(unstructure(event)) + b"\n")
-    sys.stdout.flush()
+        terminal.json(encode(unstructure(event)))

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from rich.console import Console
-from rich.text import Text
+from typing import Any, ClassVar
 
 from sidecar import events as kinds
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+from sidecar.cli.terminal import Terminal
 
 _STYLES = {
     "answer": "bold green",
@@ -30,8 +22,8 @@ _STYLES = {
 class Page:
     """``show(events)`` prints them as they come, a heading at each change."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False, soft_wrap=True)
+    def __init__(self) -> None:
+        self._terminal = Terminal()
         self._heading = ""
 
     def show(self, events: list[Any]) -> None:
@@ -45,35 +37,24 @@ class Page:
         if heading == self._heading:
             return
         if self._heading:
-            self._print("\n")
+            self._terminal.line()
         self._heading = heading
-        self._print(Text(f"-- {heading}\n", style=_STYLES[kind]))
-
-    def _print(self, what: RenderableType) -> None:
-        self.console.print(what, end="")
-
-    def _body(self, text: str, style: str = "") -> None:
-        """A model's text: to a file as it is, to a terminal with nothing that steers
-        the terminal."""
-        if self.console.is_terminal:
-            self._print(Text(_CONTROL.sub(_shown, text), style=style))
-        else:
-            self.console.file.write(text)
+        self._terminal.line((f"-- {heading}", _STYLES[kind]))
 
     def _line(self, kind: str, words: str, body: str = "") -> None:
         """A heading of its own, with an optional body."""
         self._head(kind, words)
         if body:
-            self._body(body)
+            self._terminal.body(body)
         self._heading = f"{kind} {words} (shown)"
 
     def _text(self, event: kinds.TextDelta) -> None:
         self._head("answer", f"choice {event.choice}" if event.choice else "")
-        self._body(event.text)
+        self._terminal.body(event.text)
 
     def _reasoning(self, event: kinds.ReasoningDelta) -> None:
         self._head("reasoning", f"({event.source})")
-        self._body(event.text, "dim")
+        self._terminal.body(event.text, "dim")
 
     def _reclassify(self, event: kinds.Reclassify) -> None:
         blocks = ", ".join(map(str, event.blocks))
@@ -104,7 +85,7 @@ class Page:
     def _finish(self, event: kinds.Finish) -> None:
         words = event.reason if event.complete else f"{event.reason} (incomplete)"
         self._line("finish", words)
-        self._print("\n")
+        self._terminal.line()
 
     _SHOW: ClassVar[dict[type, Any]] = {
         kinds.TextDelta: _text,
@@ -118,8 +99,3 @@ class Page:
         kinds.Diagnostic: _diagnostic,
         kinds.Finish: _finish,
     }
-
-
-def _shown(match: re.Match[str]) -> str:
-    """A control character as its escape sequence."""
-    return match[0].encode("unicode_escape").decode()

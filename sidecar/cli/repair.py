@@ -1,26 +1,32 @@
 """``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
 
 Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
-when something is malformed; 2 when a file could not be read or written.
+when something is malformed; 2 when a file could not be read or written; 128 and the
+signal's number when a signal ended it (130: Ctrl-C) before the last file.
 """
 
 from __future__ import annotations
 
 import tempfile
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import define
 
+from sidecar.cli.interrupts import interruption
 from sidecar.cli.repair_page import RepairPage
+from sidecar.cli.report_file import open_report
 from sidecar.options import StreamOptions
 from sidecar.session_files.files import Job, find_files
 from sidecar.session_files.tables import PRESETS, TableLayout
 from sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
+
+    from sidecar.session_files.reports import FileReport
 
 _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
 
@@ -39,8 +45,9 @@ _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_co
     "--report",
     "report_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every removal as a line of JSON to this file.",
+    help="Write every removal as a line of JSON to this new file.",
 )
+@click.option("--force", is_flag=True, help="--report may replace an older file.")
 @click.option("--model", help="Model of the messages that name none.")
 @click.option("--provider", help="Provider of the messages that name none.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; default: all cores.")
@@ -75,6 +82,8 @@ def command(**given: Any) -> None:
     """
     if given["check"] and given["write"]:
         raise click.UsageError("--check and --write exclude each other")
+    if given["force"] and not given["report_path"]:
+        raise click.UsageError("--force goes with --report")
     if given["engine"] == "ray":
         from sidecar.cli.repair_ray import repair_datasets
 
@@ -83,8 +92,26 @@ def command(**given: Any) -> None:
     options = StreamOptions(provider=given["provider"], model=given["model"])
     job = Job(options, _layout(given), given["write"])
     page = RepairPage(write=given["write"])
-    malformed, failed = _run(job, page, given)
-    raise SystemExit(2 if failed else int(given["check"] and malformed))
+    with interruption() as signal:
+        outcome = _run(job, page, given, signal.has_come)
+    if outcome.stopped:
+        raise SystemExit(128 + signal.number)
+    malformed = given["check"] and outcome.malformed
+    raise SystemExit(2 if outcome.failed else int(malformed))
+
+
+@define
+class _Outcome:
+    """Whether something is malformed, whether a file could not be dealt with, and
+    whether the run was ended before all were."""
+
+    malformed: bool = False
+    failed: bool = False
+    stopped: bool = False
+
+    def add(self, report: FileReport) -> None:
+        self.malformed = self.malformed or bool(report.malformed)
+        self.failed = self.failed or report.error is not None
 
 
 def _layout(given: dict[str, Any]) -> TableLayout | None:
@@ -99,25 +126,32 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
     return TableLayout(**told)
 
 
-def _run(job: Job, page: RepairPage, given: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether something is malformed, and whether a file could not be dealt with."""
+def _run(
+    job: Job,
+    page: RepairPage,
+    given: dict[str, Any],
+    is_stopped: Callable[[], bool],
+) -> _Outcome:
     paths = find_files(given["paths"], job.layout)
-    malformed = failed = False
-    with _records(given) as records, page.progress(paths) as advance:
-        shown = 0
-        for report in repair_files(paths, job, advance, records, given["jobs"]):
-            malformed = malformed or bool(report.malformed)
-            failed = failed or report.error is not None
+    outcome, told, shown = _Outcome(), 0, 0
+    with ExitStack() as stack:
+        report_file = open_report(given["report_path"], paths, force=given["force"])
+        report_file = report_file and stack.enter_context(report_file)
+        records = report_file
+        if given["diff"]:  # which are read again; a pipe is not
+            records = stack.enter_context(tempfile.TemporaryFile())
+        advance = stack.enter_context(page.progress(paths))
+        jobs = given["jobs"]
+        for report in repair_files(paths, job, advance, records, jobs, is_stopped):
             if given["diff"] and records is not None:
-                shown = page.diff(records, shown)
+                shown = page.diff(records, shown, report_file)
+            if report.stopped:
+                continue
+            told += 1
+            outcome.add(report)
             page.add(report)
     page.summary()
-    return malformed, failed
-
-
-def _records(given: dict[str, Any]) -> AbstractContextManager[IO[bytes] | None]:
-    """Where removals are written to; ``--diff`` reads them there."""
-    if given["report_path"] is not None:
-        path: Path = given["report_path"]
-        return path.open("w+b")
-    return tempfile.TemporaryFile() if given["diff"] else nullcontext()
+    outcome.stopped = told < len(paths)
+    if outcome.stopped:
+        page.stopped(len(paths))
+    return outcome

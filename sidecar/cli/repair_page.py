@@ -1,84 +1,72 @@
 """What a person sees of a repair: progress, diffs, what would change, and a summary.
 
 Progress goes to standard error and only to a terminal; everything else to standard
-output. Text of files is shown with nothing that steers the terminal.
+output.
 """
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
-from rich.table import Table
-from rich.text import Text
-
+from sidecar.cli.terminal import Terminal
 from sidecar.history.repair_counts import RepairCounts
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from sidecar.history.repair_counts import ModelRepairCounters
     from sidecar.session_files.reports import FileReport
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 400
 """So many characters of a removal are shown."""
 
 _NAMELESS = "-"
 
+_UNSURE = (
+    "Whether another program has {} of them open for writing could not be told: what "
+    "such a program goes on writing is in the old file, not in the new one."
+)
+
 
 class RepairPage:
     """``add`` a file's report, show a ``diff``, at the end the ``summary``."""
 
-    def __init__(self, *, write: bool, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+    def __init__(self, *, write: bool) -> None:
+        self._terminal = Terminal()
         self._write = write
         self._counts = RepairCounts()
         self._files = 0
+        self._repaired = 0
+        self._unsure = 0
         self._rows: list[FileReport] = []
 
-    @contextmanager
-    def progress(self, paths: list[Path]) -> Iterator[Callable[[int], None]]:
+    def progress(
+        self, paths: list[Path]
+    ) -> AbstractContextManager[Callable[[int], None]]:
         """Shows how far it is; gives what is told of bytes that were read."""
-        errors = Console(stderr=True)
-        if not errors.is_terminal:
-            yield lambda _size: None
-            return
         total = sum(path.stat().st_size for path in paths if path.is_file())
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=errors, transient=True) as p:
-            task = p.add_task("repair" if self._write else "inspect", total=total)
-            yield lambda size: p.advance(task, size)
+        return self._terminal.progress("repair" if self._write else "inspect", total)
 
     def add(self, report: FileReport) -> None:
         self._files += 1
         if report.malformed or report.error or report.unreadable:
             self._rows.append(report)
+        if report.written:
+            self._repaired += report.changed
+            self._unsure += report.writers_unknown
         for each in report.models:
             self._counts.add_counters(each)
 
-    def diff(self, records: IO[bytes], start: int) -> int:
-        """Shows the records from ``start`` on; where they end."""
+    def diff(self, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
+        """Shows the records from ``start`` on, and copies them; where they end."""
         records.seek(start)
         for line in records:
             self.show(line)
+            if copy is not None:
+                copy.write(line)
         return records.tell()
 
     def show(self, line: bytes) -> None:
@@ -88,66 +76,66 @@ class RepairPage:
             str(record[name]) for name in ("file", "line", "row") if name in record
         )
         where = f"{record['message']}{record.get('path', '')}"
-        head = Text(f"{place} {where} ", style="bold")
-        head.append(record["kind"], style="yellow")
-        shown = Text("  ")
-        shown.append(_plain(record.get("before", "")), style="dim")
-        shown.append(_plain(_short(record["text"])), style="red strike")
-        shown.append(_plain(record.get("after", "")), style="dim")
-        self.console.print(head, soft_wrap=True)
+        self._terminal.line(
+            (f"{place} {where} ", "bold"), (record["kind"], "bold yellow")
+        )
         if record["kind"] != "blocked":
-            self.console.print(shown, soft_wrap=True)
+            self._terminal.line(
+                "  ",
+                (record.get("before", ""), "dim"),
+                (_short(record["text"]), "red strike"),
+                (record.get("after", ""), "dim"),
+            )
 
     def summary(self) -> None:
         """The files with something to say, and the numbers by model."""
         if self._rows:
-            self.console.print(self._files_table())
+            heads = ("file", "#messages", "#malformed", "removed", "result")
+            self._terminal.table(heads, map(_file_cells, self._rows))
         total = self._counts.total()
         if total.changed or total.blocked:
-            self.console.print(self._models_table())
-        done = "repaired" if self._write else "to repair"
-        self.console.print(
+            heads = ("provider", "model", "#messages", "#malformed", "removed")
+            self._terminal.table(heads, map(_model_cells, total.by_model))
+        self._terminal.line(
             f"{self._files} files, {total.messages} messages of a model: "
-            f"{total.changed} {done}, {total.blocked} that would be left empty"
+            f"{self._done(total.changed)}, {total.blocked} that would be left empty"
+        )
+        if self._unsure:
+            self._terminal.line(_UNSURE.format(self._unsure))
+
+    def stopped(self, files: int) -> None:
+        """The run was asked to end before all of ``files`` were dealt with."""
+        self._terminal.line(
+            f"stopped after {self._files} of {files} files; the others are as they were"
         )
 
-    def _files_table(self) -> Table:
-        table = _table("file", "#messages", "#malformed", "removed", "result")
-        for report in self._rows:
-            table.add_row(
-                Text(_plain(report.path)),
-                str(report.messages),
-                str(report.malformed),
-                _kinds(report.removed),
-                Text(_result(report)),
-            )
-        return table
-
-    def _models_table(self) -> Table:
-        table = _table("provider", "model", "#messages", "#malformed", "removed")
-        for each in self._counts.total().by_model:
-            table.add_row(
-                Text(_plain(each.provider or _NAMELESS)),
-                Text(_plain(each.model or _NAMELESS)),
-                str(each.messages),
-                str(each.changed + each.blocked),
-                _kinds(each.removed),
-            )
-        return table
+    def _done(self, changed: int) -> str:
+        """What became of the messages of which something has to go."""
+        if not self._write:
+            return f"{changed} to repair"
+        left = changed - self._repaired
+        more = f", {left} left as they were" if left else ""
+        return f"{self._repaired} repaired{more}"
 
 
-def _table(*names: str) -> Table:
-    """A table; columns of numbers begin with #."""
-    table = Table(box=None, pad_edge=False)
-    for name in names:
-        is_number = name.startswith("#")
-        table.add_column(
-            name.removeprefix("#"),
-            justify="right" if is_number else "left",
-            no_wrap=is_number,
-            overflow="fold",
-        )
-    return table
+def _file_cells(report: FileReport) -> list[str]:
+    return [
+        report.path,
+        str(report.messages),
+        str(report.malformed),
+        _kinds(report.removed),
+        _result(report),
+    ]
+
+
+def _model_cells(each: ModelRepairCounters) -> list[str]:
+    return [
+        each.provider or _NAMELESS,
+        each.model or _NAMELESS,
+        str(each.messages),
+        str(each.changed + each.blocked),
+        _kinds(each.removed),
+    ]
 
 
 def _kinds(removed: dict[str, int]) -> str:
@@ -157,9 +145,9 @@ def _kinds(removed: dict[str, int]) -> str:
 def _result(report: FileReport) -> str:
     told = []
     if report.error:
-        told.append(f"left alone: {_plain(report.error)}")
+        told.append(f"left alone: {report.error}")
     elif report.written:
-        old = f", old one in {_plain(report.backup)}" if report.backup else ""
+        old = f", old one in {report.backup}" if report.backup else ""
         told.append(f"written{old}")
     elif report.changed:
         told.append("would change")
@@ -173,7 +161,3 @@ def _result(report: FileReport) -> str:
 def _short(text: str) -> str:
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
-
-
-def _plain(text: str) -> str:
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

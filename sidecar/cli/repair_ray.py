@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from sidecar.cli.repair_page import RepairPage
+from sidecar.cli.report_file import open_report
 from sidecar.options import StreamOptions
 from sidecar.session_files.datasets import DatasetJob, repair_dataset
 from sidecar.session_files.reports import FileReport, add_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 
 def repair_datasets(given: dict[str, Any]) -> None:
@@ -18,13 +23,19 @@ def repair_datasets(given: dict[str, Any]) -> None:
     if given["write"] and not given["ray_output"]:
         raise click.UsageError("--write needs --ray-output: datasets are not replaced")
     page = RepairPage(write=given["write"])
-    where = given["report_path"]
-    with nullcontext() if where is None else where.open("wb") as records:
+    files = (file for path in given["paths"] for file in _files(path))
+    report_file = open_report(given["report_path"], files, force=given["force"])
+    with report_file or nullcontext() as records:
         reports = [_repair(str(path), given, page, records) for path in given["paths"]]
     page.summary()
     malformed = any(report.malformed for report in reports)
     failed = any(report.error for report in reports)
     raise SystemExit(2 if failed else int(given["check"] and malformed))
+
+
+def _files(path: Path) -> Iterable[Path]:
+    """The files of a dataset, if it is one of this machine."""
+    return path.rglob("*") if path.is_dir() else [path]
 
 
 def _repair(

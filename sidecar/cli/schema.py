@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from sidecar.cli.terminal import Terminal
 from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
 
@@ -20,7 +21,7 @@ from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 def command(methods: bool, out: Path | None) -> None:
     """Print the JSON Schema of every method's params and result and of every event."""
     if out is None:
-        click.echo(_text(table() if methods else schema()), nl=False)
+        Terminal().body(_text(table() if methods else schema()))
         return
     out.mkdir(parents=True, exist_ok=True)
     for name, document in ((SCHEMA_FILE, schema()), (TABLE_FILE, table())):

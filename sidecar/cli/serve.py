@@ -41,7 +41,7 @@ _WRITE_SECONDS = 0.3
 @click.option(
     "--record",
     metavar="PATH",
-    help="Write everything that is said to this file; %p in it is the process id.",
+    help="Write everything that is said to this new file; %p is the process id.",
 )
 @click.pass_context
 def command(

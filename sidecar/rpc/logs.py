@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import Any
+
+from sidecar.values.printable import in_lines, one_line
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -24,7 +27,7 @@ def start(level: str, path: str | None) -> None:
         except OSError as error:
             problems.append(f"no log file: {error}")
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    handler.setFormatter(logging.Formatter(layout))
+    handler.setFormatter(_Formatter(layout))
     logging.raiseExceptions = False
     logging.basicConfig(
         level=level.upper() if level in LEVELS else "WARNING", handlers=[handler]
@@ -33,3 +36,13 @@ def start(level: str, path: str | None) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     for problem in problems:
         log.warning(problem)
+
+
+class _Formatter(logging.Formatter):
+    """A record is a line, with a traceback below it, and steers no terminal."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return one_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        return in_lines(super().formatException(ei))

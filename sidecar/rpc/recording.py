@@ -3,7 +3,8 @@
 The file holds everything that the host sends and gets, model text and all; nothing else
 in the process writes content anywhere. Its lines are those of a transcript: a header,
 then ``{"dir": "in" | "out", "msg": ...}``; what came in and is no message stands as
-``{"dir": "in", "base64": ...}``. Only the user may read it. A file that cannot be
+``{"dir": "in", "base64": ...}``. It is a new file that only the user may read; an old
+one is not replaced, because it may be the recording of a crash. A file that cannot be
 written any more is given up with a warning, and the conversation goes on.
 """
 
@@ -20,6 +21,7 @@ from sidecar.protocol.handshake import PROTOCOL_VERSION
 from sidecar.rpc.base_protocol import BaseProtocolReader, frame
 from sidecar.rpc.connection import Connection
 from sidecar.rpc.logs import log
+from sidecar.rpc.new_files import open_new
 from sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
@@ -35,12 +37,14 @@ _HEADER = {
 
 
 class Recording:
-    """A file being written. ``%p`` in ``path`` is the process id; raises OSError."""
+    """A file being written. ``%p`` in ``path`` is the process id.
+
+    OSError when it cannot be made, FileExistsError when there is one.
+    """
 
     def __init__(self, path: str) -> None:
         path = path.replace("%p", str(os.getpid()))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        self._file: int | None = os.open(path, flags, 0o600)
+        self._file: int | None = open_new(path)
         self._lock = threading.Lock()
         self._came = BaseProtocolReader(sys.maxsize)
         self._went = BaseProtocolReader(sys.maxsize)

@@ -6,19 +6,19 @@ the report says why it was left alone.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from sidecar.history.history import History
 from sidecar.options import StreamOptions
+from sidecar.session_files.backups import copied
+from sidecar.session_files.beside import CannotReplaceError
 from sidecar.session_files.documents import repair_lines, repair_whole
-from sidecar.session_files.replacing import (
-    FileChangedError,
-    Replacement,
-    free_name,
-)
+from sidecar.session_files.replacing import FileChangedError, Replacement
 from sidecar.session_files.reports import FileReport, Tally
 from sidecar.session_files.tables import (
     TableLayout,
@@ -51,6 +51,10 @@ class Job:
     write: bool = False
 
 
+class Stopped(Exception):  # noqa: N818 - a wish, no mistake
+    """Raised by ``advance``: the run is to end before this file is done."""
+
+
 def repair_file(
     path: Path,
     job: Job,
@@ -59,7 +63,8 @@ def repair_file(
 ) -> FileReport:
     """Repairs one file, or says what would be repaired.
 
-    ``advance`` is told how many bytes were read, ``tell`` every removal.
+    ``advance`` is told how many bytes were read, ``tell`` every removal. Where
+    ``advance`` raises `Stopped`, the file stays as it was.
     """
     report = FileReport(str(path))
     tally = Tally(report, tell)
@@ -69,13 +74,20 @@ def repair_file(
             _repair_database(path, job, tally, advance)
         else:
             _repair_text(path, job, tally, advance)
-    except (OSError, sqlite3.Error, FileChangedError) as error:
+    except Stopped:
+        report.stopped = True
+    except (OSError, sqlite3.Error, FileChangedError, CannotReplaceError) as error:
         report.error = f"{error}" or type(error).__name__
     return tally.finish()
 
 
 def format_of(path: Path) -> str:
-    """``sqlite``, ``jsonl`` or ``json``: by its head where the name does not tell."""
+    """``sqlite``, ``jsonl`` or ``json``: by its head where the name does not tell.
+
+    OSError where there is no regular file: a pipe would be waited for.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(f"{path} is no regular file")
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
@@ -104,6 +116,7 @@ def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
         if new.changed:
             tally.report.backup = new.commit()
             tally.report.written = True
+            tally.report.writers_unknown = new.writers_unknown
 
 
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
@@ -115,14 +128,24 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
         raise sqlite3.Error(f"the table {layout.table} has no column {names}")
     repair_table(path, layout, job.options, tally, advance, write=False)
     if job.write and tally.finish().changed:
-        backup = free_name(path)
-        copy_database(path, backup)
-        silent = Tally(FileReport(str(path)), None)
-        report = tally.report
-        report.written = repair_table(
-            path, layout, job.options, silent, lambda _size: None, write=True
-        )
-        report.backup = str(backup)
+        backup = copied(path, lambda new: copy_database(path, new.name))
+        try:
+            _write_table(path, layout, job, tally.report, advance)
+        except (OSError, sqlite3.Error, FileChangedError, Stopped):
+            backup.unlink()
+            raise
+        tally.report.backup = str(backup)
+
+
+def _write_table(
+    path: Path, layout: TableLayout, job: Job, report: FileReport, advance: Advance
+) -> None:
+    silent = Tally(FileReport(str(path)), None)
+    report.written = repair_table(
+        path, layout, job.options, silent, lambda _size: advance(0), write=True
+    )
+    if not report.written:  # somebody else has repaired it meanwhile
+        raise FileChangedError("the rows were changed meanwhile")
 
 
 class _Unwritten:
@@ -134,17 +157,20 @@ class _Unwritten:
 
 
 def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
-    """The files that ``paths`` mean; of a folder those that may be sessions: by their
-    suffix, and databases by their ``layout``, or that of a preset."""
-    found: dict[Path, None] = {}
+    """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
+    those that may be sessions: by their suffix, and databases by their ``layout``, or
+    that of a preset."""
+    found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
-            inner = (each for each in path.rglob("*") if each.suffix in SUFFIXES)
-            files = sorted(each for each in inner if each.is_file())
-            found |= dict.fromkeys(each for each in files if _may_be(each, layout))
-        else:
-            found[path] = None
-    return list(found)
+        for each in _files_in(path, layout) if path.is_dir() else [path]:
+            found.setdefault(os.path.realpath(each), each)
+    return list(found.values())
+
+
+def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
+    inner = (each for each in folder.rglob("*") if each.suffix in SUFFIXES)
+    files = sorted(each for each in inner if each.is_file())
+    return [each for each in files if _may_be(each, layout)]
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:

@@ -1,33 +1,43 @@
 """A file that is rewritten so that at every moment it is the old or the new one.
 
 The new content goes into a file of its own beside it, is flushed to the disk, and takes
-the old one's name at once; the old file stays as the backup, under a name that was
-free. A process that is killed leaves the old file, or the new one, and perhaps the file
-beside it, which the next run removes.
+the old one's name at once; the old file itself stays as the backup. A process that is
+killed leaves the old file, or the new one, and perhaps the file beside it, which the
+next run removes.
+
+A file that other programs would miss is left alone: one that is open for writing (what
+is appended would go to the backup), one with further names, one whose owner cannot be
+kept.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import tempfile
-import time
-from contextlib import suppress
-from itertools import count
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
+from sidecar.session_files.backups import back_up, backup_links, copied
+from sidecar.session_files.beside import (
+    CannotReplaceError,
+    FileBeside,
+    take_rights,
+)
+from sidecar.session_files.writers import has_writers
 
-_SUFFIX = ".sidecar-new"
-_STALE_SECONDS = 3600
-"""A file beside that is older than this belongs to nobody any more."""
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _CHUNK = 1 << 20
 
-
 _State: TypeAlias = tuple[int, int, int, int]
+"""Device, inode, size in bytes, time of the last change in ns."""
+
+
+_IS_WINDOWS = os.name == "nt"
+_CHANGED = "the file was changed meanwhile"
+_OPEN = "another program has it open for writing"
 
 
 class FileChangedError(Exception):
@@ -40,15 +50,16 @@ class Replacement:
     A context manager: without `commit` everything stays as it was. `begin` is told of
     the old file when it was opened; it must be closed again before `commit`, because
     Windows replaces no open file. Nothing is copied before the first `change`: `keep`
-    notes how much of the old file stays.
+    notes how much of the old file stays. ``writers_unknown``: whether another program
+    had the file open for writing could not be told.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.resolve()
-        self._state: _State | None = None
-        self._new: IO[bytes] | None = None
-        self._name = ""  # of the file beside
+        self._path = Path(os.path.realpath(path))
+        self._state: _State = (0, 0, 0, 0)
+        self._new: FileBeside | None = None
         self._kept = 0  # bytes at the start that are not copied yet
+        self.writers_unknown = False
 
     def begin(self, old: IO[bytes]) -> None:
         """``old`` is read from now on; later it must be the same."""
@@ -59,13 +70,14 @@ class Replacement:
         if self._new is None:
             self._kept += len(data)
         else:
-            self._new.write(data)
+            self._new.file.write(data)
 
     def change(self, data: bytes) -> None:
         """``data`` stands in place of what was read from the old file next."""
         if self._new is None:
-            self._new = self._open()
-        self._new.write(data)
+            self._new = FileBeside(self._path)
+            self._copy_kept(self._new)
+        self._new.file.write(data)
 
     @property
     def changed(self) -> bool:
@@ -74,21 +86,66 @@ class Replacement:
     def commit(self) -> str:
         """Gives the file its new content; the path of the backup.
 
-        FileChangedError when the old file is not what was read any more.
+        FileChangedError when the old file is not what was read any more,
+        CannotReplaceError when it must not be replaced.
         """
         assert self._new is not None
         new = self._new
-        new.flush()
-        os.fsync(new.fileno())
-        new.close()
-        shutil.copystat(self._path, self._name)
-        if _state(self._path.stat()) != self._state:
-            raise FileChangedError("the file was changed meanwhile")
-        backup = back_up(self._path)
-        os.replace(self._name, self._path)
+        new.sync()
+        with ExitStack() as files:
+            # Windows replaces no open file; there its backup is looked at.
+            old = None if _IS_WINDOWS else files.enter_context(self._path.open("rb"))
+            self._check(old)
+            take_rights(new.name, self._path)
+            backup = back_up(self._path)
+            self._swap(new, backup)
+            made = _state(self._path.stat())
+            old = old or files.enter_context(backup.open("rb"))
+            self._settle(old, backup, made)
         self._new = None
         _sync_folder(self._path.parent)
         return str(backup)
+
+    def _check(self, old: IO[bytes] | None) -> None:
+        """Raises unless the old file may be replaced."""
+        now = self._path.stat()
+        if _state(now) != self._state:
+            raise FileChangedError(_CHANGED)
+        names = now.st_nlink - backup_links(self._path)
+        if names > 1:
+            raise CannotReplaceError(f"it has {names} names (hard links)")
+        writers = None if old is None else has_writers(old.fileno())
+        if writers:
+            raise CannotReplaceError(_OPEN)
+        self.writers_unknown = writers is None
+
+    def _swap(self, new: FileBeside, backup: Path) -> None:
+        try:
+            new.take_name(self._path)
+        except OSError:
+            backup.unlink()
+            raise
+
+    def _settle(self, old: IO[bytes], backup: Path, made: _State) -> None:
+        """Puts the old file back when somebody has it open, or has written to it, since
+        it was looked at: what was written would be in the backup only."""
+        now = _state(os.fstat(old.fileno()))
+        if now[:2] != self._state[:2]:  # a copy: the old file is gone
+            self.writers_unknown = True
+        elif has_writers(old.fileno()):
+            self._restore(old, backup, made)
+            raise CannotReplaceError(_OPEN)
+        elif now != self._state:
+            self._restore(old, backup, made)
+            raise FileChangedError(_CHANGED)
+
+    def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
+        if _state(self._path.stat()) != made:  # somebody writes to the new file, too
+            raise FileChangedError(f"{_CHANGED}; what it was before is in {backup}")
+        if not os.path.samestat(os.lstat(backup), os.fstat(old.fileno())):
+            backup.unlink()  # a copy, of what the file was before
+            backup = copied(self._path, lambda n: shutil.copyfileobj(old, n.file))
+        os.replace(backup, self._path)
 
     def __enter__(self) -> Replacement:
         return self
@@ -100,55 +157,14 @@ class Replacement:
         trace: TracebackType | None,
     ) -> None:
         if self._new is not None:
-            self._new.close()
-            with suppress(OSError):
-                os.unlink(self._name)
+            self._new.remove()
 
-    def _open(self) -> IO[bytes]:
-        _remove_stale(self._path)
-        handle, self._name = tempfile.mkstemp(
-            _SUFFIX, f".{self._path.name}.", self._path.parent
-        )
-        new = os.fdopen(handle, "wb")
+    def _copy_kept(self, new: FileBeside) -> None:
         with self._path.open("rb") as old:
             left = self._kept
             while left and (data := old.read(min(left, _CHUNK))):
-                new.write(data)
+                new.file.write(data)
                 left -= len(data)
-        return new
-
-
-def back_up(path: Path) -> Path:
-    """Keeps what is at ``path`` under a further name, see `free_name`."""
-    while True:
-        backup = free_name(path)
-        if backup.exists():
-            return backup
-        try:
-            os.link(path, backup)
-        except FileExistsError:
-            continue
-        except OSError:  # a file system without links
-            _copy(path, backup)
-        return backup
-
-
-def free_name(path: Path) -> Path:
-    """``<name>.bak``, or ``.bak2`` ... where that is taken by something else; a backup
-    of a run that was killed, which is the very file, is taken again."""
-    for number in count(1):
-        name = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
-        if not name.exists() or name.samefile(path):
-            return name
-    raise AssertionError("numbers do not end")
-
-
-def _copy(path: Path, backup: Path) -> None:
-    with path.open("rb") as old, backup.open("xb") as new:
-        shutil.copyfileobj(old, new, _CHUNK)
-        new.flush()
-        os.fsync(new.fileno())
-    shutil.copystat(path, backup)
 
 
 def _state(stat: os.stat_result) -> _State:
@@ -163,15 +179,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _remove_stale(path: Path) -> None:
-    """Removes what a killed run has left beside ``path``."""
-    for left in path.parent.glob(f".{_escaped(path.name)}.*{_SUFFIX}"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-                left.unlink()
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{each}]" if each in "*?[" else each for each in name)

@@ -24,7 +24,10 @@ _CONTEXT = 60
 
 @define
 class FileReport:
-    """Of one file. ``error``: why it was left alone; ``backup``: where the old one is.
+    """Of one file. ``error``: why it was left alone; ``backup``: where the old one is;
+    ``stopped``: the run was to end before this file was done, and it is as it was;
+    ``writers_unknown``: it was replaced, and whether another program had it open for
+    writing could not be told.
 
     ``unreadable`` counts lines and cells that are not JSON, which stay as they are.
     """
@@ -40,6 +43,8 @@ class FileReport:
     written: bool = False
     backup: str | None = None
     error: str | None = None
+    stopped: bool = False
+    writers_unknown: bool = False
 
     @property
     def malformed(self) -> int:

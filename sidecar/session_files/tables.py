@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sidecar.history.documents import FoundMessage, cuts_of, spliced
+from sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
 from sidecar.history.history import History
+from sidecar.history.messages import ASSISTANT
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.replacing import FileChangedError
 from sidecar.values.jsontext import loads
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sidecar.session_files.reports import Tally
 
 _ROWS = 500
+_BOM = "\ufeff"
 _SESSIONS = 1024
 """So many sessions may be interleaved before one is begun anew."""
 
@@ -37,8 +39,9 @@ _SESSIONS = 1024
 @frozen
 class TableLayout:
     """Where the messages are. ``column`` holds them as JSON, or, with ``role`` or
-    ``role_column``, the content of a message of that role: its text, or its parts as
-    JSON. ``session_column`` tells sessions apart."""
+    ``role_column``, the content of a message of that role: its text, or as JSON its
+    text, its parts or one of them; JSON of the message with its content, too. A row
+    without a role is nobody's then. ``session_column`` tells sessions apart."""
 
     table: str
     column: str
@@ -115,8 +118,9 @@ def repair_table(
 
 
 def copy_database(path: Path, backup: Path) -> None:
-    """A copy of a database as it is now, whoever is writing to it."""
-    with closing(_open(path)) as old, closing(sqlite3.connect(backup)) as new:
+    """Copies a database as it is now, whoever is writing to it, into an empty file."""
+    with closing(_open(path)) as old, closing(_open(backup, write=True)) as new:
+        new.execute("PRAGMA journal_mode = OFF")  # nothing beside it is left behind
         old.backup(new)
 
 
@@ -164,7 +168,9 @@ def _rows(database: sqlite3.Connection, layout: TableLayout) -> Iterator[_Row]:
     last = -(2**63)
     while rows := database.execute(query, (last,)).fetchall():
         for key, cell, role, session, model in rows:
-            yield _Row(key, cell, role or layout.role, session, model or None)
+            role = role or layout.role
+            if role or not layout.role_column:
+                yield _Row(key, cell, role, session, model or None)
         last = rows[-1][0]
 
 
@@ -181,8 +187,9 @@ def _history(
 def _repair(row: _Row, history: History, tally: Tally) -> str | None:
     """The new cell; None: it stays."""
     place = {"row": row.key}
-    if row.role is not None:
-        return _repair_content(row, history, tally, place)
+    content = None if row.role is None else _content(row)
+    if content is not None:
+        return _repair_content(row, content, history, tally, place)
     try:
         repairs = repairs_of(row.cell, history)
     except (ValueError, RecursionError):
@@ -194,34 +201,55 @@ def _repair(row: _Row, history: History, tally: Tally) -> str | None:
     return repaired(row.cell, repairs) if changed else None
 
 
+@frozen
+class _Content:
+    """The content of a message, and the text of it as JSON: that of the cell between
+    ``before`` and ``after``; no JSON, but the very text, where ``before`` is None."""
+
+    value: Any
+    before: str | None = None
+    after: str = ""
+
+
+def _content(row: _Row) -> _Content | None:
+    """What a cell holds of a message whose role is known: its text; as JSON its text,
+    its parts or one part; None: documents of their own, with messages or without."""
+    try:
+        value = loads(row.cell.removeprefix(_BOM))
+    except (ValueError, RecursionError):
+        return None if _is_lines(row.cell) else _Content(row.cell)
+    if isinstance(value, dict):
+        if row.role in ASSISTANT and any(messages_in(value)):
+            return None
+        return _Content([value], "[", "]")
+    is_json = isinstance(value, list | str)
+    return _Content(value, "", "") if is_json else _Content(row.cell)
+
+
+def _is_lines(cell: str) -> bool:
+    """Whether a cell is lines of JSON objects."""
+    try:
+        lines = [loads(line) for line in cell.split("\n") if line.strip()]
+    except (ValueError, RecursionError):
+        return False
+    return bool(lines) and all(isinstance(each, dict) for each in lines)
+
+
 def _repair_content(
-    row: _Row, history: History, tally: Tally, place: dict[str, Any]
+    row: _Row, content: _Content, history: History, tally: Tally, place: dict[str, Any]
 ) -> str | None:
-    """Of a cell that is the content of a message: JSON of its parts, or its text."""
-    content = _parts(row.cell)
-    found = FoundMessage((), {"role": row.role, "content": content}, row.model)
+    found = FoundMessage((), {"role": row.role, "content": content.value}, row.model)
     repair = history.repair(found.message, row.model)
     tally.add(place, found, repair)
     if not repair.changed:
         return None
-    if content is row.cell:
+    if content.before is None:
         return spliced(row.cell, [(edit.start, edit.end) for edit in repair.edits])
-    before, after = '{"content":', "}"
-    whole = before + row.cell + after
+    bom = _BOM if row.cell.startswith(_BOM) else ""
+    before, after = '{"content":' + content.before, content.after + "}"
+    whole = before + row.cell.removeprefix(_BOM) + after
     new = spliced(whole, cuts_of(whole, [(found, repair)]))
-    return new[len(before) : len(new) - len(after)]
-
-
-def _parts(cell: str) -> Any:
-    """The content parts that a cell holds, else the cell itself."""
-    if not cell.startswith("["):
-        return cell
-    try:
-        parts = loads(cell)
-    except ValueError:
-        return cell
-    is_parts = isinstance(parts, list) and all(isinstance(each, dict) for each in parts)
-    return parts if is_parts and parts else cell
+    return bom + new[len(before) : len(new) - len(after)]
 
 
 def _replace(

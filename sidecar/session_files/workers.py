@@ -2,20 +2,27 @@
 
 A worker is a process of its own, started anew on every platform, so nothing is shared
 but one counter of bytes. The removals of each file go into a file of their own, so that
-their number does not matter, and are handed over in the order of the files.
+their number does not matter, and are handed over in the order of the files. A run that
+is to end goes on to the end of no file: a worker looks after each piece that it reads,
+and never while it puts a new file in an old one's place.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
+import threading
+from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sidecar.session_files.files import repair_file
+from sidecar.session_files.beside import remove_leftovers
+from sidecar.session_files.files import Stopped, repair_file
+from sidecar.session_files.reports import FileReport
 from sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
     from sidecar.session_files.files import Job
-    from sidecar.session_files.reports import FileReport
 
 _TELL_BYTES = 1 << 18
 """So many bytes a worker reads before it says so."""
@@ -35,6 +41,13 @@ _AHEAD = 4
 _read: Synchronized[int] | None = None
 """In a worker: bytes that all workers have read."""
 
+_stop: Any = None
+"""In a worker: its ``value`` tells whether the run is to end."""
+
+
+def _never() -> bool:
+    return False
+
 
 def repair_files(
     paths: list[Path],
@@ -42,19 +55,42 @@ def repair_files(
     advance: Callable[[int], None],
     records: IO[bytes] | None,
     workers: int | None = None,
+    is_stopped: Callable[[], bool] = _never,
 ) -> Iterator[FileReport]:
     """The report of every file, in their order.
 
     ``advance`` is told how many bytes were read since. ``records`` gets every removal
-    as a line of JSON. One file, or one worker, needs no further process.
+    as a line of JSON. One file, or one worker, needs no further process. When
+    ``is_stopped``, no further file is begun and those in hand are left as they are;
+    their reports say so, the others' do not come. Writing begins with the removal of
+    what killed runs have left.
     """
+    if job.write:
+        remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
     count = min(workers or os.cpu_count() or 1, len(paths))
-    if count < 2:
-        for path in paths:
-            yield repair_file(path, job, advance, _writer(records))
+    if count > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            yield from _in_workers(
+                paths, job, advance, records, count, Path(folder), is_stopped
+            )
         return
-    with tempfile.TemporaryDirectory() as folder:
-        yield from _in_workers(paths, job, advance, records, count, Path(folder))
+    for path in paths:
+        if is_stopped():
+            return
+        yield repair_file(path, job, _until(is_stopped, advance), _writer(records))
+
+
+def _until(
+    is_stopped: Callable[[], bool], advance: Callable[[int], None]
+) -> Callable[[int], None]:
+    """``advance`` that raises `Stopped` when the run is to end."""
+
+    def checked(size: int) -> None:
+        if is_stopped():
+            raise Stopped
+        advance(size)
+
+    return checked
 
 
 def _in_workers(
@@ -64,31 +100,56 @@ def _in_workers(
     records: IO[bytes] | None,
     workers: int,
     folder: Path,
+    is_stopped: Callable[[], bool],
 ) -> Iterator[FileReport]:
     context = multiprocessing.get_context("spawn")
-    read = context.Value("q", 0)
-    with ProcessPoolExecutor(workers, context, _begin, (read,)) as pool:
-        futures: dict[int, Future[FileReport]] = {}
-        told = started = 0
-        for number in range(len(paths)):
-            while started < min(len(paths), number + _AHEAD * workers):
-                part = folder / str(started) if records is not None else None
-                futures[started] = pool.submit(_work, paths[started], job, part)
-                started += 1
-            future = futures.pop(number)
-            while not future.done():
-                wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
-                advance(read.value - told)
-                told = read.value
-            if records is not None:
-                _append(records, folder / str(number))
-            yield future.result()
+    read, stop = context.Value("q", 0), context.RawValue("b", 0)
+    futures: deque[Future[FileReport]] = deque()
+    left = deque(enumerate(paths))
+    told = 0
+    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
+        try:
+            for number in range(len(paths)):
+                stop.value = is_stopped()
+                while left and len(futures) < _AHEAD * workers and not stop.value:
+                    started, path = left.popleft()
+                    part = folder / str(started) if records is not None else None
+                    futures.append(pool.submit(_work, path, job, part))
+                if not futures:
+                    break
+                future = futures.popleft()
+                while not future.done():
+                    wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
+                    stop.value = is_stopped()
+                    advance(read.value - told)
+                    told = read.value
+                if records is not None:
+                    _append(records, folder / str(number))
+                yield future.result()
+        finally:
+            stop.value = True  # nobody waits for the rest
         advance(read.value - told)
 
 
-def _begin(read: Synchronized[int]) -> None:
-    global _read
-    _read = read
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def _begin(read: Synchronized[int], stop: Any) -> None:
+    """In a worker: signals are for the process that started it, and reach a worker
+    through ``stop``; with that process it ends."""
+    global _read, _stop
+    _read, _stop = read, stop
+    for name in _SIGNALS:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _work(path: Path, job: Job, part: Path | None) -> FileReport:
@@ -97,6 +158,8 @@ def _work(path: Path, job: Job, part: Path | None) -> FileReport:
 
     def advance(size: int) -> None:
         nonlocal waiting
+        if _stop.value:
+            raise Stopped
         waiting += size
         if waiting >= _TELL_BYTES:
             flush()
@@ -109,6 +172,8 @@ def _work(path: Path, job: Job, part: Path | None) -> FileReport:
         waiting = 0
 
     with nullcontext() if part is None else part.open("wb") as records:
+        if _stop.value:
+            return FileReport(str(path), stopped=True)
         report = repair_file(path, job, advance, _writer(records))
     flush()
     return report

@@ -1,0 +1,110 @@
+"""Where the commands write: the one place that knows the standard streams and rich.
+
+A `Terminal` takes plain text and nothing else, neither markup nor anything of rich,
+and makes it harmless on the way (``sidecar.printable``); so no command can forget it.
+Styles are given beside the text.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.console import Console
+from rich.text import Text
+
+from sidecar.values.printable import in_lines, json_line, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+Piece: TypeAlias = "str | tuple[str, str]"
+"""Text, or text and its style: ``("error", "bold red")``."""
+
+Cell: TypeAlias = "str | list[str]"
+"""Of a table: one line, or some."""
+
+
+class Terminal:
+    """Standard output: ``line``, ``body``, ``table``, ``json`` and ``progress``."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, markup=False, emoji=False)
+
+    def line(self, *pieces: Piece) -> None:
+        """One line, whatever is in its pieces; not wrapped."""
+        told = [(each, "") if isinstance(each, str) else each for each in pieces]
+        text = Text.assemble(*((one_line(words), style) for words, style in told))
+        self._console.print(text, soft_wrap=True)
+
+    def body(self, text: str, style: str = "") -> None:
+        """Text of any number of lines, without a line break of its own: as it is to a
+        file or a pipe, harmless to a terminal."""
+        if self._console.is_terminal:
+            shown = Text(in_lines(text), style=style)
+            self._console.print(shown, end="", soft_wrap=True)
+        else:
+            self._console.file.write(text)
+
+    def json(self, document: bytes) -> None:
+        """A JSON document in UTF-8 on a line of its own."""
+        self._console.file.flush()
+        sys.stdout.buffer.write(json_line(document) + b"\n")
+        sys.stdout.flush()
+
+    def table(
+        self,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        framed: bool = False,
+    ) -> None:
+        """A table; columns of numbers have heads that begin with #."""
+        from rich.table import Table
+
+        table = Table() if framed else Table(box=None, pad_edge=False)
+        for head in heads:
+            is_number = head.startswith("#")
+            table.add_column(
+                Text(one_line(head.removeprefix("#"))),
+                justify="right" if is_number else "left",
+                no_wrap=is_number,
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*map(_cell, row))
+        self._console.print(table)
+
+    @contextmanager
+    def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Shows on standard error, if it is a terminal, how many bytes of ``total``
+        were told to what it gives."""
+        errors = Console(stderr=True)
+        if not errors.is_terminal:
+            yield lambda _size: None
+            return
+        from rich import progress
+
+        columns = (
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.DownloadColumn(),
+            progress.TransferSpeedColumn(),
+            progress.TimeRemainingColumn(),
+        )
+        with progress.Progress(*columns, console=errors, transient=True) as shown:
+            task = shown.add_task(one_line(words), total=total)
+            yield lambda size: shown.advance(task, size)
+
+
+def _cell(cell: Cell) -> Text:
+    lines = [cell] if isinstance(cell, str) else cell
+    return Text("\n".join(map(one_line, lines)))
+
+
+def prepare() -> None:
+    """Lets standard output show characters that its encoding lacks as escapes."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,0 +1,120 @@
+"""A new file beside another, for what is written before it gets its name.
+
+It is called ``.<name>.<letters>.sidecar-new``, is its user's alone and is locked as
+long as its maker lives, so that whoever finds one that is not locked knows that its
+maker was killed, and removes it (`remove_leftovers`). The lock is flock's, which ends
+with the process; Windows removes no file that is open, which does the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SUFFIX = ".sidecar-new"
+
+
+class CannotReplaceError(Exception):
+    """Replacing the file would lose something of it; nothing was changed."""
+
+
+class FileBeside:
+    """A file beside the one at ``path``: write to ``file``, then `take_name` or
+    `remove`."""
+
+    def __init__(self, path: Path) -> None:
+        self.file, self.name = _made(path)
+
+    def sync(self) -> None:
+        """What was written is on the disk."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def take_name(self, path: Path) -> None:
+        """Has the name ``path`` from now on, in place of what has it."""
+        if sys.platform == "win32":  # no open file can be renamed there
+            self.file.close()
+        os.replace(self.name, path)
+        self.file.close()
+
+    def remove(self) -> None:
+        """Leaves nothing behind, even where the disk is full; may be called twice."""
+        try:
+            with suppress(OSError):
+                self.file.close()
+        finally:
+            with suppress(OSError):
+                os.unlink(self.name)
+
+
+def take_rights(name: Path, like: Path) -> None:
+    """Gives the file ``name`` owner, group, rights, times and attributes of ``like``.
+
+    CannotReplaceError when this process may not.
+    """
+    if sys.platform != "win32":
+        old, new = os.stat(like), os.stat(name)
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            try:
+                os.chown(name, old.st_uid, old.st_gid)
+            except OSError:
+                raise CannotReplaceError("its owner and group cannot be kept") from None
+    shutil.copystat(like, name)
+
+
+def remove_leftovers(folders: Iterable[Path]) -> None:
+    """Removes what killed runs have left in ``folders``."""
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                is_ours = entry.name.startswith(".") and entry.name.endswith(_SUFFIX)
+                if is_ours and entry.is_file(follow_symlinks=False):
+                    _remove_leftover(entry.path)
+
+
+def _made(path: Path) -> tuple[IO[bytes], Path]:
+    while True:
+        handle, name = tempfile.mkstemp(_SUFFIX, f".{path.name}.", path.parent)
+        if _is_kept(handle, name):
+            return os.fdopen(handle, "wb"), Path(name)
+        os.close(handle)  # somebody has taken it for a leftover before it was locked
+
+
+if sys.platform == "win32":
+
+    def _is_kept(_handle: int, _name: str) -> bool:
+        return True
+
+    def _remove_leftover(name: str) -> None:
+        with suppress(OSError):
+            os.unlink(name)
+
+else:
+
+    def _is_kept(handle: int, name: str) -> bool:
+        """Locks a file that was just made; False: it is gone again."""
+        with suppress(OSError):  # of file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        return os.path.lexists(name)
+
+    def _remove_leftover(name: str) -> None:
+        for access in (os.O_RDWR, os.O_RDONLY):  # network file systems want the first
+            with suppress(OSError):
+                handle = os.open(name, access | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(name)
+                finally:
+                    os.close(handle)
+                return

@@ -1,0 +1,47 @@
+"""Text from outside as a person may see it: nothing in it steers a terminal.
+
+Names, titles, file names and error texts come from models, providers and folders. A
+control character in them can recolour, rename or overwrite what a terminal shows, a
+bidirectional one can reorder it, a line break can forge a heading. They are shown as
+escapes: ``one_line("a\\x1b[2J")`` is ``a``, a backslash and ``x1b[2J``.
+
+Control characters are C0 and C1 (ECMA-48), the bidirectional ones those with the
+property Bidi_Control (Unicode, UAX #9); half surrogates, which no terminal can show,
+and the separators U+2028 and U+2029 go with them. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_ANYWHERE = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff"
+_IN_LINES = re.compile(f"[{_ANYWHERE}]")
+_IN_ONE_LINE = re.compile(f"[\t\n{_ANYWHERE}]")
+
+
+def in_lines(text: str) -> str:
+    """``text`` with its line breaks and tabs, and everything that steers escaped."""
+    return _IN_LINES.sub(_escaped, text)
+
+
+def one_line(text: str) -> str:
+    """``text`` on one line: line breaks and tabs are escaped, too."""
+    return _IN_ONE_LINE.sub(_escaped, text)
+
+
+def json_line(document: bytes) -> bytes:
+    """JSON in UTF-8 that means the same and steers nothing.
+
+    In JSON such characters stand in strings only, where the escape is their equal.
+    """
+    text = document.decode("utf-8", "surrogatepass")
+    return _IN_LINES.sub(_json_escaped, text).encode()
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
+
+
+def _json_escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

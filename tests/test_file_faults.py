@@ -1,0 +1,602 @@
+"""What may happen to the files of a repair or a recording, against the real command:
+nothing is lost, nothing is shown to others, nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+from rpc_client import PATIENCE, ROOT, RpcClient
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+
+LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
+CLEAN = LEAK.replace("<think>Hm.</think>", "")
+APPENDED = LEAK.replace("Four", "Five")
+COMMAND = (sys.executable, "-m", "sidecar")
+ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "500", "PYTHONUTF8": "1"}
+
+
+@frozen
+class Run:
+    code: int
+    output: str
+
+
+def run(*arguments: object, **more: Any) -> Run:
+    """``stream-sidecar`` with ``arguments``; both streams together."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        timeout=PATIENCE * 10,
+        check=False,
+        **more,
+    )
+    assert b"Traceback" not in done.stdout, done.stdout
+    return Run(done.returncode, done.stdout.decode())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with nothing else in it."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def session(folder: Path) -> Path:
+    path = folder / "session.jsonl"
+    path.write_text(LEAK)
+    return path
+
+
+def database(path: Path, cells: int = 1) -> Path:
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+        file.executemany("INSERT INTO message_store VALUES ('s', ?)", [(LEAK,)] * cells)
+    return path
+
+
+def cells(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return {cell for (cell,) in file.execute("SELECT message FROM message_store")}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture(autouse=True)
+def _usual_umask() -> Iterator[None]:
+    """What is made without a thought is readable by all."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+# --- The report -----------------------------------------------------------------------
+
+
+def _itself(session: Path) -> Path:
+    return session
+
+
+def _symbolic_link(session: Path) -> Path:
+    link = session.with_name("link")
+    link.symlink_to(session)
+    return link
+
+
+def _hard_link(session: Path) -> Path:
+    link = session.with_name("link")
+    os.link(session, link)
+    return link
+
+
+def _other_spelling(session: Path) -> Path:
+    return session.parent / ".." / session.parent.name / session.name
+
+
+@pytest.mark.parametrize("name", [_itself, _symbolic_link, _hard_link, _other_spelling])
+@pytest.mark.parametrize("options", [[], ["--write", "--force", "--diff"]])
+def test_a_report_replaces_no_session(
+    session: Path, name: Callable[[Path], Path], options: list[str]
+) -> None:
+    report = name(session)
+    other = session.with_name("other.jsonl")
+    other.write_text(LEAK)
+    for paths in ([session.parent], [other, session]):
+        done = run("repair", *paths, "--report", report, *options)
+        assert done.code == 2
+        assert "is being repaired" in done.output
+        assert session.read_text() == other.read_text() == LEAK
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+def test_a_report_is_no_part_of_a_database(folder: Path, suffix: str) -> None:
+    path = database(folder / "a.db")
+    report = path.with_name(path.name + suffix)
+    done = run("repair", path, "--report", report, "--force")
+    assert done.code == 2
+    assert names(folder) == ["a.db"]
+    assert cells(path) == {LEAK}
+
+
+def test_a_report_replaces_another_file_by_force_only(session: Path) -> None:
+    report = session.with_name("report")
+    report.write_text("of somebody else")
+    done = run("repair", session, "--report", report)
+    assert done.code == 2
+    assert "exists; --force replaces it" in done.output
+    assert report.read_text() == "of somebody else"
+    other = session.with_name("other")
+    os.link(report, other)
+    assert run("repair", session, "--report", report, "--force").code == 0
+    assert json.loads(report.read_text())["kind"] == "reasoning"
+    assert other.read_text() == "of somebody else"
+    assert run("repair", session, "--force").code == 2
+
+
+@pytest.mark.parametrize("target", ["other", "nowhere"])
+@pytest.mark.parametrize("options", [[], ["--force"]])
+def test_a_report_follows_no_link(
+    session: Path, target: str, options: list[str]
+) -> None:
+    session.with_name("other").write_text("of somebody else")
+    report = session.with_name("report")
+    report.symlink_to(target)
+    done = run("repair", session, "--report", report, *options)
+    assert done.code == 2
+    assert "exists" in done.output
+    assert names(session.parent) == ["other", "report", "session.jsonl"]
+    assert session.with_name("other").read_text() == "of somebody else"
+
+
+@pytest.mark.parametrize("options", [[], ["--diff"]])
+def test_a_report_into_a_pipe(session: Path, options: list[str]) -> None:
+    """Nothing of it is replaced."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as pipe:
+        where = f"/dev/fd/{writing}"
+        done = run("repair", session, "--report", where, *options, pass_fds=[writing])
+        os.close(writing)
+        assert done.code == 0
+        assert json.loads(pipe.read())["text"] == "<think>Hm.</think>"
+
+
+# --- Rights ---------------------------------------------------------------------------
+
+
+def test_a_report_is_its_users_alone(session: Path) -> None:
+    report = session.with_name("report")
+    run("repair", session, "--report", report)
+    assert rights(report) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_backup_has_the_rights_of_its_file(folder: Path, mode: int) -> None:
+    path, text = database(folder / "a.db"), folder / "b.jsonl"
+    text.write_text(LEAK)
+    for each in (path, text):
+        each.chmod(mode)
+    assert run("repair", folder, "--write", "--jobs", 1).code == 0
+    assert names(folder) == ["a.db", "a.db.bak", "b.jsonl", "b.jsonl.bak"]
+    assert {rights(each) for each in folder.iterdir()} == {mode}
+    assert cells(folder / "a.db.bak") == {LEAK}
+    assert cells(path) == {CLEAN}
+
+
+def test_a_backup_of_a_database_with_a_log(folder: Path) -> None:
+    """What is in the write-ahead log only is in the backup, and that has none."""
+    path = database(folder / "a.db")
+    path.chmod(0o600)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with writer:
+            writer.execute("INSERT INTO message_store VALUES ('s', ?)", (APPENDED,))
+        assert run("repair", path, "--write").code == 0
+    backup = folder / "a.db.bak"
+    assert names(folder) == ["a.db", "a.db.bak"]
+    assert rights(backup) == 0o600
+    assert cells(backup) == {LEAK, APPENDED}
+
+
+def test_a_recording_replaces_nothing(tmp_path: Path) -> None:
+    path, link = tmp_path / "said.jsonl", tmp_path / "link"
+    link.symlink_to("nowhere")
+    path.write_text("of somebody else")
+    for where in (path, link):
+        with RpcClient("--record", str(where)) as client:
+            client.initialize()
+            client.end_input()
+            assert client.wait(PATIENCE) == 0
+            assert "no recording" in client.stderr()
+    assert path.read_text() == "of somebody else"
+    assert names(tmp_path) == ["link", "said.jsonl"]
+
+
+def test_a_recording_is_its_users_alone(tmp_path: Path) -> None:
+    path = tmp_path / "said.jsonl"
+    with RpcClient("--record", str(path)) as client:
+        client.initialize()
+        client.end_input()
+        assert client.wait(PATIENCE) == 0
+    assert rights(path) == 0o600
+
+
+# --- Backups --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_database", [False, True])
+@pytest.mark.parametrize("target", ["nowhere", "other", "{itself}"])
+def test_a_link_where_the_backup_goes(
+    folder: Path, target: str, is_database: bool
+) -> None:
+    """It stays, and what it leads to; the backup has the next name."""
+    path = folder / "session"
+    if is_database:
+        database(path)
+    else:
+        path.write_text(LEAK)
+    (folder / "other").write_text("of somebody else")
+    link = folder / "session.bak"
+    link.symlink_to(target.format(itself="session"))
+
+    assert run("repair", path, "--write").code == 0
+
+    assert names(folder) == ["other", "session", "session.bak", "session.bak2"]
+    assert link.is_symlink()
+    assert (folder / "other").read_text() == "of somebody else"
+    backup = folder / "session.bak2"
+    assert (cells(backup) if is_database else {backup.read_text()}) == {LEAK}
+
+
+@pytest.mark.parametrize("is_alive", [False, True])
+def test_what_a_killed_run_has_left(session: Path, is_alive: bool) -> None:
+    """It goes at once, if its maker does not live; that of another session, too."""
+    import fcntl
+
+    left = session.with_name(".other.jsonl.abc.sidecar-new")
+    with left.open("w") as file:
+        file.write(LEAK)
+        if is_alive:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        run("repair", session)
+        assert left.exists(), "nothing was to be written"
+        assert run("repair", session, "--write").code == 0
+    assert left.exists() == is_alive
+
+
+# --- A full disk ----------------------------------------------------------------------
+
+_FULL_DISK = """
+mount -t tmpfs -o size=$1 none "$2" && cp "$3"/* "$2" && shift 3 && "$@"
+code=$?
+cd "$OLDPWD" 2>/dev/null
+for name in "$TARGET"/* "$TARGET"/.[!.]*; do
+  test -e "$name" && cp "$name" "$RESULT"
+done
+exit $code
+"""
+"""In a mount namespace of its own, where a user may mount: a small disk with copies of
+the files, the command, and copies of what is there then."""
+
+
+def _on_a_small_disk(folder: Path, size: int, *arguments: object) -> Run:
+    """The command on ``folder`` as if it were a disk of so many bytes."""
+    shutil.which("unshare") or pytest.skip("no unshare: no small disk was mounted")
+    with tempfile.TemporaryDirectory() as place:
+        target, result = Path(place, "target"), Path(place, "result")
+        target.mkdir()
+        result.mkdir()
+        words = [str(size), str(target), str(folder), *COMMAND, *map(str, arguments)]
+        done = subprocess.run(
+            ["unshare", "-Urm", "sh", "-c", _FULL_DISK, "sh", *words, str(target)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env={**ENVIRONMENT, "TARGET": str(target), "RESULT": str(result)},
+            check=False,
+        )
+        if b"unshare:" in done.stdout or b"mount:" in done.stdout:
+            pytest.skip("no mount namespaces: no small disk was mounted")
+        shutil.rmtree(folder)
+        shutil.copytree(result, folder)
+    assert b"Traceback" not in done.stdout, done.stdout
+    return Run(done.returncode, done.stdout.decode())
+
+
+def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
+    """The command where no file may grow beyond so many bytes."""
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return run(*arguments, folder, preexec_fn=limit)
+
+
+@pytest.mark.parametrize("place", [_on_a_small_disk, _within_a_limit])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.db"])
+def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
+    """The file stays as it was, and nothing is beside it."""
+    path = folder / name
+    filler = json.dumps({"role": "user", "content": "x" * 1000}) + "\n"
+    if name == "a.db":
+        database(path, 600)
+    elif name == "a.json":
+        path.write_text(f"[{','.join([LEAK] + [filler] * 150)}]")
+    else:
+        path.write_text(LEAK + filler * 150)
+    before = path.read_bytes()
+    small = len(before) * 3 // 2 if place is _on_a_small_disk else len(before) // 2
+    small = small // 4096 * 4096
+
+    done = place(folder, small, "repair", "--write")
+
+    assert done.code == 2, done.output
+    assert "left alone" in done.output
+    assert "0 repaired" in done.output
+    assert names(folder) == [name]
+    assert path.read_bytes() == before
+
+
+def test_no_room_for_what_is_told(session: Path) -> None:
+    done = run("repair", session, "--report", "/dev/full")
+    assert done.code == 2
+    assert "No space left" in done.output
+
+
+# --- Owners, links, and who else has it open ------------------------------------------
+
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+STRANGER = 12_345
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user reaches."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o777)
+        yield Path(place)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="not root: other owners were not tried")
+def test_the_owner_is_kept(shared: Path) -> None:
+    text, path = shared / "a.jsonl", database(shared / "b.db")
+    text.write_text(LEAK)
+    for each in (text, path):
+        os.chown(each, STRANGER, STRANGER + 1)
+        each.chmod(0o640)
+    assert run("repair", shared, "--write", "--jobs", 1).code == 0
+    for each in shared.iterdir():
+        stat = each.stat()
+        assert (stat.st_uid, stat.st_gid) == (STRANGER, STRANGER + 1), each
+        assert rights(each) == 0o640
+    assert len(names(shared)) == 4
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="not root: other owners were not tried")
+def test_an_owner_that_cannot_be_kept(shared: Path) -> None:
+    text, path = shared / "a.jsonl", database(shared / "b.db")
+    text.write_text(LEAK)
+    for each in (text, path):
+        each.chmod(0o666)
+    done = run(
+        "repair", shared, "--write", "--jobs", 1,
+        user=STRANGER, group=STRANGER, extra_groups=[],
+    )  # fmt: skip
+    assert done.code == 2
+    assert done.output.count("left alone: its owner and group cannot be kept") == 2
+    assert (text.read_text(), cells(path)) == (LEAK, {LEAK})
+    assert names(shared) == ["a.jsonl", "b.db"]
+
+
+def test_other_names_of_the_file(session: Path) -> None:
+    other = session.with_name("other")
+    os.link(session, other)
+    done = run("repair", session, "--write")
+    assert done.code == 2
+    assert "left alone: it has 2 names (hard links)" in done.output
+    assert other.samefile(session)
+    assert names(session.parent) == ["other", "session.jsonl"]
+
+
+def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
+    backup = session.with_name("session.jsonl.bak")
+    os.link(session, backup)
+    assert run("repair", session, "--write").code == 0
+    assert (session.read_text(), backup.read_text()) == (CLEAN, LEAK)
+    assert names(session.parent) == ["session.jsonl", "session.jsonl.bak"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of writers")
+def test_a_file_that_is_open_for_appending(session: Path) -> None:
+    """What is appended is in the file, and it can be repaired afterwards."""
+    with session.open("a") as agent:
+        done = run("repair", session, "--write")
+        agent.write(APPENDED)
+    assert done.code == 2
+    assert "left alone: another program has it open for writing" in done.output
+    assert session.read_text() == LEAK + APPENDED
+    assert names(session.parent) == ["session.jsonl"]
+    with session.open("rb"):  # who only reads is in nobody's way
+        done = run("repair", session, "--write")
+    assert done.code == 0
+    assert "could not be told" not in done.output
+    assert session.read_text() == CLEAN + CLEAN.replace("Four", "Five")
+
+
+def test_a_pipe_is_no_session(folder: Path) -> None:
+    """Nobody waits for it."""
+    pipe = folder / "a.jsonl"
+    os.mkfifo(pipe)
+    done = run("repair", pipe)
+    assert done.code == 2
+    assert "is no regular file" in done.output
+
+
+def test_one_file_by_two_names(session: Path) -> None:
+    session.with_name("link.jsonl").symlink_to(session)
+    done = run("repair", session.parent, session, "--write", "--jobs", 2)
+    assert done.code == 0
+    assert "1 files, 1 messages of a model: 1 repaired" in done.output
+    assert len(names(session.parent)) == 3
+
+
+def test_the_summary_counts_what_was_done(folder: Path) -> None:
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.jsonl").write_text(LEAK * 5)
+        if name != "a":
+            os.link(folder / f"{name}.jsonl", folder / f"{name}.other")
+    done = run("repair", folder, "--write", "--jobs", 1)
+    assert done.code == 2
+    assert "3 files, 15 messages of a model: 5 repaired, 10 left as they" in done.output
+
+
+# --- Signals --------------------------------------------------------------------------
+
+LONG = json.dumps({"role": "assistant", "content": f"<think>{'x' * 900}</think>y"})
+"""A pipe is full of the removals of 300 of these."""
+
+
+def _interrupted(
+    folder: Path, until: bytes, sign: signal.Signals, *options: object
+) -> Run:
+    """A repair that gets ``sign`` while it writes its report into a full pipe, of which
+    nothing was read behind ``until``."""
+    reading, writing = os.pipe()
+    words = ("repair", str(folder), "--write", *map(str, options))
+    process = subprocess.Popen(
+        [*COMMAND, *words, "--report", f"/dev/fd/{writing}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=[writing],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        preexec_fn=_heed_signals,
+    )
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        read = b""
+        while until not in read:
+            read += (more := pipe.read1(100))
+            assert more, process.communicate()
+        process.send_signal(sign)
+        while pipe.read(1 << 16):
+            pass
+    output, _ = process.communicate()
+    assert b"Traceback" not in output, output
+    return Run(process.returncode, output.decode())
+
+
+def _heed_signals() -> None:
+    """Whoever started the tests may ignore them."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_before_the_next_file(
+    folder: Path, sign: signal.Signals
+) -> None:
+    """In the midst of the second of three files."""
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.jsonl").write_text(f"{LONG}\n" * 300)
+    done = _interrupted(folder, b"/b.jsonl", sign, "--jobs", 1)
+    assert done.code == 128 + sign
+    assert "stopped after 1 of 3 files; the others are as they were" in done.output
+    assert "1 files, 300 messages of a model: 300 repaired" in done.output
+    assert names(folder) == ["a.jsonl", "a.jsonl.bak", "b.jsonl", "c.jsonl"]
+    for name in ("b", "c"):
+        assert (folder / f"{name}.jsonl").read_text() == f"{LONG}\n" * 300
+
+
+def test_a_signal_stops_workers(folder: Path) -> None:
+    count = 40
+    for number in range(count):
+        size = 300 if not number else 1
+        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * size)
+    done = _interrupted(folder, b"/00.jsonl", signal.SIGINT, "--jobs", 2)
+    assert done.code == 130
+    written = [name for name in names(folder) if name.endswith(".bak")]
+    assert f"stopped after {len(written)} of {count} files" in done.output
+    assert 1 <= len(written) < count
+    assert len(names(folder)) == count + len(written)
+
+
+def test_a_signal_in_a_database(folder: Path) -> None:
+    path = folder / "a.db"
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+        rows = [("s", LONG)] * 600
+        file.executemany("INSERT INTO message_store VALUES (?, ?)", rows)
+    done = _interrupted(folder, b"a.db", signal.SIGINT)
+    assert done.code == 130
+    assert cells(path) == {LONG}
+    assert names(folder) == ["a.db"]
+
+
+def test_workers_end_with_who_started_them(folder: Path) -> None:
+    """Killed while it waits for its reader: the error stream that all share ends."""
+    for number in range(3):
+        (folder / f"{number}.jsonl").write_text(f"{LONG}\n" * 300)
+    reading, writing = os.pipe()
+    words = ("repair", str(folder), "--jobs", "2")
+    with os.fdopen(reading, "rb") as pipe:
+        process = subprocess.Popen(
+            [*COMMAND, *words, "--report", f"/dev/fd/{writing}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[writing],
+            cwd=ROOT,
+            env=ENVIRONMENT,
+        )
+        os.close(writing)
+        assert pipe.read(1)
+        process.kill()
+        assert process.communicate()[1] is not None
+
+
+def test_ctrl_c_ends_what_only_reads(folder: Path) -> None:
+    """In ``normalize``, too, without a traceback."""
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [*COMMAND, "normalize", "--wire", "text", "-"],
+        stdin=reading,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=_heed_signals,
+    )
+    os.close(reading)
+    with os.fdopen(writing, "wb", buffering=0) as pipe:
+        pipe.write(b"Hello. " * 10_000)
+        assert process.stdout is not None
+        assert process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
