@@ -16,6 +16,8 @@ from typing import IO, Any
 
 from environment import ROOT, ensure
 
+sys.path.append(str(ROOT))
+
 SAMPLE = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
 SLICE = 64
 
@@ -76,8 +78,12 @@ def main(path: Path) -> None:
 
 
 def show(events: list[dict[str, Any]]) -> None:
+    """An event a line, with nothing in it that steers a terminal."""
+    from sidecar.printable import json_line
+
     for event in events:
-        print(json.dumps(event, ensure_ascii=False))
+        line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
+        print(json_line(line).decode())
 
 
 if __name__ == "__main__":

@@ -363,9 +363,16 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
 
 
 def test_no_room_for_what_is_told(session: Path) -> None:
-    done = run("repair", session, "--report", "/dev/full")
+    """What was done until then is said."""
+    other = session.with_name("t.jsonl")
+    other.write_text(LEAK)
+    words = ("repair", session.parent, "--write", "--jobs", 1)
+    done = run(*words, "--report", "/dev/full")
     assert done.code == 2
     assert "No space left" in done.output
+    assert "1 repaired" in done.output
+    assert "stopped after 1 of 2 files" in done.output
+    assert other.read_text() == LEAK
 
 
 # --- Owners, links, and who else has it open ------------------------------------------
@@ -509,6 +516,49 @@ def _interrupted(
     output, _ = process.communicate()
     assert b"Traceback" not in output, output
     return Run(process.returncode, output.decode())
+
+
+def test_ctrl_c_at_a_terminal(folder: Path) -> None:
+    """It goes to the workers, too, one of which may not even have begun."""
+    import fcntl
+    import pty
+    import termios
+
+    for number in range(40):
+        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * 300)
+    terminal, ours = pty.openpty()
+    reading, writing = os.pipe()
+
+    def at_terminal() -> None:
+        _heed_signals()
+        fcntl.ioctl(ours, termios.TIOCSCTTY, 0)
+
+    words = ("repair", str(folder), "--write", "--jobs", "3")
+    process = subprocess.Popen(
+        [*COMMAND, *words, "--report", f"/dev/fd/{writing}"],
+        stdin=ours,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=[writing],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        start_new_session=True,
+        preexec_fn=at_terminal,
+    )
+    os.close(writing)
+    os.close(ours)
+    with os.fdopen(terminal, "wb", buffering=0) as keys:
+        with os.fdopen(reading, "rb") as pipe:
+            assert pipe.read(1)
+            keys.write(b"\x03")
+            while pipe.read(1 << 16):
+                pass
+        output, _ = process.communicate()
+    assert process.returncode == 130, output
+    assert b"Traceback" not in output
+    written = [name for name in names(folder) if name.endswith(".bak")]
+    assert f"stopped after {len(written)} of 40 files" in output.decode()
+    assert len(names(folder)) == 40 + len(written)
 
 
 def _heed_signals() -> None:

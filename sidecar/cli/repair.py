@@ -102,14 +102,16 @@ def command(**given: Any) -> None:
 
 @define
 class _Outcome:
-    """Whether something is malformed, whether a file could not be dealt with, and
-    whether the run was ended before all were."""
+    """How many files were dealt with, whether something is malformed, whether a file
+    was left alone, and whether the run was ended before the last."""
 
+    files: int = 0
     malformed: bool = False
     failed: bool = False
     stopped: bool = False
 
     def add(self, report: FileReport) -> None:
+        self.files += 1
         self.malformed = self.malformed or bool(report.malformed)
         self.failed = self.failed or report.error is not None
 
@@ -133,25 +135,23 @@ def _run(
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
     paths = find_files(given["paths"], job.layout)
-    outcome, told, shown = _Outcome(), 0, 0
+    outcome, shown = _Outcome(), 0
     with ExitStack() as stack:
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
         if given["diff"]:  # which are read again; a pipe is not
             records = stack.enter_context(tempfile.TemporaryFile())
+        stack.callback(page.summary, len(paths))  # however it ends
         advance = stack.enter_context(page.progress(paths))
         jobs = given["jobs"]
         for report in repair_files(paths, job, advance, records, jobs, is_stopped):
+            if not report.stopped:
+                outcome.add(report)
+                page.add(report)
             if given["diff"] and records is not None:
                 shown = page.diff(records, shown, report_file)
-            if report.stopped:
-                continue
-            told += 1
-            outcome.add(report)
-            page.add(report)
-    page.summary()
-    outcome.stopped = told < len(paths)
-    if outcome.stopped:
-        page.stopped(len(paths))
+            if report_file is not None:  # it is complete before the next file is begun
+                report_file.flush()
+    outcome.stopped = outcome.files < len(paths)
     return outcome

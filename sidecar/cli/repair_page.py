@@ -87,8 +87,9 @@ class RepairPage:
                 (record.get("after", ""), "dim"),
             )
 
-    def summary(self) -> None:
-        """The files with something to say, and the numbers by model."""
+    def summary(self, files: int) -> None:
+        """The files with something to say, and the numbers by model; ``files``: how
+        many there were to deal with."""
         if self._rows:
             heads = ("file", "#messages", "#malformed", "removed", "result")
             self._terminal.table(heads, map(_file_cells, self._rows))
@@ -102,12 +103,11 @@ class RepairPage:
         )
         if self._unsure:
             self._terminal.line(_UNSURE.format(self._unsure))
-
-    def stopped(self, files: int) -> None:
-        """The run was asked to end before all of ``files`` were dealt with."""
-        self._terminal.line(
-            f"stopped after {self._files} of {files} files; the others are as they were"
-        )
+        if self._files < files:
+            self._terminal.line(
+                f"stopped after {self._files} of {files} files; "
+                "the others are as they were"
+            )
 
     def _done(self, changed: int) -> str:
         """What became of the messages of which something has to go."""

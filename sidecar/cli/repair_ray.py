@@ -27,7 +27,7 @@ def repair_datasets(given: dict[str, Any]) -> None:
     report_file = open_report(given["report_path"], files, force=given["force"])
     with report_file or nullcontext() as records:
         reports = [_repair(str(path), given, page, records) for path in given["paths"]]
-    page.summary()
+    page.summary(len(reports))
     malformed = any(report.malformed for report in reports)
     failed = any(report.error for report in reports)
     raise SystemExit(2 if failed else int(given["check"] and malformed))

@@ -12,11 +12,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -114,7 +115,8 @@ def _in_workers(
                 while left and len(futures) < _AHEAD * workers and not stop.value:
                     started, path = left.popleft()
                     part = folder / str(started) if records is not None else None
-                    futures.append(pool.submit(_work, path, job, part))
+                    with _unsignalled():
+                        futures.append(pool.submit(_work, path, job, part))
                 if not futures:
                     break
                 future = futures.popleft()
@@ -131,7 +133,26 @@ def _in_workers(
         advance(read.value - told)
 
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = {
+    number
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if (number := getattr(signal, name, None)) is not None
+}
+"""What ends a run; Windows knows no SIGHUP."""
+
+
+@contextmanager
+def _unsignalled() -> Iterator[None]:
+    """A process that is started here gets no signals before it can say that it ignores
+    them: Ctrl-C goes to all processes of a terminal."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(read: Synchronized[int], stop: Any) -> None:
@@ -139,9 +160,8 @@ def _begin(read: Synchronized[int], stop: Any) -> None:
     through ``stop``; with that process it ends."""
     global _read, _stop
     _read, _stop = read, stop
-    for name in _SIGNALS:
-        if (number := getattr(signal, name, None)) is not None:
-            signal.signal(number, signal.SIG_IGN)
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
