@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 from rpc_client import PATIENCE, ROOT, RpcClient
+from telling import skip_unless_writers_are_told
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
 
@@ -438,9 +439,9 @@ def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
     assert names(session.parent) == ["session.jsonl", "session.jsonl.bak"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of writers")
 def test_a_file_that_is_open_for_appending(session: Path) -> None:
     """What is appended is in the file, and it can be repaired afterwards."""
+    skip_unless_writers_are_told(session.parent)
     with session.open("a") as agent:
         done = run("repair", session, "--write")
         agent.write(APPENDED)

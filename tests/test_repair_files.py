@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rpc_client import ROOT
 from strategies import JUNK, TEXTS
+from telling import skip_unless_writers_are_told
 
 from sidecar.cli import main
 from sidecar.history.documents import messages_in
@@ -421,10 +422,10 @@ def test_what_is_written_to_both_files(
         assert path.read_text().endswith("of somebody else")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of writers")
 def test_who_opens_it_in_the_last_moment(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    skip_unless_writers_are_told(session.parent)
     with ExitStack() as files:
         _before_replace(monkeypatch, lambda: files.enter_context(session.open("a")))
         before = session.stat().st_ino
@@ -437,7 +438,7 @@ def test_who_opens_it_in_the_last_moment(
 def test_where_nobody_tells_of_writers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replacing, "has_writers", lambda _handle: None)
+    monkeypatch.setattr(replacing, "are_told", lambda _handle: False)
     result = run(session, "--write")
     assert result.exit_code == 0
     assert "Whether another program has 1 of them open" in result.output
@@ -508,7 +509,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     assert any(tmp_path.rglob("*.sidecar-new"))
     again = run(tmp_path, "--write", "--jobs", 1)
     assert again.exit_code == 0, again.output
-    assert not any(tmp_path.rglob("*.sidecar-new"))
+    assert not any(tmp_path.rglob("*.sidecar-new*"))
     for number in range(1, KILLS + 1):
         for name in names:
             assert _content(tmp_path / str(number) / name) == new[name]
@@ -664,6 +665,7 @@ def test_a_row_that_was_changed_meanwhile(
     report = repair_file(path, Job(write=True), lambda _size: None)
     assert report.error == "a row was changed meanwhile"
     assert _content(path) == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 # --- Datasets -------------------------------------------------------------------------

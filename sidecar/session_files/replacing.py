@@ -24,7 +24,7 @@ from sidecar.session_files.beside import (
     FileBeside,
     take_rights,
 )
-from sidecar.session_files.writers import has_writers
+from sidecar.session_files.writers import are_told, has_writers
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -95,6 +95,7 @@ class Replacement:
         with ExitStack() as files:
             # Windows replaces no open file; there its backup is looked at.
             old = None if _IS_WINDOWS else files.enter_context(self._path.open("rb"))
+            self.writers_unknown = not are_told(new.file.fileno())
             self._check(old)
             take_rights(new.name, self._path)
             backup = back_up(self._path)
@@ -114,10 +115,8 @@ class Replacement:
         names = now.st_nlink - backup_links(self._path)
         if names > 1:
             raise CannotReplaceError(f"it has {names} names (hard links)")
-        writers = None if old is None else has_writers(old.fileno())
-        if writers:
+        if old is not None and self._is_written(old):
             raise CannotReplaceError(_OPEN)
-        self.writers_unknown = writers is None
 
     def _swap(self, new: FileBeside, backup: Path) -> None:
         try:
@@ -132,12 +131,15 @@ class Replacement:
         now = _state(os.fstat(old.fileno()))
         if now[:2] != self._state[:2]:  # a copy: the old file is gone
             self.writers_unknown = True
-        elif has_writers(old.fileno()):
+        elif self._is_written(old):
             self._restore(old, backup, made)
             raise CannotReplaceError(_OPEN)
         elif now != self._state:
             self._restore(old, backup, made)
             raise FileChangedError(_CHANGED)
+
+    def _is_written(self, old: IO[bytes]) -> bool:
+        return not self.writers_unknown and has_writers(old.fileno())
 
     def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too

@@ -1,0 +1,17 @@
+"""Tests of who has a file open need a file system that tells it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sidecar.session_files.writers import are_told
+
+
+def skip_unless_writers_are_told(folder: Path) -> None:
+    """Linux tells, on file systems of its own."""
+    with tempfile.TemporaryFile(dir=folder) as alone:
+        if not are_told(alone.fileno()):
+            pytest.skip("writers are not told here: who has a file open was not tried")
