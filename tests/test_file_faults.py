@@ -44,7 +44,6 @@ def run(*arguments: object, **more: Any) -> Run:
         stderr=subprocess.STDOUT,
         cwd=ROOT,
         env=ENVIRONMENT,
-        timeout=PATIENCE * 10,
         check=False,
         **more,
     )

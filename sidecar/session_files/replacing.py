@@ -139,7 +139,10 @@ class Replacement:
             raise FileChangedError(_CHANGED)
 
     def _is_written(self, old: IO[bytes]) -> bool:
-        return not self.writers_unknown and has_writers(old.fileno())
+        """Whether it is open for writing, as far as that is told."""
+        told = None if self.writers_unknown else has_writers(old.fileno())
+        self.writers_unknown = told is None
+        return told is True
 
     def _restore(self, old: IO[bytes], backup: Path, made: _State) -> None:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too

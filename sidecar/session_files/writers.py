@@ -17,21 +17,25 @@ if sys.platform == "linux":
     def are_told(handle: int) -> bool:
         """Whether a file system tells; ``handle`` is that of a file on it which is open
         for writing and which nobody else has open."""
-        return _leased(handle, fcntl.F_WRLCK)
+        return _leased(handle, fcntl.F_WRLCK) is True
 
-    def has_writers(handle: int) -> bool:
-        """Of the file behind a descriptor that is open for reading."""
-        return not _leased(handle, fcntl.F_RDLCK)
+    def has_writers(handle: int) -> bool | None:
+        """Of the file behind a descriptor that is open for reading; None: that is told
+        to its owner only."""
+        leased = _leased(handle, fcntl.F_RDLCK)
+        return None if leased is None else not leased
 
-    def _leased(handle: int, kind: int) -> bool:
-        """Whether a lease is given; it is given back at once."""
+    def _leased(handle: int, kind: int) -> bool | None:
+        """Whether a lease is given; it is given back at once. None: never to us."""
         try:
             # Who opens it in the next moment is told to us by a signal that does
             # nothing; the usual one, SIGIO, would end the process.
             fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(handle, fcntl.F_SETLEASE, kind)
-        except OSError:
+        except BlockingIOError:
             return False
+        except OSError:
+            return None
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
         return True
 
@@ -42,6 +46,6 @@ else:
         for writing and which nobody else has open."""
         return False
 
-    def has_writers(handle: int) -> bool:
+    def has_writers(handle: int) -> bool | None:
         """Of the file behind a descriptor that is open for reading."""
-        raise NotImplementedError
+        return None
