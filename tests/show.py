@@ -79,7 +79,7 @@ def main(path: Path) -> None:
 
 def show(events: list[dict[str, Any]]) -> None:
     """An event a line, with nothing in it that steers a terminal."""
-    from sidecar.printable import json_line
+    from sidecar.values.printable import json_line
 
     for event in events:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")

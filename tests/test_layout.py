@@ -53,7 +53,7 @@ ROOMS: dict[str, str] = {
         " events options values dialects wires stream history protocol rpc editor "
         "session_files"
     ),
-    "__main__": " cli",
+    "__main__": " values cli",
 }
 """A room -> what it may import, but for itself and the package's version."""
 
