@@ -102,14 +102,18 @@ class Retract:
 
 @hot
 class ToolCallDelta:
-    """A fragment of a structured call's arguments; none before the name is known."""
+    """A fragment of a structured call's arguments; none before the name is known.
+
+    Id and name stand in the first delta of a block only: they may be long (some proxies
+    carry signatures in ids), and a fragment may be a single character.
+    """
 
     type: ClassVar[str] = "tool-call-delta"
     seq: int
     choice: int
     block: int
-    tool_call_id: str
     arguments_delta: str
+    tool_call_id: str | None = None
     name: str | None = None
 
 

@@ -172,7 +172,9 @@ def _assert_calls(events: list[Event]) -> None:
             ended.add(event.block)
             mine = deltas.pop(event.block, [])
             assert not mine or event.origin != "text", "a delta of a call in the text"
-            assert {delta.tool_call_id for delta in mine} <= {event.tool_call_id}
+            told = [(delta.tool_call_id, delta.name) for delta in mine]
+            expected = [(event.tool_call_id, event.name), *[(None, None)] * len(told)]
+            assert told == expected[: len(told)], "not once whose arguments"
             joined = "".join(delta.arguments_delta for delta in mine)
             assert joined in ("", event.arguments, *replaced)
             assert bool(joined) or not mine or not event.arguments.strip("{}")

@@ -241,9 +241,10 @@ class Choice:
             self._ids[call.key] = call.id
 
     def _send_delta(self, call: OpenCall, delta: str) -> None:
-        self.outlet.send(
-            ToolCallDelta, self.number, call.block, call.id, delta, call.name
-        )
+        """A fragment of its arguments; the first one tells whose they are."""
+        who = () if call.told else (call.id, call.name)
+        call.told = True
+        self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:

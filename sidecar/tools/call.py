@@ -24,7 +24,7 @@ class OpenCall:
     and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
     beyond the limit are missing. ``bare``: none came before the wire or the finish
     ended the call. ``key`` is the wire's, which a result without an id shares.
-    ``block`` belongs to the stream.
+    ``block`` and ``told`` (a delta with its id and name was sent) belong to the stream.
     """
 
     name: str = ""
@@ -44,6 +44,7 @@ class OpenCall:
     opaque: Any = None
     raw: Any = None
     block: int | None = None
+    told: bool = False
     rest: str = ""
     cut: bool = False
     bare: bool = False

@@ -1400,6 +1400,8 @@ pub struct ToolCall {
 }
 
 /// A fragment of a structured call's arguments; none before the name is known.
+///
+/// Id and name stand in the first delta of a block only: they may be long (some proxies carry signatures in ids), and a fragment may be a single character.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call-delta")]
 #[non_exhaustive]
@@ -1411,11 +1413,12 @@ pub struct ToolCallDelta {
     pub choice: Option<i64>,
     /// The number of a piece of the message, from 0 across all choices.
     pub block: i64,
-    /// The call's id; only with the first delta of a block.
-    pub tool_call_id: String,
     /// The fragment; may be empty.
     pub arguments_delta: String,
-    /// The name; only with the first delta of a block.
+    /// The provider's id of the call; may repeat within a response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

@@ -1029,14 +1029,16 @@ export interface TextDelta {
 
 /**
  * A fragment of a structured call's arguments; none before the name is known.
+ *
+ * Id and name stand in the first delta of a block only: they may be long (some proxies carry signatures in ids), and a fragment may be a single character.
  */
 export interface ToolCallDelta {
   type: "tool-call-delta";
   seq: number;
   choice?: number;
   block: number;
-  toolCallId: string;
   argumentsDelta: string;
+  toolCallId?: string;
   name?: string;
 }
 

@@ -73,7 +73,7 @@ test("every kind of part", async () => {
     { type: "block-end", seq: 7, block: 1, channel: "text" },
     { type: "reclassify", seq: 8, blocks: [1], to: "reasoning" },
     { type: "tool-call-delta", seq: 9, block: 3, toolCallId: "c", name: "read_file", argumentsDelta: '{"path"' },
-    { type: "tool-call-delta", seq: 10, block: 3, toolCallId: "c", name: "read_file", argumentsDelta: ':"a"}' },
+    { type: "tool-call-delta", seq: 10, block: 3, argumentsDelta: ':"a"}' },
     { ...call, seq: 11, block: 3, input: { path: "a" } },
     { ...call, seq: 12, block: 4, executor: "server", state: "truncated", executable: false },
     { ...call, seq: 13, block: 8, toolCallId: "s", executor: "server", executable: false, input: {} },
