@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sidecar.channel.native_reasoning import NativeText
 
@@ -26,3 +28,16 @@ def test_the_head_has_what_a_mirror_adds() -> None:
     assert native.head(99) == "one two"
     native.push("reasoning", "\ud83d", 1)
     assert native.head(99) == "one two\ud83d"
+
+
+@given(st.lists(st.sampled_from(["a", "ab", "ab" * 8, "ab" * 9, "ab" * 16, "again"])))
+def test_nothing_of_a_field_vanishes(deltas: list[str]) -> None:
+    """What is new of a delta and what its field has said before are the delta; and only
+    what the field has said is told as such."""
+    native, begun = NativeText(1000), ""
+    for document, text in enumerate([*deltas, "".join(deltas), "".join(deltas) + "!"]):
+        new, said = native.push("reasoning", text, document)
+        assert said + new == text
+        assert said in ("", begun)
+        begun += new
+    assert native.head(1000) == begun

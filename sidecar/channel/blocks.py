@@ -23,7 +23,8 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 @define
 class OpenBlock:
     """A block that is or was open. ``removed``: what cleaning took out of it, each with
-    its place in the cleaned text."""
+    its place in the cleaned text, until the original was sent; ``told``: the last
+    ``opaque`` that was."""
 
     number: int
     channel: ChannelName
@@ -31,6 +32,7 @@ class OpenBlock:
     size: int = 0
     signature: str | None = None
     opaque: Any = None
+    told: Any = None
     removed: list[tuple[int, str]] = field(factory=list)
 
 
@@ -122,23 +124,28 @@ class Blocks:
         return block is not None and block is self._native and bool(block.signature)
 
     def _send_end(self, block: OpenBlock) -> None:
+        """State may come late, and many times: a further end has only what is new."""
+        opaque = None if block.opaque is block.told else block.opaque
+        block.told = block.opaque
         self.outlet.send(
             BlockEnd,
             self.choice,
             block.number,
             block.channel,
             block.signature,
-            block.opaque,
+            opaque,
             self._raw_text(block) if block.signature and block.removed else None,
         )
 
     def _raw_text(self, block: OpenBlock) -> str | None:
-        """The original text of cleaned reasoning; None when texts are not kept."""
+        """The original text of cleaned reasoning, once; None when texts are not
+        kept."""
         text = self.outlet.builder.any_text(self.choice, block.number)
+        all_removed, block.removed = block.removed, []
         if text is None:
             return None
         parts, position = [], 0
-        for at, removed in block.removed:
+        for at, removed in all_removed:
             parts += [text[position:at], removed]
             position = at
         return "".join([*parts, text[position:]])

@@ -20,7 +20,8 @@ from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import ResultWatch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
-from sidecar.events import Reclassify
+from sidecar.dialects.profiles import cumulative_fields
+from sidecar.events import Diagnostic, Reclassify
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.pieces import Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from sidecar.channel.setup import Surroundings
     from sidecar.text.fast_path import Gate
     from sidecar.text.splitter import Splitter
+
+_SAID_BEFORE = (
+    "duplicate-reasoning",
+    "info",
+    "the provider repeats what its reasoning field has said",
+)
 
 
 class Channel:
@@ -51,7 +58,9 @@ class Channel:
         self._since_call = array("Q")  # text blocks since the last call: very many
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
-        self._mirrors = NativeText(options.limits.max_document_chars)
+        self._mirrors = NativeText(
+            options.limits.max_document_chars, cumulative_fields(shared.profile)
+        )
         self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
@@ -114,7 +123,10 @@ class Channel:
     ) -> None:
         """A native field's text in the provider's own ``block``; ``document`` counts
         documents (see ``NativeText``)."""
-        text = self._joiners[1].push(self._mirrors.push(field, text, document))
+        new, said = self._mirrors.push(field, text, document)
+        if said:
+            self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
+        text = self._joiners[1].push(new)
         if not text:
             return
         self.settle()

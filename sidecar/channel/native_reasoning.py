@@ -7,53 +7,85 @@ whether tagged text sent before is a prefix of the native text, in constant memo
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, field
 
-_SNAPSHOT_SIZE = 3
-"""A field that repeats itself and goes on is a snapshot from this length on: shorter
-texts ("ha", "haha") may really be said twice."""
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_RESEND_SIZE = 16
+"""Code points of a field that are told again from here on; less may be said twice."""
+
+_SNAPSHOT_SIZE = 32
+"""Code points of a field that a delta may repeat to go on from here on: shorter texts
+("No, ", "No, no") may really be said so."""
 
 
 @define
 class _Field:
-    """How far one field has come in the text given so far."""
+    """What one field has said: ``size`` code points in ``deltas``.
 
+    In the text that was given it stands at ``spans``, then at ``start`` to
+    ``position``, all in bytes. ``cumulative``: each delta is known to hold all.
+    """
+
+    cumulative: bool
+    size: int = 0
+    deltas: int = 0
+    start: int = 0
     position: int = 0
+    spans: list[tuple[int, int]] = field(factory=list)
+
+    def jump(self, position: int) -> None:
+        """It goes on at another place."""
+        if position != self.position:
+            self.spans.append((self.start, self.position))
+            self.start = self.position = position
 
 
 class NativeText:
-    """``push(field, text, document)`` gives what of ``text`` is new.
+    """``push(field, text, document)`` gives what of ``text`` is new, and what of it
+    the field itself has said before.
 
     Per field a running position in the text given; only what exceeds that text is new.
     A field that says something else at its position goes its own way. ``document``
     counts documents: fields that come first in the same document mirror each other
-    there, whatever came before. A text that repeats everything given and goes on is a
-    cumulative snapshot. Linear: each character is compared a bounded number of times.
+    there, whatever came before. A delta that equals all that its field has said is a
+    resend, one that begins with it and goes on a snapshot, from a certain size on, or
+    at any size in the fields that are known to be ``cumulative``. Linear: each
+    character is compared a bounded number of times.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
         self.limit = limit  # bytes kept for comparison; positions are bytes, too
         self.size = 0
+        self._cumulative = cumulative
         self._given = bytearray()
         self._fields: dict[str, _Field] = {}
         self._document = -1
         self._document_start = 0
 
-    def push(self, field: str, text: str, document: int) -> str:
+    def push(self, field: str, text: str, document: int) -> tuple[str, str]:
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)
         if state is None:
-            state = self._fields[field] = _Field()
+            state = self._fields[field] = _Field(field in self._cumulative)
+        said = ""
+        if 0 < state.size <= len(text) and self._repeats(state, text):
+            said, text = text[: state.size], text[state.size :]
+        state.size += len(text)
+        state.deltas += 1
         data = text.encode("utf-8", "surrogatepass")
         old = self._mirrored(state, data)
         state.position += old
         new = data[old:] if old else data
         if new:
+            state.jump(self.size)
             self._append(new)
             state.position = self.size
-        return new.decode("utf-8", "surrogatepass") if old else text
+        return new.decode("utf-8", "surrogatepass") if old else text, said
 
     def head(self, size: int) -> str:
         """The first ``size`` characters given, or somewhat more."""
@@ -64,9 +96,6 @@ class NativeText:
 
     def _mirrored(self, state: _Field, text: bytes) -> int:
         """How many bytes of ``text`` have been given already."""
-        if self._is_snapshot(text):
-            state.position = 0
-            return self.size
         if state.position == self.size or self.size > self.limit:
             return 0
         for position in (state.position, self._document_start):
@@ -74,14 +103,22 @@ class NativeText:
                 continue
             known = self._slice(position, len(text))
             if known and text.startswith(known):
-                state.position = position
+                state.jump(position)
                 return len(known)
         return 0
 
-    def _is_snapshot(self, text: bytes) -> bool:
-        if not _SNAPSHOT_SIZE <= self.size < len(text) or self.size > self.limit:
+    def _repeats(self, state: _Field, text: str) -> bool:
+        """Does ``text``, which is long enough, begin with all that its field said?"""
+        size = state.size
+        if len(text) == size:
+            is_long = size >= _RESEND_SIZE and state.deltas > 1
+        else:
+            is_long = size >= _SNAPSHOT_SIZE
+        if self.size > self.limit or not (is_long or state.cumulative):
             return False
-        return text.startswith(self._slice(0, self.size))
+        spans = [*state.spans, (state.start, state.position)]
+        said = b"".join(self._given[start:end] for start, end in spans)
+        return text.startswith(said.decode("utf-8", "surrogatepass"))
 
     def _slice(self, start: int, size: int) -> bytes:
         return bytes(self._given[start : start + size])

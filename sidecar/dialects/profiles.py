@@ -88,6 +88,17 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"claude", Profile("claude", ("anthropic-xml",))),
 )
 
+_CUMULATIVE = {
+    name: frozenset(("reasoning_content", "reasoning_details"))
+    for name in ("minimax-m2", "minimax-m3")
+}
+"""By profile: fields of reasoning in which each delta may hold all of it so far.
+
+MiniMax's own example for streams cuts off what is known (platform.minimax.io, "OpenAI
+API Compatible"); recorded in can1357/oh-my-pi#2434. Some of its servers send fragments
+(MiniMax-AI/MiniMax-M2#95), which do not begin with all that came before.
+"""
+
 _PATTERNS = tuple((re.compile(pattern), profile) for pattern, profile in _ROWS)
 PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
 
@@ -101,3 +112,8 @@ def profile_of(model: str | None, provider: str | None) -> Profile:
             if pattern.search(text):
                 return profile
     return DEFAULT
+
+
+def cumulative_fields(profile: Profile) -> frozenset[str]:
+    """The fields of reasoning in which ``profile`` is known to send all of it again."""
+    return _CUMULATIVE.get(profile.name, frozenset())
