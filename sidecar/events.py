@@ -8,7 +8,7 @@ says ``utf16``. ``None`` means absent. JSON spelling is the business of
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from attrs import frozen
 
@@ -102,11 +102,8 @@ class Retract:
 
 @hot
 class ToolCallDelta:
-    """A fragment of a structured call's arguments; none before the name is known.
-
-    Id and name stand in the first delta of a block only: they may be long (some proxies
-    carry signatures in ids), and a fragment may be a single character.
-    """
+    """A fragment of a structured call's arguments; none before the name is known. Id
+    and name, which may be long, stand in the first delta of a block only."""
 
     type: ClassVar[str] = "tool-call-delta"
     seq: int
@@ -175,7 +172,10 @@ class ToolResult:
 class Citation:
     """A source; ``start`` and ``end`` lie in the joined text of ``blocks``.
 
-    ``exact`` is False when the end had to be guessed.
+    ``exact`` is False when the end had to be guessed. ``source`` counts the choice's
+    sources from 0: equal URLs, else ids of documents, else titles. What is longer than
+    256 code points of a source's ``url`` and ``title`` comes with its first citation
+    only, in ``raw`` too.
     """
 
     type: ClassVar[str] = "citation"
@@ -185,6 +185,7 @@ class Citation:
     role: Literal["claim", "marker", "insertion", "block"]
     exact: bool
     raw: Any
+    source: int
     url: str | None = None
     title: str | None = None
     cited_text: str | None = None
@@ -283,20 +284,5 @@ Event: TypeAlias = (
     | Finish
 )
 
-EVENTS: tuple[type, ...] = (
-    Metadata,
-    TextDelta,
-    ReasoningDelta,
-    BlockEnd,
-    Reclassify,
-    Retract,
-    ToolCallDelta,
-    ToolCall,
-    ToolResult,
-    Citation,
-    ProviderError,
-    Usage,
-    Diagnostic,
-    Finish,
-)
+EVENTS: tuple[type, ...] = get_args(Event)
 """Every event class, in the order of protocol.md."""

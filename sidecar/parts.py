@@ -168,6 +168,8 @@ class CitationPart:
     after text or the end of the block), ``block`` (the whole current block), ``marker``
     (every occurrence of ``marker`` in the answer) or ``none``. ``base`` is added to the
     offsets: code points of the raw answer text at which the provider's own count began.
+    ``document`` is the source's id where it has one. ``again``: the document refers to
+    a source that it has spelled out for another citation; ``raw`` then is `light`.
     """
 
     kind: CitationKind
@@ -183,6 +185,8 @@ class CitationPart:
     title: str | None = None
     cited_text: str | None = None
     base: int = 0
+    document: str | None = None
+    again: bool = False
 
 
 @frozen

@@ -47,6 +47,7 @@ SHORT = {
     "bodies": 100,
     "stored": 120,
     "closed": 120,
+    "amplify": 40,
     "rpc": 100,
 }
 """Inputs of each lane here."""

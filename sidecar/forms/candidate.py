@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from sidecar.forms.form import MalformedError
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
+from sidecar.values.abridge import is_crowd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,6 +146,9 @@ class Candidate:
         end = len(raw)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)
+        if is_crowd(len(calls), end):
+            self._refuse(end, "malformed-tool-text")
+            return None
         if self._allowed(calls, tier, raw):
             return Taken(opening, PieceKind.CALL, end, calls)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
@@ -181,7 +185,9 @@ class Candidate:
             with suppress(ValueError):  # what there is of it is no call
                 found = reader.cursor.partial(self.raw)
                 calls = tuple(call for call in found if call.name)
-        if calls:
+        if is_crowd(len(calls), self.size):
+            calls = ()
+        elif calls:
             calls = (*calls[:-1], evolve(calls[-1], cut=True))
         return Taken(reader.opening, PieceKind.CALL, self.size, calls)
 

@@ -30,18 +30,18 @@ class Source:
 @define
 class _Group:
     kind: str
-    url: str | None
+    url: str | None = None
     title: str | None = None
     citations: int = 0
     excerpts: dict[str, None] = field(factory=dict)
 
 
 def sources_of(citations: Iterable[Citation]) -> tuple[Source, ...]:
-    """The sources in the order in which they were first cited."""
-    groups: dict[tuple[str | None, ...], _Group] = {}
+    """The sources of one choice, in the order of their numbers."""
+    groups: dict[int, _Group] = {}
     for citation in citations:
-        key = (citation.url,) if citation.url else (citation.kind, citation.title)
-        group = groups.setdefault(key, _Group(citation.kind, citation.url))
+        group = groups.setdefault(citation.source, _Group(citation.kind))
+        group.url = group.url or citation.url
         group.title = group.title or citation.title
         group.citations += 1
         if citation.cited_text:

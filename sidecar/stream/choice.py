@@ -22,7 +22,7 @@ from sidecar.events import (
     ToolResult,
 )
 from sidecar.parts import CitationPart
-from sidecar.stream.citations import CitationResolver
+from sidecar.stream.citations import CitationResolver, marked
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
 from sidecar.tools.classify import CallContext, classify, settle
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sidecar.parts import (
         CallEndPart,
         CallPart,
+        CitationPart,
         DiagnosticPart,
         FinishPart,
         ResultPart,
@@ -181,11 +182,7 @@ class Choice:
         _, text, start, end = piece
         at = self._marker[0] if start == self._marker[1] else start
         self._marker = at, end  # markers in a row stand at one place
-        for reference in taken.content:
-            raw = {"ref": reference, "marker": text}
-            part = CitationPart(
-                "other", raw, self.number, "marker", "offsets", start=at, end=at
-            )
+        for part in marked(taken.content, text, self.number, at):
             self.cite(part)
 
     # The end
@@ -202,6 +199,9 @@ class Choice:
             self._report_surrogates()
         if self._citations is not None:
             self._cite(self._citations.close(self._block_text))
+            if left_out := self._citations.left_out:
+                message = f"{left_out} references to sources: too many for the text"
+                self.outlet.diagnose(self.number, "citation-limit", "warning", message)
 
     def end_results(self) -> None:
         """Results that were held to the end go behind all calls."""

@@ -7,7 +7,8 @@ span is certain, with its place found by a `TextMap`; one of each for every choi
 A place is ``blocks``, the text blocks that the span touches in their order, and
 ``start``/``end`` in the joined text of exactly those blocks, in code points and in
 UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
-it is clipped.
+it is clipped. Which source a citation has, and what of it has been told, knows
+`sidecar.cited`.
 """
 
 from __future__ import annotations
@@ -17,25 +18,23 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define
+from attrs import define, evolve
 
 from sidecar.channel.text_map import ForgottenError, TextMap
-from sidecar.values.jsontext import dumps
+from sidecar.parts import CitationPart
+from sidecar.stream.cited import Cited
+from sidecar.values.abridge import light
 from sidecar.values.units import width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from sidecar.parts import CitationPart
-
-__all__ = ["CitationResolver"]
+__all__ = ["CitationResolver", "marked"]
 
 Fields: TypeAlias = dict[str, Any]
 """Keyword arguments of `sidecar.events.Citation` but for ``seq`` and ``choice``."""
 
 _NOWHERE: Fields = dict.fromkeys(("blocks", "start", "end", "start_utf16", "end_utf16"))
-
-_IDENTITY = ("kind", "role", "url", "title", "cited_text", "blocks", "start", "end")
 
 
 @define
@@ -63,12 +62,12 @@ class CitationResolver:
 
     __slots__ = (
         "_blocks",
+        "_cited",
         "_count",
         "_following",
         "_free",
         "_map",
         "_markers",
-        "_seen",
         "_spans",
         "_unread",
     )
@@ -82,7 +81,12 @@ class CitationResolver:
         self._unread: list[_Pending] = []  # in units of text that is still to come
         self._spans: list[tuple[int, int, _Pending]] = []  # a heap by raw end
         self._free: list[_Pending] = []  # without a place
-        self._seen: set[tuple[object, ...]] = set()
+        self._cited = Cited()
+
+    @property
+    def left_out(self) -> int:
+        """How many citations were too many for so little text."""
+        return self._cited.left_out
 
     def push(self, part: CitationPart) -> None:
         """A citation comes; the map knows all text before it."""
@@ -201,13 +205,14 @@ class CitationResolver:
     ) -> list[Fields]:
         given = []
         for pending in found:
-            raw = dumps(pending.part.raw)
-            for place in marked.get(pending.number) or [self._place(pending, is_live)]:
-                fields = _fields(pending, place)
-                key = (*(fields[name] for name in _IDENTITY), raw)
-                if key not in self._seen:
-                    self._seen.add(key)
+            part, places = pending.part, marked.get(pending.number)
+            for place in places or [self._place(pending, is_live)]:
+                place = {"exact": pending.exact or place is _NOWHERE, **place}
+                fields = self._cited.fields(part, place, self._map.length)
+                if fields is not None:
                     given.append(fields)
+                if not part.again:  # only a marker has several places
+                    part = evolve(part, raw=light(part.raw), again=True)
         return given
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
@@ -228,6 +233,25 @@ class CitationResolver:
                     places = found.setdefault(self._markers[marker].number, [])
                     places.append({"blocks": (block,), **place})
         return found
+
+
+def marked(
+    references: Iterable[str], marker: str, choice: int, at: int
+) -> Iterator[CitationPart]:
+    """The citations of a ``marker`` in the text: one for each of its references."""
+    raw = {"marker": marker}
+    for reference in references:
+        yield CitationPart(
+            "other",
+            {"ref": reference, **raw},
+            choice,
+            "marker",
+            "offsets",
+            start=at,
+            end=at,
+            document=reference,
+        )
+        raw = {}  # the whole marker with the first of them
 
 
 _ANCHORS: dict[str, Callable[[CitationResolver, _Pending], None]] = {
@@ -267,20 +291,6 @@ def _occurrences(
                     "end_utf16": end_utf16,
                 },
             )
-
-
-def _fields(pending: _Pending, place: Fields) -> Fields:
-    part = pending.part
-    return {
-        "kind": part.kind,
-        "role": part.role,
-        "exact": pending.exact or place is _NOWHERE,
-        "raw": part.raw,
-        "url": part.url,
-        "title": part.title,
-        "cited_text": part.cited_text,
-        **place,
-    }
 
 
 def _always(_block: int) -> bool:

@@ -2,7 +2,8 @@
 
 `Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
 the rest. ``auto`` decides on the first document that fits one wire only; documents
-before it wait, but an error needs no wire. Input that is no document of the wire is
+before it wait, a few, and are told as unknown when there are more; an error needs no
+wire. Input that is no document of the wire is
 kept, bounded, because it may be a provider's error in its own words (an HTML page or
 plain text under HTTP 200); what begins as an exception does is one at once.
 """
@@ -24,6 +25,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.stream.learned_chunks import alike_object, alike_string
+from sidecar.values.jsontext import dumps
 from sidecar.wires import FALLBACK, WIRES, detect
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ _EXCEPTION = re.compile(
 
 _TRIES = 16
 """Chunks that are learned in vain before none is any more."""
+
+_MOST_UNDECIDED = 256
+"""Documents that wait for one that fits a wire; `_MAX_BODY` is their length at most."""
 
 _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
@@ -78,6 +83,7 @@ class Intake:
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
         self._undecided: list[Document] = []
+        self._waiting = 0  # code points of them
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: TextOf | None = None  # from the last chunk
@@ -217,10 +223,26 @@ class Intake:
             return
         body = find_error(document.value, document.event)
         if body is None:
-            self._undecided.append(document)
+            yield from self._wait(document)
         else:
             self.used = True
             yield [normalize_error(body, provider=self.options.provider)]
+
+    def _wait(self, document: Document) -> Iterator[list[Part]]:
+        """Keeps a document that fits no wire; when it is one too many, none waits any
+        longer, and a later one still decides."""
+        self._undecided.append(document)
+        self._waiting += len(dumps(document.value))
+        if len(self._undecided) <= _MOST_UNDECIDED and self._waiting <= _MAX_BODY:
+            return
+        waiting, self._undecided, self._waiting = self._undecided, [], 0
+        for each in waiting:
+            if isinstance(each.value, str):
+                self._stray(each.value)
+            else:
+                message = "the document fits no wire"
+                part = DiagnosticPart("unknown-chunk", message, raw=each.value)
+                yield self._seen([part])
 
     def _choose(self, name: str) -> Iterator[list[Part]]:
         self._reader = WIRES[name].make(self.options.provider)

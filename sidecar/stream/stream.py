@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import astuple, fields
 
 from sidecar.channel.setup import surroundings
-from sidecar.events import Diagnostic, Event, Metadata, ProviderError, Usage
+from sidecar.events import Event, Metadata, ProviderError, Usage
 from sidecar.message.message import Stats
 from sidecar.message.outlet import Outlet
 from sidecar.parts import (
@@ -36,6 +36,7 @@ from sidecar.provider_errors.normalize import normalize_error
 from sidecar.stream.choice import Choice
 from sidecar.stream.ending import Ending
 from sidecar.stream.intake import MALFORMED, Intake
+from sidecar.stream.oddities import Oddities
 from sidecar.values.surrogates import has_half
 from sidecar.wires.shared.usage import merge_usage
 
@@ -61,6 +62,7 @@ class Stream:
         self.options = options
         policy = options.policy
         self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
+        self._oddities = Oddities(self._outlet)
         self._intake = Intake(options)
         self._shared = surroundings(options, self._outlet)
         self.profile = self._shared.profile
@@ -70,8 +72,7 @@ class Stream:
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
         self._text_of: TextOf | None = None  # of a chunk that needs no more reading
-        self._speaker = 0  # whose text that is
-        self._passed = 0  # how many those were
+        self._speaker = self._passed = 0  # whose text that is; how many those were
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -163,6 +164,7 @@ class Stream:
         if not (self._intake.silent or finished or self._ending.over):
             message = "the stream ended without a finish reason or an end mark"
             self._diagnostic(DiagnosticPart("missing-terminator", message))
+        self._oddities.close()
 
     def message(self) -> Message:
         """The message of all events so far."""
@@ -278,9 +280,7 @@ class Stream:
     def _diagnostic(self, part: DiagnosticPart) -> None:
         if part.code in MALFORMED:
             self._malformed += 1
-        self._outlet.send(
-            Diagnostic, part.choice, part.code, part.severity, part.message, part.raw
-        )
+        self._oddities.push(part)
 
     _READ: ClassVar[dict[type, Any]] = {
         TextPart: _text,

@@ -196,8 +196,18 @@ class BedrockConverseWire(BlockWire):
                 url=first(web, ("url",)) or first(item, ("source",)),
                 title=first(item, ("title",)),
                 cited_text=quoted or None,
+                document=_document_of(location.get(place)),
             )
         )
+
+
+def _document_of(place: Json) -> str | None:
+    """The number of the document or search result in the request."""
+    holder = place if isinstance(place, dict) else {}
+    for name in ("documentIndex", "searchResultIndex"):
+        if type(holder.get(name)) is int:
+            return f"{name} {holder[name]}"
+    return None
 
 
 _Reader: TypeAlias = "Callable[[BedrockConverseWire, JsonObject], None]"

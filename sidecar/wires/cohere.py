@@ -22,6 +22,7 @@ from sidecar.parts import (
     WireRow,
 )
 from sidecar.provider_errors.normalize import find_error
+from sidecar.values.abridge import light
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import first, type_of
 
@@ -159,9 +160,11 @@ class CohereWire(BlockWire):
         """A citation for each of its sources."""
         part = self._placed(item)
         sources = [*self.objects(item, "sources")]
+        rest = {name: item[name] for name in item if name != "sources"}
         for source in sources or [{}]:
-            raw = item if len(sources) < 2 else item | {"sources": [source]}
+            raw = item if len(sources) < 2 else rest | {"sources": [source]}
             self.parts.append(_of_source(evolve(part, raw=raw), source))
+            rest = light(rest) or {}  # whole with the first of them
 
     def _placed(self, item: JsonObject) -> CitationPart:
         """Offsets count in their content item, which older models do not name."""
@@ -209,6 +212,7 @@ def _of_source(part: CitationPart, source: JsonObject) -> CitationPart:
         url=first(told, ("url", "uri")),
         title=first(told, ("title", "name")),
         cited_text=first(told, ("snippet",)),
+        document=first(source, ("id",)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import engine, rpc, stored
+from fuzz import amplify, engine, rpc, stored
 
 Input = dict[str, Any]
 
@@ -36,6 +36,7 @@ LANES: dict[str, Lane] = {
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("stored", stored.draw_stored, stored.check_stored),
         Lane("closed", stored.draw_stored, stored.check_closed),
+        Lane("amplify", amplify.draw_amplified, amplify.check_amplified, timed=False),
         Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
     )
 }

@@ -176,7 +176,7 @@ pub struct Capabilities {
 
 /// A source; `start` and `end` lie in the joined text of `blocks`.
 ///
-/// `exact` is false when the end had to be guessed.
+/// `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. What is longer than 256 code points of a source's `url` and `title` comes with its first citation only, in `raw` too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "citation")]
 #[non_exhaustive]
@@ -195,6 +195,8 @@ pub struct Citation {
     /// The provider's document.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
+    /// Which source of the choice it is: the index into the message's `sources`.
+    pub source: i64,
     /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -1399,9 +1401,7 @@ pub struct ToolCall {
     pub span: Option<Span>,
 }
 
-/// A fragment of a structured call's arguments; none before the name is known.
-///
-/// Id and name stand in the first delta of a block only: they may be long (some proxies carry signatures in ids), and a fragment may be a single character.
+/// A fragment of a structured call's arguments; none before the name is known. Id and name, which may be long, stand in the first delta of a block only.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "tool-call-delta")]
 #[non_exhaustive]

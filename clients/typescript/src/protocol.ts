@@ -125,7 +125,7 @@ export interface Limits {
 /**
  * A source; `start` and `end` lie in the joined text of `blocks`.
  *
- * `exact` is false when the end had to be guessed.
+ * `exact` is false when the end had to be guessed. `source` counts the choice's sources from 0: equal URLs, else ids of documents, else titles. What is longer than 256 code points of a source's `url` and `title` comes with its first citation only, in `raw` too.
  */
 export interface Citation {
   type: "citation";
@@ -135,6 +135,7 @@ export interface Citation {
   role: "claim" | "marker" | "insertion" | "block" | (string & {});
   exact: boolean;
   raw?: unknown;
+  source: number;
   url?: string;
   title?: string;
   citedText?: string;
@@ -1028,9 +1029,7 @@ export interface TextDelta {
 }
 
 /**
- * A fragment of a structured call's arguments; none before the name is known.
- *
- * Id and name stand in the first delta of a block only: they may be long (some proxies carry signatures in ids), and a fragment may be a single character.
+ * A fragment of a structured call's arguments; none before the name is known. Id and name, which may be long, stand in the first delta of a block only.
  */
 export interface ToolCallDelta {
   type: "tool-call-delta";

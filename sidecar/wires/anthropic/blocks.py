@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.parts import CitationKind, CitationPart, ErrorPart, JsonObject, ResultPart
-from sidecar.wires.shared.fields import first, type_of
+from sidecar.wires.shared.fields import document_id, first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,7 @@ def citation(item: JsonObject) -> CitationPart:
         url=first(item, ("url", "source")),
         title=first(item, ("title", "document_title")),
         cited_text=first(item, ("cited_text",)),
+        document=document_id(item),
     )
 
 

@@ -22,6 +22,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
+from sidecar.values.abridge import is_crowd
 from sidecar.values.pythonic import parse_calls
 from sidecar.wires.gemini.arguments import PartialArguments
 from sidecar.wires.gemini.sources import Sources
@@ -102,10 +103,14 @@ class GeminiCandidate:
             calls = [] if self._called else parse_calls(_REFUSED.sub("", said, 1))
         except ValueError:
             return
+        if is_crowd(len(calls), len(said)):
+            return
+        raw: str | None = said
         for name, arguments, _ in calls:
             part = CallPart(self.index, self._key(), name=name, value=arguments)
-            part = evolve(part, origin="finish-message", raw=said, whole=True)
+            part = evolve(part, origin="finish-message", raw=raw, whole=True)
             self.wire.parts.append(part)
+            raw = None  # all of it with the first
 
     def say(self, text: str) -> None:
         """A piece of the answer."""

@@ -129,7 +129,7 @@ class Interaction:
             reason = _REASONS.get(status) or finish_reason(status, self.wire.name)
             self.wire.parts.append(FinishPart(status, reason))
         self.wire.count(self.wire.body(body, "usage"))
-        for error in self.wire.objects(body, "errors"):
+        for error in filter(None, self.wire.objects(body, "errors")):
             self.wire.fail({"error": error})
 
     # Steps

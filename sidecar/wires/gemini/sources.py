@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from sidecar.parts import CitationKind, CitationPart
-from sidecar.wires.shared.fields import first, type_of
+from sidecar.values.abridge import light
+from sidecar.wires.shared.fields import document_id, first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,22 +71,30 @@ class Sources:
             self.chunks = chunks
         for chunk in self.wire.objects(metadata, "groundingChunks"):
             self._wait(self._source(chunk, chunk))
+        told: dict[int, Json] = {}
         for support in self.wire.objects(metadata, "groundingSupports"):
-            name = next((n for n in _CHUNK_INDICES if n in support), _CHUNK_INDICES[0])
-            numbers = support.get(name)
-            for number in numbers if isinstance(numbers, list) else [numbers]:
-                if type(number) is int and 0 <= number < len(self.chunks):
-                    self._support(support, self.chunks[number])
-                elif number is not None:
-                    self.wire.malformed(name, number, "leads to no source")
+            self._support(support, told)
 
-    def _support(self, support: JsonObject, chunk: Json) -> None:
+    def _support(self, support: JsonObject, told: dict[int, Json]) -> None:
+        """A citation for each of a support's sources. Support and source are ``told``
+        whole once: what is said once and referred to often would be their product."""
         segment = self.wire.body(support, "segment")
         start = self.wire.number(segment, "startIndex") or 0
         end = self.wire.number(segment, "endIndex")
         base = self.base_of(self.wire.number(segment, "partIndex"))
-        raw = {"support": support, "chunk": chunk}
-        self._give(self._source(chunk, raw, start, end, base))
+        name = next((n for n in _CHUNK_INDICES if n in support), _CHUNK_INDICES[0])
+        numbers, whole = support.get(name), support
+        for number in numbers if isinstance(numbers, list) else [numbers]:
+            if type(number) is int and 0 <= number < len(self.chunks):
+                again, chunk = number in told, self.chunks[number]
+                raw = {"support": whole, "chunk": told.get(number, chunk)}
+                part = self._source(chunk, raw, start, end, base)
+                self._give(evolve(part, again=again))
+                whole = light(whole)
+                if not again:
+                    told[number] = light(chunk)
+            elif number is not None:
+                self.wire.malformed(name, number, "leads to no source")
 
     def _source(
         self,
@@ -110,6 +119,7 @@ class Sources:
             url=first(body, _URLS),
             title=first(body, _TITLES),
             cited_text=first(body, ("text",)),
+            document=document_id(body),
         )
 
     def _recitations(self, metadata: JsonObject) -> None:
@@ -156,6 +166,7 @@ def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
         base=base,
         url=first(item, _URLS),
         title=first(item, _TITLES),
+        document=document_id(item),
     )
 
 

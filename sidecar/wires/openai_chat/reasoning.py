@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _STEP_RESULTS = ("search_results", "contents", "result")
 """Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
 
+_STEP_TOOLS = 8
+"""Tools of one step that are read; more than one has not been seen."""
+
 
 def plain(choice: ChoiceState, value: Json, name: str) -> None:
     """``reasoning_content``, ``reasoning`` and the like: a string."""
@@ -138,11 +141,14 @@ def _step(choice: ChoiceState, step: JsonObject, name: str) -> None:
     choice.reasoning.block = blocks.key
     if thought := choice.text(step, "thought"):
         choice.parts.append(ReasoningPart(thought, name, choice.index, blocks.key))
-    for tool, detail in step.items():
-        if isinstance(detail, dict):
-            key = f"{name}:{blocks.count}:{tool}"
-            result = next((of for of in _STEP_RESULTS if of in detail), None)
-            arguments = {of: detail[of] for of in detail if of != result}
-            server_call(choice, key, step, name=tool, value=arguments)
-            if result is not None:
-                server_result(choice, key, detail[result], step, name=tool)
+    tools = [tool for tool in step if isinstance(step[tool], dict)]
+    for tool in tools[:_STEP_TOOLS]:
+        detail, key = step[tool], f"{name}:{blocks.count}:{tool}"
+        raw = step if tool == tools[0] else {tool: detail}
+        result = next((of for of in _STEP_RESULTS if of in detail), None)
+        arguments = {of: detail[of] for of in detail if of != result}
+        server_call(choice, key, raw, name=tool, value=arguments)
+        if result is not None:
+            server_result(choice, key, detail[result], raw, name=tool)
+    if rest := {tool: step[tool] for tool in tools[_STEP_TOOLS:]}:
+        choice.malformed(name, rest)

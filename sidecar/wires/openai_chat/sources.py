@@ -10,12 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.parts import CitationKind, CitationPart
-from sidecar.wires.shared.citations import (
-    EXCERPTS,
-    TITLES,
-    URLS,
-    annotation_list,
-)
+from sidecar.values.abridge import light
+from sidecar.wires.shared.citations import EXCERPTS, TITLES, URLS, annotation_list
 from sidecar.wires.shared.fields import first
 
 if TYPE_CHECKING:
@@ -93,6 +89,7 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
     """
     for metadata in choice.objects(value, name):
         chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
+        told: dict[int, Json] = {}
         for support in choice.objects(metadata.get("groundingSupports") or [], name):
             segment = support.get("segment") or {}
             numbers = support.get("groundingChunkIndices") or []
@@ -100,11 +97,14 @@ def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
                 choice.malformed(name, support)
                 continue
             start = choice.number(segment, "startIndex") or 0
-            end = choice.number(segment, "endIndex")
+            end, whole = choice.number(segment, "endIndex"), support
             for number in numbers:
                 if type(number) is int and 0 <= number < len(chunks):
-                    raw = {"support": support, "chunk": chunks[number]}
-                    _grounded(choice, chunks[number], raw, start, end)
+                    chunk, again = chunks[number], number in told
+                    raw = {"support": whole, "chunk": told.get(number, chunk)}
+                    if _grounded(choice, chunk, raw, start, end, again=again):
+                        whole = light(whole)
+                        told.setdefault(number, light(chunk))
         for chunk in chunks:
             _grounded(choice, chunk, chunk, None, None)
 
@@ -132,14 +132,16 @@ def _grounded(
     raw: JsonObject,
     start: int | None,
     end: int | None,
-) -> None:
-    """A source that nothing has cited at this place, or, without one, anywhere."""
+    *,
+    again: bool = False,
+) -> bool:
+    """Gives a source that nothing has cited at this place; without one, anywhere."""
     kind = next((of for of in _GROUNDING if isinstance(chunk.get(of), dict)), None)
     body = chunk[kind] if kind else {}
     url = first(body, URLS)
     key = (url or f"{kind}:{first(body, TITLES)}", start, end)
     if kind is None or key in choice.placed:
-        return
+        return False
     choice.placed |= {key, (key[0], None, None)}
     choice.parts.append(
         CitationPart(
@@ -153,8 +155,10 @@ def _grounded(
             url=url,
             title=first(body, TITLES),
             cited_text=first(body, ("text",)),
+            again=again,
         )
     )
+    return True
 
 
 def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) -> None:
@@ -180,6 +184,7 @@ def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) 
             url=url,
             title=title,
             cited_text=first(body, EXCERPTS),
+            document=first(body, ("id",)),
         )
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from attrs import evolve
 
 from sidecar.parts import CitationKind, CitationPart
-from sidecar.wires.shared.fields import first, type_of
+from sidecar.wires.shared.fields import document_id, first, type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
@@ -70,6 +70,7 @@ def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
                 url=url,
                 title=first(body, TITLES),
                 cited_text=first(body, EXCERPTS),
+                document=document_id(body),
             )
         )
 
@@ -135,6 +136,7 @@ def _location(
         url=first(item, ("url", "source")),
         title=first(item, TITLES),
         cited_text=first(item, EXCERPTS),
+        document=document_id(item),
     )
 
 

@@ -12,10 +12,12 @@ from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from attrs import evolve
+
 from sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.wires.shared.fields import objects_of
-from sidecar.wires.shared.usage import merge_usage, read_usage
+from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +85,9 @@ class DocumentWire(ABC):
         if counts:
             self._usage = merge_usage(self._usage, counts)
             usage = read_usage(self._usage, self.name)
-            self.parts += [usage] if usage else []
+            if usage is not None:
+                raw = own_usage(self._usage, counts)
+                self.parts.append(evolve(usage, raw=raw))
 
     def fail(self, body: Json) -> None:
         """``body`` is a provider's error."""

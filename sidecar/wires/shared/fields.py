@@ -144,6 +144,19 @@ def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
     return None
 
 
+_DOCUMENT_IDS = ("file_id", "document_id", "documentName", "document_index")
+
+
+def document_id(*holders: JsonObject) -> str | None:
+    """The id of the document that a citation is of, or its number in the request."""
+    for holder in holders:
+        for name in _DOCUMENT_IDS:
+            value = holder.get(name)
+            if value or type(value) is int:
+                return str(value) if isinstance(value, str | int) else None
+    return None
+
+
 _METADATA: tuple[tuple[str, type], ...] = (
     ("id", str),
     ("model", str),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
+from sidecar.values.jsontext import dumps
+
 if TYPE_CHECKING:
     from sidecar.parts import Json, UsagePart
 
@@ -144,6 +146,20 @@ def merge_usage(old: Json, new: Json) -> Json:
         elif value is not None:
             merged[name] = value
     return merged
+
+
+def own_usage(merged: Json, new: Json) -> Json:
+    """The usage object to tell: ``merged``, or ``new`` alone where that is much less.
+
+    What was told once would else be told again with every count.
+    """
+    if merged == new or len(dumps(merged)) <= len(dumps(new)) + _INHERITED:
+        return merged
+    return new
+
+
+_INHERITED = 1024
+"""Code points of earlier usage that are told again with a later one."""
 
 
 def _output(

@@ -70,6 +70,11 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("ToolCallDelta", "name", "The name; only with the first delta of a block."),
     ("ToolCallDelta", "toolCallId", "The call's id; only with the first delta of a block."),
     ("ToolResult", "source", "Where it comes from."),
+    (
+        "Citation",
+        "source",
+        "Which source of the choice it is: the index into the message's `sources`.",
+    ),
     ("TextDelta", "text", "The piece; never empty."),
 ];
 

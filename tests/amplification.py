@@ -1,0 +1,59 @@
+"""How much goes out for what comes in: bytes of JSON, of the events and of the message.
+
+A chunk that is a string counts as the bytes that a provider sent, any other value as
+its compact JSON. `assert_in_proportion` says that neither the events nor the message at
+close are more than `MOST` times that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from open_params import options_of
+
+from sidecar.protocol.converter import unstructure
+from sidecar.stream.stream import Stream
+from sidecar.values.jsontext import encode, portable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST = 60
+"""Bytes out for a byte in: what an event of one character takes."""
+
+FREE = 24_576
+"""Bytes that even the smallest input may take: its end, and some citations."""
+
+
+def size_of(chunk: Any) -> int:
+    if isinstance(chunk, str):
+        return len(chunk.encode("utf-8", "surrogatepass"))
+    return len(encode(portable(chunk, 10_000)))
+
+
+def sizes_of(params: dict[str, Any], chunks: Iterable[Any]) -> tuple[int, Counter[str]]:
+    """Bytes that went in, and bytes that came out by type of event, and ``message``."""
+    stream, taken, given = Stream(options_of(params)), 0, Counter[str]()
+    events = []
+    for chunk in chunks:
+        taken += size_of(chunk)
+        events += stream.push(chunk)
+    for event in (*events, *stream.close()):
+        given[event.type] += len(encode(unstructure(event)))
+    given["message"] = len(encode(unstructure(stream.message())))
+    return taken, given
+
+
+def assert_in_proportion(
+    params: dict[str, Any], chunks: Iterable[Any], free: int = 0
+) -> Counter[str]:
+    """Gives the bytes by type of event."""
+    taken, given = sizes_of(params, chunks)
+    events = given.total() - given["message"]
+    most = MOST * taken + free
+    assert events <= most, f"{events / taken:.0f} times the input in events: {given}"
+    assert given["message"] <= most, (
+        f"{given['message'] / taken:.0f} times in a message"
+    )
+    return given
