@@ -7,12 +7,18 @@ often it is then referred to. The lane ``amplify`` of ``tests/fuzz`` tries the r
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from amplification import assert_in_proportion
+from amplification import MOST, assert_in_proportion, size_of
+from open_params import options_of
+from test_history import assistant, inspect, repair
 
-from sidecar.events import EVENTS
+from sidecar.events import EVENTS, Diagnostic
+from sidecar.protocol.converter import unstructure
+from sidecar.stream.stream import Stream
+from sidecar.values.jsontext import encode
 
 TIMES = 300
 LONG = "u" * 20_000
@@ -259,6 +265,16 @@ ROWS: dict[str, Row] = {
             )
         ],
     ),
+    "diagnostic: a delta of many members": (
+        {"wire": "bedrock-converse"},
+        [
+            {
+                "contentBlockDelta": {
+                    "delta": {f"m{n}": LONG[:30] for n in range(TIMES)}
+                }
+            },
+        ],
+    ),
     "finish: many choices": (
         CHAT,
         [{"choices": [{"index": n, "delta": {"content": "a"}} for n in range(2_000)]}],
@@ -283,3 +299,83 @@ def test_the_check_can_fail() -> None:
     """One character alone has the stream's end for company."""
     with pytest.raises(AssertionError, match="times the input"):
         assert_in_proportion(TEXT, ["a"])
+
+
+STORED: dict[str, Any] = {
+    "closers on lines": "a</think>\n" * 1_000,
+    "openers": "a<think>" * 1_000,
+    "blocks": "<think>a</think>b" * 1_000,
+    "tokens": "<unused1>a" * 1_000,
+    "results": '{"success":1}' * 500 + "a",
+    "parts": [{"type": "text", "text": "<think>a</think>b"}] * 500,
+    "parts that one block spans": ["<think>", "a</think>", "b"] * 400,
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_repair_is_in_proportion(name: str) -> None:
+    message = assistant(STORED[name])
+    for result in (inspect(message), repair(message)):
+        assert len(encode(unstructure(result))) < MOST * size_of(message)
+
+
+def _raws(params: dict[str, Any], chunks: list[Any]) -> list[Any]:
+    """What stands in diagnostics, told alone or together."""
+    stream, raws = Stream(options_of(params)), []
+    for event in [*(e for c in chunks for e in stream.push(c)), *stream.close()]:
+        if isinstance(event, Diagnostic) and event.code == "unknown-chunk":
+            several = " times, raw has each)" in event.message
+            raws += event.raw if several else [event.raw]
+    assert stream.stats().malformed_chunks == len(raws)
+    return raws
+
+
+def test_what_is_told_together_is_all_there() -> None:
+    numbers, kinds = [*range(1_000)], [{"x": 1}, {}, [], None, {"x": "y"}]
+    texts = [{"x": "w" * 17}, {"a": 1, "b": 2}, {"a": [0]}]  # not small: told alone
+    given = [*numbers, *texts, *kinds * 20]
+    found = _raws(GEMINI | {"framing": "json-array"}, [json.dumps(given)])
+    assert sorted(map(json.dumps, found)) == sorted(map(json.dumps, given))
+
+
+def test_kinds_that_wait_are_bounded() -> None:
+    """Each name makes a message of its own; those that find no room are told alone."""
+    delta = {f"m{n}": 0 for n in range(200)}
+    document = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": delta}}
+    found = _raws({"wire": "bedrock-converse"}, [document] * 2)
+    assert sorted(map(json.dumps, found)) == sorted(
+        json.dumps({name: 0}) for name in [*delta] * 2
+    )
+
+
+@pytest.mark.parametrize("size", [1, 4_000])
+def test_documents_that_fit_no_wire_do_not_wait_for_ever(size: int) -> None:
+    """They are told as soon as they are too many; what fits later still decides."""
+    odd = [{"n": n, "text": "x" * size} for n in range(TIMES)]
+    stream = Stream(options_of({}))
+    early = [event for each in odd for event in stream.push(each)]
+    assert len([e for e in early if e.type == "diagnostic"]) >= TIMES - 257
+    assert stream.wire == "auto"
+    stream.push(chat({"content": "Hi"}))
+    assert (stream.wire, stream.message().text) == ("openai-chat", "Hi")
+    assert _raws({}, [*odd, chat({"content": "Hi"})]) == odd
+
+
+def test_text_among_documents_that_fit_no_wire() -> None:
+    """It is told at the end, as text between documents is."""
+    stream = Stream(options_of({"framing": "json"}))
+    for _ in range(TIMES):
+        stream.push('"word"')
+    raws = [e.raw for e in stream.close() if isinstance(e, Diagnostic)]
+    errors = stream.message().errors
+    assert "word" * TIMES in raws or "word" in errors[0].message
+
+
+@pytest.mark.parametrize("depth", [500, 1_000, 5_000])
+def test_arguments_nested_deeply_are_compared(depth: int) -> None:
+    arguments = '{"a":' + "[0," * depth + "0" + "]" * depth + "}"
+    stream = Stream(options_of(CHAT | {"tools": TOOL}))
+    stream.push(chat({"tool_calls": [call(arguments, name="f")]}))
+    stream.close()
+    (made,) = stream.message().tool_calls
+    assert made.arguments == arguments

@@ -22,6 +22,7 @@ from sidecar.channel.text_map import TextMap
 from sidecar.events import Citation
 from sidecar.parts import CitationPart
 from sidecar.stream.citations import CitationResolver
+from sidecar.values.abridge import light, without
 
 
 class Answer:
@@ -197,3 +198,112 @@ def test_a_bounded_map_has_bounded_room() -> None:
         bounded.visible(start + 1, start + 300, step)
     rooms = ("_segments", "_texts", "_starts", "_order", "_ranks", "_tails")
     assert max(len(getattr(bounded, name)) for name in rooms) <= 17
+
+
+# --- Sources, and what of them has been told ------------------------------------------
+
+LONG = "u" * 300
+
+
+def test_a_long_address_comes_once() -> None:
+    """In ``raw``, too; what is a citation's own always comes."""
+    answer = Answer()
+    answer.say("abc")
+    raw = {"url": LONG, "in": [LONG, {"url": LONG}], "index": 1, "text": "q" * 300}
+    for at in range(3):
+        raw = {**raw, "index": at}
+        place = {"anchor": "offsets", "start": at, "end": at + 1, "title": "t"}
+        answer.cite(LONG, {**place, "cited_text": "q" * 300}, raw)
+    first, *others = answer.given
+    assert (first["url"], first["raw"]["in"]) == (LONG, [LONG, {"url": LONG}])
+    for at, other in enumerate(others, 1):
+        assert (other["url"], other["title"], other["source"]) == (None, "t", 0)
+        left = {"in": [None, {}], "index": at, "text": "q" * 300}
+        assert (other["raw"], other["cited_text"]) == (left, "q" * 300)
+
+
+def test_equal_ones_of_a_long_address_come_once() -> None:
+    answer = Answer()
+    for _ in range(3):
+        answer.cite(LONG, {}, [LONG])
+        answer.cite(LONG, {}, LONG)
+    assert [citation["raw"] for citation in answer.given] == [[LONG], None]
+
+
+def test_a_short_address_comes_always() -> None:
+    answer = Answer()
+    for number in range(2):
+        answer.cite("u" * 256, {}, number)
+    assert [citation["url"] for citation in answer.given] == ["u" * 256] * 2
+
+
+def test_sources_are_numbered() -> None:
+    """By URL, else by the document's id, else by title, else by kind."""
+    answer = Answer()
+    rows: list[tuple[str | None, dict[str, Any]]] = [
+        ("a", {"title": "T"}),
+        ("b", {"title": "T"}),
+        ("a", {"document": "1"}),
+        (None, {"document": "1", "title": "T"}),
+        (None, {"document": "2", "title": "T"}),
+        (None, {"document": "1"}),
+        (None, {"title": "T"}),
+        (None, {"title": "U"}),
+        (None, {}),
+        (None, {"title": "T"}),
+        (None, {}),
+    ]
+    for number, (url, fields) in enumerate(rows):
+        answer.cite(url, fields, number)
+    sources = [citation["source"] for citation in answer.given]
+    assert sources == [0, 1, 0, 2, 3, 2, 4, 5, 6, 4, 6]
+
+
+def test_a_reference_is_short() -> None:
+    """Where the document has spelled out its source for another citation."""
+    answer = Answer()
+    fields = {"title": LONG, "cited_text": LONG}
+    answer.cite("a", fields, {"text": LONG})
+    answer.cite("a", {**fields, "again": True}, {"n": 1})
+    _, other = answer.given
+    assert (other["url"], other["title"], other["cited_text"]) == ("a", None, None)
+
+
+def test_there_are_not_more_references_than_the_text_can_have() -> None:
+    answer = Answer()
+    answer.cite("a", {"anchor": "marker", "marker": "[1]"}, {"url": "a"})
+    answer.say("[1]" * 2_000)
+    answer.close()
+    left_out = answer.resolver.left_out
+    assert 300 < len(answer.given) < 1_000
+    assert len(answer.given) + left_out == 2_000
+
+
+def test_what_is_light() -> None:
+    deep: Any = "x"
+    for _ in range(60):
+        deep = {"a": deep}
+    given = {
+        "n": 1,
+        "s": LONG,
+        "l": [0] * 17,
+        "m": [1, LONG, None, [2]],
+        "o": {"t": "x"},
+    }
+    assert light(given) == {"n": 1, "m": [1, None, [2]], "o": {"t": "x"}}
+    assert light(LONG) is None
+    assert light([*range(16)]) == [*range(16)]
+    assert len(str(light({f"{n}": n for n in range(999)}))) < 512
+    assert len(str(light(deep))) < 512
+    assert len(str(light([[["x"]]] * 3))) < 99
+
+
+def test_what_is_without() -> None:
+    assert without({"a": "x", "b": ["x", "y"], "c": 1}, {"x"}) == {
+        "b": [None, "y"],
+        "c": 1,
+    }
+    nested: Any = ["x"]
+    for _ in range(2_000):
+        nested = [nested]
+    assert without(nested, {"x"}) is not None

@@ -7,6 +7,7 @@ finds a structured call that says the same (contract 7.7): that one wins.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sidecar.tools.call import OpenCall
@@ -77,7 +78,11 @@ class Twins:
 
 
 def _key(name: str, value: Any) -> str:
-    return dumps([name, _sorted(value)])
+    """Equal for equal calls; where values are nested too deeply, keys keep their
+    order."""
+    with suppress(RecursionError):
+        value = _sorted(value)
+    return dumps([name, value])
 
 
 def _sorted(value: Any) -> Any:

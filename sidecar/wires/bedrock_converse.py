@@ -128,7 +128,7 @@ class BedrockConverseWire(BlockWire):
             if name in _MEMBERS and item is not None:
                 _MEMBERS[name](self, block, members)
             elif item is not None:
-                self.ignored(name, members)
+                self.ignored(name, {name: item})
 
     def _text(self, _block: ContentBlock, members: JsonObject) -> None:
         if text := self.text(members, "text"):
