@@ -195,7 +195,7 @@ pub struct Citation {
     /// The provider's document.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
-    /// Which source of the choice it is: the index into the message's `sources`.
+    /// The number of what is cited: 0, 1, 2 ... in order of first citation.
     pub source: i64,
     /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1415,10 +1415,10 @@ pub struct ToolCallDelta {
     pub block: i64,
     /// The fragment; may be empty.
     pub arguments_delta: String,
-    /// The provider's id of the call; may repeat within a response.
+    /// The call's id; only with the first delta of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The name.
+    /// The name; only with the first delta of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
