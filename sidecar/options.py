@@ -1,7 +1,7 @@
 """What a host may choose for a stream: policy, limits, declared tools.
 
-Plain frozen classes with the contract's defaults (protocol.md, "Policy"); JSON spelling
-and validation messages belong to ``sidecar.protocol``.
+Plain frozen classes; keys, values and defaults are those of protocol.md, "Policy" and
+"Limits". JSON spelling and validation messages belong to ``sidecar.protocol``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A wire knows field names; it does not know blocks, sequence numbers, tags or policies.
 It gives parts in the order in which they count: within a document metadata, reasoning,
-text, calls, results, citations, finish, usage, error (contract: native fields go
-first; a chunk with ``choices`` and ``error`` gives the delta first).
+text, calls, results, citations, finish, usage, error. So native fields go first, and a
+chunk with ``choices`` and ``error`` gives its delta first.
 
 ``push(document) -> list[Part]`` and ``close() -> list[Part]`` are a wire's only verbs.
 ``choice`` is the provider's choice index throughout.
@@ -66,7 +66,7 @@ class ReasoningPart:
     """A piece of a provider's own reasoning field.
 
     ``field`` names that field: providers that mirror one reasoning in several fields
-    are read once (contract 7.4), and that is decided by the stream, not by the wire.
+    are read once, and that is decided by the stream, not by the wire.
     ``block`` keys a provider's own block where the wire has blocks (None: the wire has
     none); a change of it ends the reasoning block.
     """
@@ -106,8 +106,9 @@ class CallPart:
     ``arguments`` is a fragment of raw text, or ``value`` the whole arguments as a JSON
     value (an object as Ollama sends it). Empty strings count as missing for ``id`` and
     ``name``. ``key`` is an identity that the wire guarantees (a content block's index);
-    where it is None the rules for chat fragments apply (wires.md 1.2). ``type`` is the
-    item's structural type; ``whole`` says that nothing of this call will follow.
+    where it is None, index, id and name tell (wires/README.md, "Fragments of calls").
+    ``type`` is the item's structural type; ``whole`` says that nothing of this call
+    will follow.
     """
 
     choice: int = 0
@@ -191,7 +192,7 @@ class CitationPart:
 
 @frozen
 class UsagePart:
-    """Token counts with the contract's meaning; None where the provider is silent."""
+    """Token counts as protocol.md, "usage", has them; None: the provider is silent."""
 
     raw: Json
     input_tokens: int | None = None

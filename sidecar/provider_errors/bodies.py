@@ -2,7 +2,7 @@
 
 A body is a nest: an object in ``error``, JSON text in its ``message``, a list around
 it. `read_body` goes from the outside in; what lies deeper says more, so it wins. Keys
-and shapes: tools-citations-errors.md 4.1. Never raises.
+and shapes: wires/README.md, "Error bodies". Never raises.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which kind of error it is: tables of words and patterns.
 
 The words are codes, types and reasons of providers; the patterns are for messages.
-Source: tools-citations-errors.md 4.2. Patterns are only run over a window of a
+Source: wires/README.md, "Kinds of errors". Patterns are only run over a window of a
 message, and each is linear in it.
 """
 

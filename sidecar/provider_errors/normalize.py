@@ -2,7 +2,8 @@
 
 `find_error` is the cheap test for every document of a stream; `normalize_error` reads
 any error body. Both look at keys and their shapes, never into answer text, and neither
-raises. Shapes, kinds and retries: tools-citations-errors.md 4.1 to 4.3.
+raises. Sources: wires/README.md, "Error bodies", "Kinds of errors" and "When to try
+again".
 """
 
 from __future__ import annotations

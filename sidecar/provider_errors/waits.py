@@ -1,7 +1,7 @@
 """When to try again after an error: what headers, fields and messages ask for.
 
 All waits are whole milliseconds, rounded up; None where nothing is asked for. Sources:
-tools-citations-errors.md 4.3. Never raises.
+wires/README.md, "When to try again". Never raises.
 """
 
 from __future__ import annotations

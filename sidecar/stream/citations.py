@@ -1,7 +1,7 @@
 """Citations: from a provider's positions to positions in our visible text.
 
 Providers count in the answer as they sent it, in code points, UTF-8 bytes or UTF-16
-units (tools-citations-errors.md 3.1). `CitationResolver` gives each citation once its
+units (wires/README.md, "Citations"). `CitationResolver` gives each citation once its
 span is certain, with its place found by a `TextMap`; one of each for every choice.
 
 A place is ``blocks``, the text blocks that the span touches in their order, and

@@ -1,7 +1,7 @@
 """The pipeline of one stream: framing -> wire -> channels and calls -> events.
 
 `Stream.push(chunk)` gives the events of one chunk and `Stream.close()` the rest, with
-the held text first and one ``finish`` per choice last (contract section 3). Neither
+the held text first and one ``finish`` per choice last (protocol.md, "Events"). Neither
 raises for anything a provider sends: whatever cannot be used becomes a ``diagnostic``.
 Any exception that leaves them is a bug. A whole response is pushed once and closed.
 """

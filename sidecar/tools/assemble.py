@@ -115,7 +115,7 @@ class CallAssembler:
         return self._start(part, key=key)
 
     def _loose(self, part: CallPart, text: str) -> Entry | None:
-        """The call of a part without one: wires.md 1.2."""
+        """The call of a part without one: wires/README.md, "Fragments of calls"."""
         held = self._held(part)
         if held is None:
             return self._start(part) if part.id or part.name or text else None

@@ -3,7 +3,7 @@
 `check_call` compares the arguments with the declared ``inputSchema``: with the extra
 ``validate`` (jsonschema-rs) in full, without it the required keys and the JSON types of
 the top level. It also finds the end of a call's envelope inside a string: a parameter
-that was swallowed by the one before it (leaks.md 1.2).
+that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``.
 """
 
 from __future__ import annotations

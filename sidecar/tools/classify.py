@@ -1,9 +1,9 @@
 """Who runs a call, in what state it is, and whether the host may run it.
 
 Pure functions from what is known of a call (`OpenCall`) and of its surroundings
-(`CallContext`) to the event `ToolCall`. The order of proof for the executor is the
-contract's (protocol.md, "Tool calls"): structural type, a result with the same id, id
-prefix, the provider's own field, the declared tool, else the client.
+(`CallContext`) to the event `ToolCall`. What tells the executor, in this order:
+structural type, a result with the same id, id prefix, the provider's own field, the
+declared tool, else the client (wires/README.md, "Who runs a call").
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
 
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:
-    """Who runs the call: the contract's order of proof."""
+    """Who runs the call: the first sign that says so, in the module's order."""
     by_type = runner_by_type(call.type or "", call.raw)
     if by_type is not None:
         return by_type

@@ -1,9 +1,9 @@
 """What kind of thing a tool does: the Agent Client Protocol's kinds, from its name.
 
-The order of proof (tools-citations-errors.md 2.4): what the host declared, the exact
-name in ``kinds.csv``, MCP annotations, words of the name, ``other``. ``mutating`` is
-True as soon as any of them says so, and False only where the table or an annotation
-does: words may raise a permission level, never lower it.
+The order of proof (protocol.md, "Tool calls"): what the host declared, the exact name
+in ``kinds.csv``, the annotations of the Model Context Protocol, words of the name,
+``other``. ``mutating`` is True as soon as any of them says so, and False only where the
+table or an annotation does: words may raise a permission level, never lower it.
 """
 
 from __future__ import annotations

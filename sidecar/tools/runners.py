@@ -1,7 +1,7 @@
 """Who runs a call, as its structural type or its id say: tables.
 
-Sources: tools-citations-errors.md 1.2 (types) and 1.4 (ids), wires.md 1.3. A type beats
-an id: xAI's ``web_search_call`` may carry an ``fc_`` id.
+Sources: wires/README.md, "Who runs a call" and "Ids of calls". A type beats an id:
+xAI's ``web_search_call`` may carry an ``fc_`` id.
 """
 
 from __future__ import annotations

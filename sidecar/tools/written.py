@@ -1,7 +1,8 @@
 """Calls that a model wrote into its text, on their way to be classified.
 
 `opened` makes the `OpenCall` of each, with its own part of the text as ``raw``; `Twins`
-finds a structured call that says the same (contract 7.7): that one wins.
+finds a structured call that says the same, name and arguments: that one wins, and the
+one from the text is retracted (protocol.md, "What becomes of the text").
 """
 
 from __future__ import annotations

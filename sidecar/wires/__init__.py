@@ -2,7 +2,7 @@
 
 Order is meaning: ``auto`` takes the first row whose ``fits`` is true for a document
 that fits one row only. A new wire is one file, one row here and one recording under
-``tests/wires``.
+``tests/wires`` (wires/README.md, "Adding a wire").
 """
 
 from __future__ import annotations

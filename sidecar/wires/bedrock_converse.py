@@ -4,8 +4,8 @@ A whole body is read as its events in order. An event is a member of a union
 (``{"contentBlockDelta": {...}}``, what AWS's libraries give), or its bare payload with
 the name beside it: in the frame's header, under ``":event-type"``, or to be told from
 its keys. One table reads the members of a block wherever they stand, at its start, in a
-delta or in a whole message. Shapes and their sources: wires.md 1.6,
-tools-citations-errors.md 1.2, 3.1 and 4.1; Amazon Bedrock API, "ConverseStream".
+delta or in a whole message. Shapes: wires/README.md, "Bedrock Converse"; Amazon Bedrock
+API, "ConverseStream".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -60,7 +60,7 @@ _LOCATIONS: dict[str, CitationKind] = {
 
 
 class BedrockConverseWire(BlockWire):
-    """Reads Converse events; see the module's contract."""
+    """Reads Converse events, as the module's docstring says."""
 
     name = "bedrock-converse"
 

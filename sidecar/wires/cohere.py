@@ -1,8 +1,8 @@
 """The wire ``cohere``: Chat v2, its stream of events and whole bodies.
 
 An event carries a piece of the message in ``delta.message``, under the same names as a
-whole body has it, so one table of fields reads both. Shapes and their sources: wires.md
-1.6, tools-citations-errors.md 1.2, 3.1 and 5; Cohere API v2, "Chat with Streaming".
+whole body has it, so one table of fields reads both. Shapes: wires/README.md, "Cohere";
+Cohere API v2, "Chat with Streaming".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from sidecar.wires.shared.content_blocks import ContentBlock, Index
 
 _REASONING = "thinking"
-"""One name for thinking and the plan of a call: neither repeats the other, which two
-fields would (contract 7.4)."""
+"""One name for thinking and the plan of a call: neither repeats the other, as two
+fields of one reasoning do."""
 
 _PLAN = "tool_plan"
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
@@ -42,7 +42,7 @@ _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 
 
 class CohereWire(BlockWire):
-    """Reads Chat v2 events; see the module's contract."""
+    """Reads Chat v2 events, as the module's docstring says."""
 
     name = "cohere"
 

@@ -3,7 +3,7 @@
 Chat has the answer in ``message`` (``content``, ``thinking``, ``tool_calls``), generate
 at the top (``response``, ``thinking``). A call comes whole, its arguments an object,
 without an id or with one; ``done_reason`` is ``stop`` even with calls. The last line
-has the counts (wires.md 1.6, tools-citations-errors.md 5). Never raises.
+has the counts (wires/README.md, "Ollama" and "Usage"). Never raises.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COUNTS = ("_count", "_duration")
 
 
 class OllamaWire(DocumentWire):
-    """Reads chat and generate documents; see the module's contract."""
+    """Reads chat and generate documents, as the module's docstring says."""
 
     name = _NAME
 

@@ -1,7 +1,7 @@
 """Anthropic's objects that become one part as they are: citations, results, refusals.
 
 Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing; all of
-the object is in ``raw``. Shapes: tools-citations-errors.md 1.2, 3.1 and 5.2.
+the object is in ``raw``. Shapes: wires/README.md, "Messages" and "Citations".
 """
 
 from __future__ import annotations

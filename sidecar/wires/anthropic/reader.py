@@ -3,8 +3,8 @@
 A whole message is read as its events in order. Also read is what Bedrock's InvokeModel,
 Vertex and compatible servers make of it: several messages in one stream (indices start
 again while blocks are open), data without ``type`` under an event name, blocks that
-nobody started or ended. Shapes and their sources: wires.md 1.4,
-tools-citations-errors.md 1.2, 1.5, 3.1 and 5; Anthropic, "Streaming messages".
+nobody started or ended. Shapes: wires/README.md, "Messages"; Anthropic, "Streaming
+messages".
 
 Never raises for any JSON value: see `shared.document_wire`.
 """
@@ -40,7 +40,7 @@ _DETAILS = ("container", "context_management", "input_transformations")
 
 
 class AnthropicWire(BlockWire):
-    """Reads Messages events; see the module's contract."""
+    """Reads Messages events, as the module's docstring says."""
 
     name = "anthropic"
 

@@ -2,8 +2,8 @@
 
 Not a wire: a helper of ``gemini``. `PARTS` says what is read of a part. A signature
 (``thoughtSignature``) may stand on any of them and does not make it a thought: it goes
-back with its call, with the thought, or as state of its own (wires.md 1.5). Only calls
-of functions are the client's (tools-citations-errors.md 1.2).
+back with its call, with the thought, or as state of its own (wires/README.md,
+"generateContent and Interactions"). Only calls of functions are the client's.
 """
 
 from __future__ import annotations

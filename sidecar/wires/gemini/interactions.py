@@ -2,8 +2,8 @@
 
 Not a wire: a helper of ``gemini``. A step begins (``step.start``, which may hold all of
 it), grows (``step.delta``) and ends (``step.stop``); it is a thought, output, a call of
-the client's function, or a server's call or result (wires.md 1.5,
-tools-citations-errors.md 1.2). A whole interaction is its steps, one after the other.
+the client's function, or a server's call or result (wires/README.md, "generateContent
+and Interactions"). A whole interaction is its steps, one after the other.
 Offsets of annotations are UTF-8 bytes from the start of the content, end exclusive.
 """
 

@@ -3,8 +3,8 @@
 Chunks and whole bodies are one code path: a chunk is a response that holds less. Read
 are AI Studio and Vertex (server-sent events, or one JSON array), Code Assist (wrapped
 in ``response``), dumps of the Python SDK (snake case), what the Live API says in text,
-and the Interactions API (`gemini.interactions`). Several candidates are
-choices. Shapes: wires.md 1.5, tools-citations-errors.md 1.2, 3.1, 4.1 and 5.
+and the Interactions API (`gemini.interactions`). Several candidates are choices.
+Shapes: wires/README.md, "generateContent and Interactions".
 
 Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
 diagnostic, a document of no known shape an ``unknown-chunk`` one; the rest is used.
@@ -53,7 +53,7 @@ _DEEPEST = 16
 
 
 class GeminiWire(DocumentWire):
-    """Reads the documents of Google's APIs; see the module's contract."""
+    """Reads the documents of Google's APIs, as the module's docstring says."""
 
     name = _NAME
 

@@ -2,7 +2,7 @@
 
 Not a wire: a helper of ``gemini``. They stand beside the content and are told late and
 again. Offsets are UTF-8 bytes from the start of a Part, ends exclusive, a start of 0 is
-left out (tools-citations-errors.md 3.1). Sources that no support cites have no place;
+left out (wires/README.md, "Citations"). Sources that no support cites have no place;
 they are given at the end, when it is known that nothing cites them.
 """
 

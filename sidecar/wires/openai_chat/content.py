@@ -1,8 +1,8 @@
 """Readers of what a model says on chat.completions: text, content arrays, refusals.
 
-Not a wire: a part of ``reader``. Content arrays keep their order
-(wires.md 1.6: Mistral; OpenAI-like proxies); a part that is neither text nor reasoning
-nor a citation is reported, never turned into text.
+Not a wire: a part of ``reader``. Content arrays, which Mistral and some proxies send,
+keep their order (wires/README.md, "Chat Completions"); a part that is neither text nor
+reasoning nor a citation is reported, never turned into text.
 """
 
 from __future__ import annotations

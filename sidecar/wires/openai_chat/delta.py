@@ -1,8 +1,7 @@
 """The fields of a chat.completions delta or message, and the order of their parts.
 
-Not a wire: a part of ``reader``. A new field is one row of
-`READERS`. Shapes and their sources: wires.md 1.1, 1.2, 1.6 and 4,
-tools-citations-errors.md 1.2, 1.3 and 3.1.
+Not a wire: a part of ``reader``. A new field is one row of `READERS`. Shapes:
+wires/README.md, "Chat Completions" and "LiteLLM's proxy".
 """
 
 from __future__ import annotations

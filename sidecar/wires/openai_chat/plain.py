@@ -1,7 +1,7 @@
 """Which keys of a chat.completions document mean that nothing else is looked for.
 
-Not a wire: a part of ``reader``. Keys of the dialects that say
-nothing to us stand here, too (wires.md 1.1 and 1.2).
+Not a wire: a part of ``reader``. Keys of the many servers that say nothing to us stand
+here, too (wires/README.md, "Chat Completions").
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Read are OpenAI, Azure, OpenRouter, DeepSeek, Groq, Mistral, xAI, vLLM, Cerebras
 Perplexity, Ollama and llama.cpp compatible servers, Snowflake, Copilot, Vercel's
 gateway, Moonshot, MiniMax, LiteLLM's proxy and legacy completions, in one code path: a
 message is a delta that holds everything. ``READERS`` says what is read of a delta, and
-in which order parts are given; shapes and their sources: wires.md 1.1, 1.2, 1.6 and 4,
-tools-citations-errors.md 1.2, 1.3, 3 and 5.
+in which order parts are given; shapes: wires/README.md, "Chat Completions".
 
 Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
 diagnostic, a document of no known shape an ``unknown-chunk`` one, each with what was
@@ -53,7 +52,7 @@ _ERROR_KEYS = frozenset(
 
 
 class OpenAIChatWire:
-    """Reads chat.completions documents; see the module's contract."""
+    """Reads chat.completions documents, as the module's docstring says."""
 
     __slots__ = (
         "_choices",

@@ -1,8 +1,8 @@
 """Readers of native reasoning on chat.completions, in all the fields that carry it.
 
-Not a wire: a part of ``reader``. Every copy is given under its
-field's name; that a provider mirrors one reasoning in several fields is settled by the
-stream (contract 7.4). Fields: wires.md 1.1, 1.6 and 4, tools-citations-errors.md 1.2.
+Not a wire: a part of ``reader``. Every copy is given under its field's name; that a
+provider mirrors one reasoning in several fields is settled by the stream (protocol.md,
+"What becomes of the text"). Fields: wires/README.md, "Chat Completions".
 """
 
 from __future__ import annotations

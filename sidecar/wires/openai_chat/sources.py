@@ -1,8 +1,8 @@
 """Readers of lists of sources on chat.completions, and of Gemini's grounding.
 
-Not a wire: a part of ``reader``. They stand beside the answer, most
-of them at the top of a document, and are resent with every chunk: only what is new is
-given. Shapes: tools-citations-errors.md 3.1.
+Not a wire: a part of ``reader``. They stand beside the answer, most of them at the top
+of a document, and are resent with every chunk: only what is new is given. Shapes:
+wires/README.md, "Citations".
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Readers of tool calls and server-run tools on chat.completions.
 
-Not a wire: a part of ``reader``. Fragments are given as they come;
-the rules that put them together are wires.md 1.2. What a server ran is recognised by
-its place (tools-citations-errors.md 1.2 and 1.3); lists of such items are resent, so an
-item is given again only when it is new or has changed. The call and the result of one
-server-run item share their ``key``, which links them where the provider has no ids.
+Not a wire: a part of ``reader``. Fragments are given as they come; ``tools.assemble``
+puts them together (wires/README.md, "Fragments of calls"). What a server ran is
+recognised by its place (wires/README.md, "Who runs a call"); lists of such items are
+resent, so an item is given again only when it is new or has changed. The call and the
+result of one server-run item share their ``key``, which links them where the provider
+has no ids.
 """
 
 from __future__ import annotations

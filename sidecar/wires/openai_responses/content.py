@@ -2,8 +2,8 @@
 
 Not a wire: a helper of ``openai-responses``. An item says its texts in `TextField`s: in
 fragments, in full when a part is done, and in full again when the item is done, which
-only adds what did not come before (wires.md 1.3). Offsets of annotations count in their
-content part, in code points (tools-citations-errors.md 3).
+only adds what did not come before (wires/README.md, "Responses"). Offsets of
+annotations count in their content part, in code points (wires/README.md, "Citations").
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Not a wire: a helper of ``openai-responses``. Ids are no identity: Copilot gives every
 event another one, some gateways none. The place (``output_index``) comes first, then
 the id, then the latest item; what is done is never spoken of again, so the next item at
-its place is another one (wires.md 1.3).
+its place is another one (wires/README.md, "Responses").
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Read are OpenAI, Azure, ChatGPT, Copilot, xAI, OpenRouter, DeepSeek, LM Studio, 
 and Perplexity. A response is its items: deltas bring them piece by piece, and whatever
 is told of them again in full (``.done`` events, finished items, the finished response)
 only adds what did not come before, so a whole body is the same as its stream. The
-tables say what is read of which event; shapes: wires.md 1.3, tools-citations-errors.md
-1.2, 3.1, 4.1 and 5.
+tables say what is read of which event; shapes: wires/README.md, "Responses".
 
 Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
 diagnostic, an event that is not known an ``unknown-chunk`` one; the rest is used.
@@ -57,7 +56,7 @@ _SILENT = re.compile(
 
 
 class OpenAIResponsesWire(DocumentWire):
-    """Reads events and response objects; see the module's contract."""
+    """Reads events and response objects, as the module's docstring says."""
 
     name = _NAME
 

@@ -3,7 +3,7 @@
 Not a wire: a helper of ``openai-responses``. `SHAPES` says what a call's arguments are
 and which fields hold what came out; an item type that is not there is a server's tool
 if it looks like one. Who runs a call is decided from the item's type
-(tools-citations-errors.md 1.2, wires.md 1.3).
+(wires/README.md, "Who runs a call").
 """
 
 from __future__ import annotations

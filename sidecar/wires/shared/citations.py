@@ -1,7 +1,7 @@
 """Readers of citations and sources on chat.completions.
 
-Not a wire: for several of them. Shapes, positions and units:
-tools-citations-errors.md 3.1. Offsets count in the answer as the provider sent it.
+Not a wire: for several of them. Shapes, positions and units: wires/README.md,
+"Citations". Offsets count in the answer as the provider sent it.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class ProviderBlocks:
     """Which of the provider's own blocks a reasoning field is in.
 
     A block is over when its signature, or other state, has come and more text follows
-    without that same signature (Anthropic through LiteLLM: wires.md 4).
+    without that same signature (wires/README.md, "LiteLLM's proxy").
     """
 
     count: int = 0

@@ -1,9 +1,9 @@
 """Token counts and finish reasons: what each provider calls them, as tables.
 
-`read_usage` gives the contract's inclusive meaning: input with cached tokens, output
-with reasoning. Usage is told in pieces and again and again, always as totals, so pieces
-are merged per field (`merge_usage`) before they are read, and never added up. Sources:
-tools-citations-errors.md 5.1 and 5.2.
+`read_usage` gives inclusive counts: input with cached tokens, output with reasoning
+(protocol.md, "usage"). Usage is told in pieces and again and again, always as totals,
+so pieces are merged per field (`merge_usage`) before they are read, and never added up.
+Sources: wires/README.md, "Usage" and "Finish reasons".
 """
 
 from __future__ import annotations
