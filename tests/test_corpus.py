@@ -1,6 +1,6 @@
 """Recorded streams that lie beside the project, where they are there.
 
-``SIDECAR_CORPUS`` names the folder, by default ``../shared`` of the repository; the
+``SIDECAR_CORPUS`` names the folder, by default ``shared`` beside the repository; the
 data is not part of the project. The recordings have results that are known
 independently: what the provider, the recording client or several libraries made of
 them. Each is fed in slices of seeded random size. What bodies of failed requests say

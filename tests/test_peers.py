@@ -1,5 +1,5 @@
 """The benchmark ``peers`` without what it installs and measures: its texts, its table,
-its plot, and that the README shows what was measured last."""
+its plot, and that tests/README.md shows what was measured last."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from peers.environments import DRIVERS
 from peers.plot import draw, spread
 from peers.report import (
     COLUMNS,
+    PAGE,
     PLOT,
-    README,
     block,
     cells,
     with_block,
@@ -76,15 +76,15 @@ def test_the_table_pins_and_its_drivers_are_there() -> None:
         assert (DRIVERS / peer.driver.split()[0]).is_file()
 
 
-def test_the_readme_shows_what_was_measured() -> None:
+def test_the_page_shows_what_was_measured() -> None:
     results = stored()
-    readme = README.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     shown = [(found.name, found.version) for found in results.found]
     own = [(OURS, ""), (FROM_EVENTS, "")]
 
     assert shown == [*own, *((peer.name, peer.version) for peer in PEERS)]
     assert all(len(cells(each, results)) == len(COLUMNS) for each in results.found)
-    assert readme == with_block(readme, block(results))
+    assert page == with_block(page, block(results))
     assert PLOT.read_text(encoding="utf-8") == draw(results)
 
 

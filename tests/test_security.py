@@ -1,4 +1,7 @@
-"""What the process may do (README, "Security"): read, answer, and nothing else."""
+"""What the process may do: read, answer, and nothing else.
+
+What is promised stands in sidecar/README.md, "Security".
+"""
 
 from __future__ import annotations
 

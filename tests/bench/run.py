@@ -4,9 +4,9 @@
 round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
 client_typescript, client_rust; without any, these are run. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
-the README's table and the plot anew. Makes its own environment like the other commands.
-Absolute times are this machine's; the ratios are what counts. Exits with 0, but with 1
-under ``--check`` when a bar was missed.
+the table of tests/README.md and the plot anew. Makes its own environment like the other
+commands. Absolute times are this machine's; the ratios are what counts. Exits with 0,
+but with 1 under ``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="fail on a missed bar")
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
     parser.add_argument(
-        "--write", action="store_true", help="peers: the README's table and plot anew"
+        "--write", action="store_true", help="peers: the page's table and plot anew"
     )
     return parser
 

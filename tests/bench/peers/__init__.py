@@ -2,7 +2,8 @@
 
 `run()` installs the peers of ``table.py`` in environments of their own, feeds all of
 them and the engine the same deltas in one run, and gives rows; `write()` makes what the
-project shows of the last run: ``results.json``, the README's block and the plot.
+project shows of the last run: ``results.json``, the block of tests/README.md and the
+plot.
 Installing needs the package registries and some minutes, so this runs only when it is
 named.
 """

@@ -1,7 +1,7 @@
-"""The README's block about the peers, made from stored results and the table.
+"""The block of tests/README.md about the peers, made from stored results and the table.
 
-`block(results)` is Markdown; `write(results)` puts it between the README's two marks
-and the plot beside this file. Nothing here measures.
+`block(results)` is Markdown; `write(results)` puts it between the page's two marks and
+the plot beside this file. Nothing here measures.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from peers.texts import CUTTINGS, KINDS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
-README = ROOT / "README.md"
+PAGE = ROOT / "tests" / "README.md"
 PLOT = HERE / "cost-per-delta.svg"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
@@ -33,9 +33,9 @@ COLUMNS = (
 
 
 def write(results: Results) -> None:
-    """README and plot anew."""
-    readme = README.read_text(encoding="utf-8")
-    README.write_text(with_block(readme, block(results)), encoding="utf-8")
+    """Page and plot anew."""
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_block(page, block(results)), encoding="utf-8")
     PLOT.write_text(draw(results), encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _picture() -> Iterator[str]:
-    place = PLOT.relative_to(ROOT).as_posix()
+    place = PLOT.relative_to(PAGE.parent).as_posix()
     yield f"![Cost of a delta against the length of its stream, all peers]({place})"
 
 

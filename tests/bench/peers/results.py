@@ -1,6 +1,6 @@
 """What a run found, and the file of the run that the project shows.
 
-``results.json`` beside this is where the README's table and the plot come from, so that
+``results.json`` beside this is where the page's table and the plot come from, so that
 both can be made anew, and checked, without measuring.
 """
 
