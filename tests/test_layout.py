@@ -8,6 +8,7 @@ place.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -174,6 +175,15 @@ def test_rooms_stand_above_those_that_import_them() -> None:
     for room, row in ROOMS.items():
         assert set(row.split()) <= above, room
         above.add(room)
+
+
+def test_the_map_shows_the_house() -> None:
+    """The table of sidecar/README.md, "Rooms", is this one."""
+    text = (HOUSE / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)
+    told = {room: re.findall(r"`(\w+)`", row) for room, row in rows}
+    rooms = {room: row.split() for room, row in ROOMS.items()}
+    assert [*told.items()] == [*rooms.items()][1:-1]  # without "" and "__main__"
 
 
 def test_imports_have_no_circles() -> None:

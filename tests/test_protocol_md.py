@@ -273,9 +273,8 @@ def test_errors_are_documented() -> None:
     assert set(re.findall(r"-3\d{4}", TEXT)) <= {code for code, _ in known}
 
 
-def test_links() -> None:
-    """Every link into the page has its heading."""
-    headings = re.findall(r"^#+ (.*)$", _prose(TEXT), re.MULTILINE)
-    names = (re.sub(r"[^\w -]", "", each).lower() for each in headings)
-    known = {name.replace(" ", "-") for name in names}
-    assert set(re.findall(r"\]\(#([^)]+)\)", TEXT)) - known == set()
+def test_the_table_of_contents_is_complete() -> None:
+    """That its links lead somewhere is told of all pages in ``test_pages.py``."""
+    sections = re.findall(r"^## (.*)$", _prose(TEXT), re.MULTILINE)
+    line = next(line for line in TEXT.splitlines() if line.startswith("[How to read"))
+    assert re.findall(r"\[(.+?)\]\(#", line) == sections
