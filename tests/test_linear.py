@@ -1,4 +1,4 @@
-"""Invariant 7: ten times the input takes ten times the work, hostile inputs included.
+"""Invariant 6: ten times the input takes ten times the work, hostile inputs included.
 
 Work is counted, not timed: lines of ours that are executed. What copies inside one line
 would cost is not seen by that, so ``SIDECAR_LONG=1`` also measures processor time on

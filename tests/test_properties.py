@@ -61,7 +61,7 @@ def test_nothing_vanishes(stream):
 @tried(700)
 @given(TEXT_STREAMS)
 def test_no_delimiter_is_shown(stream):
-    """Invariant 4: no supported delimiter in visible text outside code, and 7: held
+    """Invariant 4: no supported delimiter in visible text outside code, and 6: held
     text is bounded; with all that any stream has to keep."""
     params, text = stream
     assert_sound(feed(params, [text]), params)
@@ -71,7 +71,7 @@ def test_no_delimiter_is_shown(stream):
 @tried(300)
 @given(TEXT_STREAMS, SEEDS)
 def test_a_replay_is_equal(stream, seed):
-    """Invariant 9: the same pushes give the same events, numbers included; looking at
+    """Invariant 8: the same pushes give the same events, numbers included; looking at
     the message on the way changes nothing."""
     params, text = stream
     cut = at_random(text, seed, 3)

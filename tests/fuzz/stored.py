@@ -45,13 +45,10 @@ def check_stored(given: Input) -> None:
 
 
 def check_closed(given: Input) -> None:
-    """A message that was closed needs no repair.
-
-    What breaks off before a call is text, and so is what reasoning tears, though
-    neither stands in the text that is left, and reasoning may be empty. Where that
-    changes how the text behind is read, the message with its calls in their places
-    needs no repair.
-    """
+    """What breaks off before a call is text (contract 7.7), and so is what reasoning
+    tears, though neither stands in the text that is left, and reasoning may be empty.
+    Where that changes how the text behind is read, the message with its calls in their
+    places needs no repair."""
     fed = feed({"wire": "text"}, given["texts"], trace=True)
     message = fed.message
     text, calls = message.text or "", _places(message, "tool-call")
