@@ -75,7 +75,8 @@ def _of_python(text: str) -> Iterator[str]:
 
 
 def _of_markdown(text: str) -> Iterator[str]:
-    yield _LINK.sub("]", _FENCED.sub("", text))
+    """Without links, which are followed by themselves."""
+    yield re.sub(r"\[[^\]]*\]\([^)\s]+\)", "", _FENCED.sub("", text))
 
 
 def _of_slashes(text: str) -> Iterator[str]:
