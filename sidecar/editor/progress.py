@@ -22,7 +22,8 @@ _numbers = count(1)
 
 
 class Progress:
-    """Of a reading of ``total`` code points; an asynchronous context manager."""
+    """Tells how far a reading of ``total`` code points is; an asynchronous context
+    manager."""
 
     def __init__(self, server: LanguageServer, total: int, uri: str) -> None:
         self._server = server

@@ -2,8 +2,9 @@
 
 `History` goes through one session in its order: ``inspect(item)`` and ``repair(item)``
 take any JSON value of a list of messages and give what message/inspect and
-message/repair say of it (protocol.md). No scanning of its own: ``history_text`` asks
-the engine. The tool results that a session holds are known to the messages behind them.
+message/repair say of it (protocol.md, "message/inspect" and "message/repair"). Nothing
+is scanned here: ``reading`` asks the engine. The tool results that a session holds are
+known to the messages behind them.
 Never raises for any JSON value. Positions are code points of a text as it is stored, or
 UTF-16 units where a name says so.
 """
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from sidecar.values.json_places import Path
 
 _ROUNDS = 8
-"""What a removal uncovers is looked at again, so often at most; once is the rule."""
+"""What a removal leaves is read again, because it may have uncovered something: at most
+this often. Nearly always the second reading finds nothing."""
 
 _KNOWN = 256
 """Results of a session that are remembered, the latest."""

@@ -105,7 +105,8 @@ def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
 
 
 def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
-    """Under ``startsOpen: open`` a text without a closer is one that was cleaned."""
+    """Reads a field. Under ``startsOpen: open`` a stored text without a closing tag had
+    its reasoning taken out before, so it is not reasoning to its end but an answer."""
     reading, rule = _read(items, options), options.policy.reasoning
     shown = sum(len(item.text) for item in items if isinstance(item, Text))
     shown -= sum(end - start for start, end, _ in reading.removals)

@@ -5,7 +5,7 @@ strict about types, because a wrong one is the host's mistake: InvalidParamsErro
 message beginning with the field's path. null equals absent, but for fields of type
 ``Any``. Writing (`unstructure`): the class's constants (``type``, ``role``) first, then
 the fields in their order without those that are None, ``choice`` and ``seq`` only when
-they are not 0; values of type ``Any`` made portable (protocol.md, "Transport"). A new
+they are not 0; values of type ``Any`` made portable (protocol.md, "JSON"). A new
 field of a class is read and written by itself.
 """
 

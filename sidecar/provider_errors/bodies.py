@@ -77,7 +77,7 @@ _ASIDE = ("details", "innererror", "inner_error", "metadata")
 
 _NOTHING = re.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.I)
 _EVENT_NAME = re.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
-"""What stands in ``type`` of a document that is no error's own."""
+"""Names of events, as ``type`` has them in a stream: they are no types of errors."""
 
 _DATA = re.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body)", re.I)

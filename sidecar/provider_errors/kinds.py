@@ -86,7 +86,9 @@ _REFINED = {
     422: "context-length content-filter not-found",
     429: "billing",
 }
-"""What a message may make of a status; one that is not here leaves it all open."""
+"""A status -> the kinds that the message may say in its place; a status that is not
+here leaves every kind open. 400 alone is ``invalid-request``, and with ``prompt is too
+long`` it is ``context-length``."""
 
 RETRYABLE = frozenset(("rate-limit", "overloaded", "server", "timeout", "network"))
 

@@ -113,7 +113,8 @@ def normalize_error(
 def _is_retryable(
     kind: str, status: int | None, headers: Mapping[str, str], facts: ErrorFacts
 ) -> bool:
-    """The SDKs' header first; a spent quota and a request above the rate never fit."""
+    """The header ``x-should-retry`` decides alone. Without it the kind decides, but a
+    spent quota or a request above the rate does not fit later either."""
     told = headers.get("x-should-retry")
     if told in ("true", "false"):
         return told == "true"

@@ -142,7 +142,8 @@ class Choice:
     # What was written into the text
 
     def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
-        """Calls in the text or the reasoning; a piece without text: it stays there."""
+        """Calls that the model wrote into its text or reasoning. Where the piece has no
+        text, the policy leaves the calls' text in the answer."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
         found = opened(
@@ -260,7 +261,8 @@ class Choice:
     def _classify(
         self, call: OpenCall, wire: str | None, span: Span | None = None
     ) -> None:
-        """Sends a call that is whole, and says which of two that are the same goes."""
+        """Sends a call that is whole. Where a structured call and one from the text say
+        the same, the one from the text is retracted."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
         event = evolve(classify(call, context), span=span)

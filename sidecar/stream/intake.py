@@ -62,8 +62,9 @@ class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something. A chunk in which ``text_of`` finds text says that, of the
-    choice ``speaker``, and need not be pushed; ``passed`` is how many were not.
+    document said something. Chunks that say nothing but a piece of text need not be
+    pushed: ``text_of`` finds that text in them, which is of the choice ``speaker``. The
+    stream counts those in ``passed``.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -124,7 +125,7 @@ class Intake:
         return self._frames(frames)
 
     def _learn(self, chunk: object, value: Any, part: TextPart) -> None:
-        """What ``chunk`` was like, unless that has not helped for a while."""
+        """Remembers what ``chunk`` was like, unless that was of no use lately."""
         self._tries = self._tries - 1 if self._tried == self.passed else _TRIES
         self._tried = self.passed
         if self._tries < 0 or not WIRES[self.wire].alike(value):
@@ -138,7 +139,8 @@ class Intake:
         self._learned = learned
 
     def _reads(self, text_of: TextOf, chunk: str, text: str) -> bool:
-        """Whether ``chunk`` alone is a document with ``text``, as ``text_of`` says."""
+        """Whether framing reads ``chunk`` alone as one document, in which ``text_of``
+        finds ``text``, and holds nothing back."""
         framer = Framer(self.framing)
         frames = framer.push(chunk)
         found = [text_of(each.value) for each in frames if isinstance(each, Document)]
@@ -164,7 +166,7 @@ class Intake:
         return parts
 
     def _lost(self) -> list[Part]:
-        """What of that text was more than a document may have."""
+        """A report of how much more such text there was than a document may have."""
         if self._room >= 0:
             return []
         message = f"{-self._room} characters that are no document were left out"

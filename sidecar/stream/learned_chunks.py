@@ -1,11 +1,11 @@
 """Chunks that differ from the one before in their text alone, which most do.
 
-When a chunk gave one piece of text and nothing else, a chunk that is the same but for
-that text gives its own text and nothing else: it need be no more than compared.
-`alike_object` learns a decoded document, `alike_string` a chunk of a framing; each
-gives a function that finds the text of a chunk like it. What has to hold for that is
-the business of ``intake``: a wire that says so (`WireRow.alike`), and framing
-that holds nothing back.
+When ``{"choices": [{"delta": {"content": "Hi"}}]}`` gave the text ``Hi`` and nothing
+else, then ``{"choices": [{"delta": {"content": "you"}}]}`` gives ``you`` and nothing
+else: it need not be read, only compared. `alike_object` learns a decoded document,
+`alike_string` a chunk of a framing; each gives a function that finds the text of a
+chunk like it. ``intake`` asks for that only where it holds: the wire must say so
+(`WireRow.alike`), and framing must hold nothing back.
 
 Nothing is guessed: one value only may be the text, and a string is learned only if it
 reads as it should with another text. Numbers and truth values have to be of the same

@@ -26,12 +26,12 @@ _MAX_LEAD = 64
 
 
 def nothing(text: str) -> bool:
-    """``text`` as arguments says no more than ``{}``."""
+    """Whether ``text`` is no arguments at all: nothing, blanks or ``{}``."""
     return len(text) <= _MAX_LEAD and text.strip(_SPACE) in ("", "{}")
 
 
 def same_json(one: str, other: str) -> bool:
-    """Both texts are the same JSON value."""
+    """Whether both texts are JSON and have the same value."""
     try:
         return equal(loads(one), loads(other))
     except ValueError:

@@ -125,7 +125,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
 
 
 def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
-    """Whom the conversation waits for; a call of no structure binds nobody."""
+    """Whom the conversation waits for; for a call written as text nobody has to."""
     if call.origin != "structured":
         return "none"
     if executor != "server":

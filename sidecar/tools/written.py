@@ -33,8 +33,10 @@ def opened(
 ) -> Iterator[tuple[OpenCall, Span]]:
     """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
 
-    Each has the text up to its own end, the last one what is left; nothing behind what
-    was torn (``text`` is its first part then). ``number`` makes the first missing id.
+    A fence of ``tool_code`` may hold several: each has in ``raw`` the text up to its
+    own end, the last one all that is left. Where a removal tore the candidate, ``text``
+    is its first part, and calls behind that have an empty ``raw``. Calls without an id
+    get ``call_t0_3``, which counts on from ``number``.
     """
     begin = 0
     for place, call in enumerate(calls):
