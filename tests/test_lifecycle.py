@@ -81,7 +81,7 @@ def test_after_shutdown(client):
 
 
 def test_exit_after_shutdown(client):
-    """stdin stays open: the process must not wait for it (pygls#433)."""
+    """stdin stays open: the process must not wait for it (openlawlibrary/pygls#433)."""
     client.initialize()
     client.request("shutdown")
     client.notify("exit")
@@ -178,7 +178,10 @@ LAUNCHER = "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"
 
 
 def test_death_of_the_parent():
-    """The pipes are held open by us; only the launcher dies (rust-sdk#249 of ACP)."""
+    """The pipes are held open by us; only the launcher dies.
+
+    agentclientprotocol/rust-sdk#249.
+    """
     with RpcClient(command=(sys.executable, "-c", LAUNCHER, *COMMAND)) as client:
         client.initialize()
         begun = time.monotonic()

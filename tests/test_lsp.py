@@ -182,7 +182,7 @@ def test_cancelled_request(lsp):
 
 
 def test_cancelled_before_its_turn(lsp):
-    """Cancels overtake what waits behind a slow handler (pygls#517)."""
+    """Cancels overtake what waits behind a slow handler (openlawlibrary/pygls#517)."""
     lsp.send(
         message("test/gate", {"until": "n4"}, id="g"),
         *(message("test/echo", id=f"n{number}") for number in range(1, 5)),
@@ -276,7 +276,10 @@ main()
 
 
 def test_streams_need_no_pygls():
-    """Three quarters of a stock server's start go into its import (lsprotocol#441)."""
+    """Three quarters of a stock server's start go into its import.
+
+    microsoft/lsprotocol#441.
+    """
     with RpcClient(command=(sys.executable, "-c", WITHOUT_PYGLS)) as client:
         client.initialize()
 

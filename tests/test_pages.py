@@ -5,7 +5,8 @@ another page: ``protocol.md, "Limits" and "Errors"``. The page is looked for bes
 file that cites it, in the folders above, and in ``sidecar/``. What has numbers is cited
 by them: "invariant 3" (sidecar/README.md, "Invariants"), and the rules of the text,
 which sidecar/text/README.md numbers. A page that is not in the repository is an error,
-and so is a number of anything else.
+and so is a number of anything else. Public issues have their owner:
+``openlawlibrary/pygls#130``.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _OURS = re.compile(r"\b(?:(?:sidecar|tests|clients)/[\w./-]+|(?<![\w/])test_\w+)\.py\b")
+_OWNERLESS = re.compile(r"(?<![\w/.-])[A-Za-z][\w.-]+#\d+")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"//+!?([^\n]*)|/\*(.*?)\*/", re.DOTALL)
@@ -133,6 +135,7 @@ def page_of(name: str, path: Path) -> Path | None:
 def test_what_is_cited_is_there(path: Path) -> None:
     """Pages with their headings, numbers, and files of ours."""
     lost = [*_lost_pages(path), *_lost_numbers(path), *_lost_files(path)]
+    lost += (f"whose is {issue}?" for issue in _OWNERLESS.findall(prose(path)))
     assert not lost, "\n".join(lost)
 
 

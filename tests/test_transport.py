@@ -327,7 +327,7 @@ main()
 
 
 def test_print_cannot_reach_the_protocol():
-    """stdout noise is what breaks language servers most often (pygls#133)."""
+    """Noise on stdout breaks language servers (openlawlibrary/pygls#133)."""
     with RpcClient(command=(sys.executable, "-c", PRINTS)) as client:
         client.initialize()
 
@@ -342,7 +342,10 @@ def test_print_cannot_reach_the_protocol():
 
 
 def test_stderr_that_nobody_reads():
-    """Log lines are lost, answers are not (typescript-sdk#2776 of MCP)."""
+    """Log lines are lost, answers are not.
+
+    modelcontextprotocol/typescript-sdk#2776.
+    """
     with RpcClient("--log-level", "debug") as client:
         client.initialize()
         client.send(*(message("no/" + "x" * 1000) for _ in range(1000)))

@@ -1,10 +1,10 @@
 """The end of the process: signals, the parent's death, and the way out.
 
-A sidecar that outlives its host is the top complaint about language servers (pygls#130,
-rust-analyzer#5496, oraios/serena#1750), so several signs are watched at once: the end
-of stdin is the reading loop's; here are SIGTERM, SIGINT, the change of the parent's id,
-and the death of the process that the host names (``processId``, LSP 3.17;
-``--clientProcessId``, vscode-languageclient).
+A sidecar that outlives its host is the top complaint about language servers
+(openlawlibrary/pygls#130, rust-lang/rust-analyzer#5496, oraios/serena#1750), so several
+signs are watched at once: the end of stdin is the reading loop's; here are SIGTERM,
+SIGINT, the change of the parent's id, and the death of the process that the host names
+(``processId``, LSP 3.17; ``--clientProcessId``, vscode-languageclient).
 """
 
 from __future__ import annotations

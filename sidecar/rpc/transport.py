@@ -197,4 +197,4 @@ class Stderr(io.TextIOBase):
         self._writer.drain(patience)
 
     def _ignore(self) -> None:
-        """A closed stderr is nobody's business (EPIPE storms: foam#5302)."""
+        """A closed stderr is no error: to report it would write to it once more."""
