@@ -289,9 +289,11 @@ class WireRow:
     document's value and event name and says whether it can only be of this wire; it is
     used by ``auto`` and must be cheap and never raise.
 
-    ``alike`` is asked of an object that gave one `TextPart`, whose text stands in it as
-    it is, and nothing else. True: one with another text would give that, and neither
-    changes what the wire says of any other document.
+    ``alike`` is asked of an object that gave one `TextPart` and nothing else, and in
+    which its text stands as it is, such as ``{"message": {"content": "Hi"}}``. True: the
+    same object with another text gives that text and nothing else, and whether the wire
+    has read it changes nothing that the wire says of later documents. So it need not be
+    read (``stream.learned_chunks``).
     """
 
     name: str

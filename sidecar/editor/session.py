@@ -73,7 +73,8 @@ class PlacedUnit:
 
 @frozen
 class _Memory:
-    """What was read before, by all that it depends on."""
+    """What was read before. The keys are all that a reading depends on: the text of a
+    unit or a message, its model, and the state of the session before it."""
 
     units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
     messages: dict[tuple[str, str | None, int], tuple[Inspection, Repair]] = field(
@@ -115,7 +116,8 @@ class SessionDocument:
         self.units, self._memory = units, new
 
     def _pieces(self, text: DocumentText) -> Iterator[Place]:
-        """The units' places: lines, or the document without what is no part of it."""
+        """Where the units are: the lines that are not blank, or the whole document, in
+        both cases without the byte order mark."""
         bom = len(_BOM) if text.text.startswith(_BOM) else 0
         if not self._by_line:
             yield bom, len(text.text)

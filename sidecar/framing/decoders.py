@@ -68,7 +68,8 @@ class Base64Decoder:
 
 
 class NoBytes:
-    """Strings where bytes belong: reported as one, since nothing in them is a frame."""
+    """For text where an event stream needs base64: nothing in it can be a frame, so at
+    the end all of it is one report."""
 
     def __init__(self, limit: int) -> None:
         self._held = Held(limit)

@@ -103,7 +103,8 @@ StoredItem: TypeAlias = Text | Thought | StoredCall | Border
 
 @frozen
 class Stored:
-    """An assistant's message; every list of ``fields`` is the whole message once."""
+    """An assistant's message. A message of the AI SDK may say all of it twice, in
+    ``content`` and in ``parts``: each list of ``fields`` is the whole of it once."""
 
     message: dict[str, Json]
     fields: tuple[tuple[StoredItem, ...], ...]

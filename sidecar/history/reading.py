@@ -222,7 +222,7 @@ def _mark(event: Event, final: dict[int, str]) -> Mark | None:
 
 
 def _gaps(marks: list[Mark], size: int) -> list[Mark]:
-    """All that is not visible, in pieces of one kind each."""
+    """What is in no visible mark, from 0 to ``size``, in pieces of one kind each."""
     shown = [mark for mark in marks if mark[2] == VISIBLE]
     hidden = [mark for mark in marks if mark[2] != VISIBLE]
     gaps, at, number = [], 0, 0
@@ -241,8 +241,8 @@ def _gaps(marks: list[Mark], size: int) -> list[Mark]:
 
 
 def _grouped(gaps: list[Mark]) -> list[Mark]:
-    """Neighbours as one removal: reasoning with its delimiters, white space with what
-    it was removed for."""
+    """Joins neighbours that are one removal to people: reasoning and its delimiters,
+    white space and what it was removed with."""
     groups: list[Mark] = []
     for start, end, kind in gaps:
         if groups and groups[-1][1] == start:

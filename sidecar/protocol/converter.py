@@ -207,7 +207,8 @@ def _union_reader(kind: Any) -> ValueReader:
 # Writing
 
 NOT_ZERO = ("choice", "seq")
-"""Left out when 0: the first choice, and what is not part of a stream."""
+"""Fields that are left out when they are 0: ``choice`` of the first choice, ``seq`` of
+what is no event of a stream."""
 
 
 def class_writer(kind: Any) -> ValueWriter:

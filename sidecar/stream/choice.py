@@ -234,7 +234,8 @@ class Choice:
     # Calls
 
     def _stand(self, call: OpenCall) -> None:
-        """Gives the call its block; what is held before it is decided."""
+        """Gives the call a block, unless it has one. Text that is held before the call
+        is decided first, so that blocks are numbered in the order of the answer."""
         if call.block is None:
             self.channel.border(call=True)
             call.block = self.outlet.block()
@@ -266,7 +267,7 @@ class Choice:
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
         event = evolve(classify(call, context), span=span)
-        assert call.block is not None  # it stands
+        assert call.block is not None  # every caller gave it one
         self._sent[call.block] = call
         self.outlet.post(event)
         self._report(check_call(event, (self.tools or {}).get(call.name)))

@@ -150,7 +150,8 @@ class CitationResolver:
         self._wait(pending)
 
     def _follows(self, pending: _Pending) -> None:
-        """Begins here. The text since other citations is taken to be all theirs."""
+        """Begins here, for the text that follows. Where text came since the citations
+        before, that text is all theirs, and they end here: their end is a guess."""
         if self._following and self._following[-1].start < self._map.length:
             self._end(self._following, exact=False)
         pending.start = self._map.length
