@@ -290,10 +290,10 @@ class WireRow:
     used by ``auto`` and must be cheap and never raise.
 
     ``alike`` is asked of an object that gave one `TextPart` and nothing else, and in
-    which its text stands as it is, such as ``{"message": {"content": "Hi"}}``. True: the
-    same object with another text gives that text and nothing else, and whether the wire
-    has read it changes nothing that the wire says of later documents. So it need not be
-    read (``stream.learned_chunks``).
+    which its text stands as it is, such as ``{"message": {"content": "Hi"}}``. True:
+    the same object with another text gives that text and nothing else, and whether the
+    wire has read it changes nothing that the wire says of later documents. So it need
+    not be read (``stream.learned_chunks``).
     """
 
     name: str
