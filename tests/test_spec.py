@@ -1,4 +1,4 @@
-"""The pages under ``spec``: what a stream means, case by case.
+"""The rules of the text and the pages under ``spec``: what a stream means, by cases.
 
 How a case is written is told at the top of ``spec/reasoning-tags.md``. ``UPDATE=1
 pytest`` writes the expected lines anew; they are read as a diff, never typed.
@@ -16,7 +16,9 @@ import pytest
 from attrs import frozen
 from checking import check, feed
 
-PAGES = sorted(Path(__file__).parent.joinpath("spec").glob("*.md"))
+TESTS = Path(__file__).parent
+RULES = TESTS.parent / "sidecar" / "text" / "README.md"
+PAGES = [RULES, *sorted(TESTS.joinpath("spec").glob("*.md"))]
 
 _FENCE = "`" * 32
 _CASE = re.compile(
@@ -114,3 +116,15 @@ def test_page_is_read_whole(path: Path) -> None:
     assert len(cases) == text.count(f"\n{_FENCE} example")
     assert len({case.name for case in cases}) == len(cases)
     assert not [case.name for case in cases if not case.why.strip()]
+
+
+def test_every_rule_has_a_number_and_an_example() -> None:
+    """Code cites the rules by number: ``text rule 3.2`` is the heading ``### 3.2 ...``."""
+    text = RULES.read_text(encoding="utf-8")
+    rules = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    assert [case.name for case in cases_of(text)] == rules
+    groups = re.findall(r"^## (\d+) ", text, re.MULTILINE)
+    assert groups == [str(number) for number in range(1, len(groups) + 1)]
+    for group in groups:
+        numbers = [rule.split()[0] for rule in rules if rule.startswith(f"{group}.")]
+        assert numbers == [f"{group}.{at}" for at in range(1, len(numbers) + 1)]
