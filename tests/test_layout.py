@@ -257,6 +257,24 @@ def test_every_dialect_is_in_the_table_and_has_a_page() -> None:
     assert {file for file, names in tables.items() if not names} == OF_NO_FAMILY
 
 
+PAGE_ROW = re.compile(
+    r"^\| \[`(\w+)\.py`\]\(\1\.py\) \|.*\| ([^|]*) \| \[", re.MULTILINE
+)
+"""A file and its families in the table of ``dialects/README.md``."""
+
+
+def test_every_family_is_named_on_the_page_of_dialects() -> None:
+    """Beside a file that has it in one of its tables."""
+    page = (HOUSE / "dialects" / "README.md").read_text(encoding="utf-8")
+    named = {
+        file: set(re.findall(r"`([^`]+)`", families))
+        for file, families in PAGE_ROW.findall(page)
+    }
+    assert set().union(*named.values()) == set(DIALECTS)
+    for file, families in named.items():
+        assert families <= _families(f"dialects.{file}"), file
+
+
 NO_SYNTAX = {"profiles"}
 """Files that say which model writes how."""
 

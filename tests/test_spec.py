@@ -119,7 +119,7 @@ def test_page_is_read_whole(path: Path) -> None:
 
 
 def test_every_rule_has_a_number_and_an_example() -> None:
-    """Code cites the rules by number: ``text rule 3.2`` is the heading ``### 3.2 ...``."""
+    """Code cites a rule by its number: ``text rule 3.2`` is ``### 3.2 ...`` there."""
     text = RULES.read_text(encoding="utf-8")
     rules = re.findall(r"^### (.+)$", text, re.MULTILINE)
     assert [case.name for case in cases_of(text)] == rules
