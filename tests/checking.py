@@ -1,10 +1,10 @@
 """`check`: the only test code that knows how the core is called.
 
 It feeds one input in every way it may be cut and asserts that each gives the same
-joined events and the same message, and what holds for any stream (contract section 3
-and the invariants of README.md): numbers without gaps, a replay that is equal, every
-character accounted for, no delimiter shown, blocks that end, held text bounded,
-``finish`` last.
+joined events and the same message (text rule 1.1), and what holds for any stream
+(protocol.md, "Events"): numbers without gaps, a replay that is equal, every character
+accounted for (text rule 2.1), no delimiter shown (text rule 5.1), blocks that end, held
+text bounded (text rule 13.1), ``finish`` last.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """An independent, naive reading of code in whole text: what must stay visible.
 
-Written from the contract's sentences alone, with regular expressions over whole lines
-and no state, to be compared with what the engine does character by character:
+Written from the rules alone (text rule 4.1, text rule 4.3, text rule 4.4), with regular
+expressions over whole lines and no state, to be compared with what the engine does
+character by character:
 
 - a *span* is a backtick run, of at most 32, up to an equal run on the same line, first
   come first;
@@ -89,7 +90,7 @@ DEFAULT_DELIMITERS = (
     *("<mm:think>", "</mm:think>", "<seed:think>", "</seed:think>"),
     *("[THINK]", "[/THINK]", "◁think▷", "◁/think▷"),
 )
-"""The default tags of contract 6 and their closers, written out."""
+"""The default tags of protocol.md, "Policy", and their closers, written out."""
 
 
 def delimiters_of(tags: list[str] | None) -> tuple[str, ...]:

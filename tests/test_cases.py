@@ -98,10 +98,11 @@ DIAGNOSTICS = {
     "stream_truncated": "missing-terminator",
     "MALFORMED_FUNCTION_CALL": "malformed-tool-text",
 }
-"""What a case calls an error that is not fatal: a diagnostic (contract 3)."""
+"""What a case calls an error that is not fatal: a diagnostic (protocol.md,
+"diagnostic")."""
 
 FINISHES = {"malformed_tool_call": "malformed"}
-"""A reason that a case calls by another name than contract 3."""
+"""A reason that a case calls by another name than protocol.md, "finish"."""
 
 
 def _is_ours(case: dict[str, Any]) -> bool:

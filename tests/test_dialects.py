@@ -1,7 +1,7 @@
 """What models write into their text: calls, reasoning, echoed results, stop tokens.
 
 A line of ``data/dialects.jsonl`` is one text with what must come of it, written by hand
-from the rules of protocol.md and never from what the engine gave:
+from the rules of ``sidecar/text/README.md`` and never from what the engine gave:
 
 - ``dialect`` and ``case`` name it, ``why`` tells the rule;
 - ``model``, ``tools``, ``dialects`` and ``policy`` are stream/open's, absent or null

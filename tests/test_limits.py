@@ -1,7 +1,7 @@
 """Every limit that a host can set does something, and says so with its name.
 
 One test a field of ``Limits`` over the protocol, at the limit and one beyond it; what
-the engine does there is told in ``spec/policy.md`` and by the invariants.
+the engine does there is told in ``spec/policy.md`` and from text rule 13.1 on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Invariant 6: ten times the input takes ten times the work, hostile inputs included.
+"""Ten times the input takes ten times the work, hostile inputs included.
+
+That is text rule 13.5, and it holds for the other stages alike.
 
 Work is counted, not timed: lines of ours that are executed. What copies inside one line
 would cost is not seen by that, so ``SIDECAR_LONG=1`` also measures processor time on

@@ -39,7 +39,7 @@ def tried(examples: int) -> settings:
 @tried(700)
 @given(TEXT_STREAMS, SEEDS)
 def test_cut_anywhere_same_result(stream, seed):
-    """Invariant 1: cut anywhere, same result."""
+    """Cut anywhere, same result (text rule 1.1)."""
     params, text = stream
     whole = feed(params, [text])
     for cut in (list(text), at_random(text, seed, 3), at_random(text, seed)):
@@ -51,8 +51,8 @@ def test_cut_anywhere_same_result(stream, seed):
 @tried(700)
 @given(TEXT_STREAMS)
 def test_nothing_vanishes(stream):
-    """Invariant 2: every character of the input is in exactly one event; to tell which
-    changes nothing else."""
+    """Every character of the input is in exactly one event (text rule 2.1); to tell
+    which changes nothing else."""
     params, text = stream
     for chunks in ([text], list(text)):
         assert_traced(feed(params, chunks), params, chunks)
@@ -61,8 +61,8 @@ def test_nothing_vanishes(stream):
 @tried(700)
 @given(TEXT_STREAMS)
 def test_no_delimiter_is_shown(stream):
-    """Invariant 4: no supported delimiter in visible text outside code, and 6: held
-    text is bounded; with all that any stream has to keep."""
+    """No supported delimiter is in visible text outside code (text rule 5.1), held text
+    is bounded (text rule 13.1), and what any stream has to keep is kept."""
     params, text = stream
     assert_sound(feed(params, [text]), params)
     assert_sound(feed(params, list(text)), params)
@@ -71,8 +71,8 @@ def test_no_delimiter_is_shown(stream):
 @tried(300)
 @given(TEXT_STREAMS, SEEDS)
 def test_a_replay_is_equal(stream, seed):
-    """Invariant 8: the same pushes give the same events, numbers included; looking at
-    the message on the way changes nothing."""
+    """The same pushes give the same events, numbers included; looking at the message
+    on the way changes nothing."""
     params, text = stream
     cut = at_random(text, seed, 3)
     assert feed(params, cut).events == feed(params, cut, snapshots=True).events
@@ -95,8 +95,8 @@ def test_clean_text_stays(params, text):
 @tried(400)
 @given(st.one_of(PARAMS, WRITTEN_PARAMS), DOCUMENTS)
 def test_no_document_makes_it_fail(params, documents):
-    """Invariant 3: push and close never raise for anything a provider sends; and what
-    any stream has to keep is kept."""
+    """Push and close never raise for anything a provider sends, and what any stream has
+    to keep is kept."""
     params = {**CHAT, **params}
     fed = feed(params, documents)
     assert_sound(fed, params)
@@ -106,7 +106,7 @@ def test_no_document_makes_it_fail(params, documents):
 @tried(1_000)
 @given(recorded())
 def test_no_recording_makes_it_fail(recording):
-    """Invariant 3: the same for every wire, with its own documents out of order."""
+    """The same for every wire, with its own documents out of order."""
     params, documents = recording
     fed = feed(params, documents)
     assert_sound(fed, params)
@@ -120,7 +120,7 @@ def test_no_recording_makes_it_fail(recording):
     SEEDS,
 )
 def test_a_body_is_its_documents(params, documents, seed):
-    """Invariants 1 and 2: a body, cut anywhere, gives what its documents give."""
+    """A body, cut anywhere, gives what its documents give."""
     params = {**CHAT, **params}
     body = "".join(f"data: {json.dumps(each)}\n\n" for each in documents)
     fed = feed(params, documents)
@@ -139,7 +139,7 @@ def test_a_body_is_its_documents(params, documents, seed):
     st.one_of(PARAMS, WRITTEN_PARAMS),
 )
 def test_content_is_a_channel_of_its_own(turns, params):
-    """Invariant 1: how a provider cuts the content into documents changes nothing."""
+    """How a provider cuts the content into documents changes nothing."""
     params = {**CHAT, **params}
     documents = [_delta(content=first) for turn in turns for first in turn]
     whole = [_delta(content="".join(first + second for first, second in turns))]
@@ -169,7 +169,7 @@ def _delta(**delta: Any) -> dict[str, Any]:
     ),
 )
 def test_no_chunk_makes_it_fail(wire, framing, encoding, chunks):
-    """Invariant 3: the same for strings under any framing, and for both mixed."""
+    """Nothing raises for strings under any framing either, nor for both mixed."""
     params = {"wire": wire, "framing": framing, "encoding": encoding}
     fed = feed(params, chunks)
     assert_sound(fed, params)
@@ -179,7 +179,7 @@ def test_no_chunk_makes_it_fail(wire, framing, encoding, chunks):
 @tried(500)
 @given(st.lists(CHUNKS, min_size=1, max_size=4), st.sampled_from("sla"), SEEDS)
 def test_bytes_may_be_cut_inside_a_character(documents, shape, seed):
-    """Invariant 1: base64 of any slices of the bytes gives what the text gives."""
+    """Base64 of any slices of the bytes gives what the text gives."""
     written = [json.dumps(each, ensure_ascii=False) for each in documents]
     body = {
         "s": "".join(f"data: {each}\n\n" for each in written),

@@ -1,11 +1,11 @@
 """The text and reasoning of one choice: pieces become blocks and events.
 
-Calls, results and citations written into either are handed to the choice as they come.
-
-``text`` takes the answer channel, ``reasoning`` a native field, ``border`` decides what
-is held as at the end (a structured call, a wire's block end), ``close`` ends it. What
-the splitter calls reasoning goes out at once; from the first native character on tagged
-blocks wait, because they may say the same (contract 7.4).
+`Channel` gives the answer's text to the text engine (``text``) and a provider's field
+for reasoning to a splitter of its own (``reasoning``), and turns the pieces that come
+back into events: ``"<think>a</think>b"`` becomes a reasoning delta and a text delta.
+A structured call and a wire's block end decide what is held (``border``), and so does
+the end (``flush``, then ``close``; text rule 13.4). Calls, results and citations that
+a model wrote into the text go on to the choice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SAID_BEFORE = (
 
 
 class Channel:
-    """One choice's text and reasoning."""
+    """One choice's text and reasoning. ``empty``: nothing but blanks is visible."""
 
     def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
         options, outlet = shared.options, shared.outlet
@@ -53,9 +53,9 @@ class Channel:
         self.extracted = Extracted(choice, outlet, self.blocks, written)
         self.answer = shared.answer()
         self._watch = None if shared.watch is None else ResultWatch(shared)
-        self.empty = True  # no visible character that is not blank
+        self.empty = True
         self._empty_at_call = True
-        self._since_call = array("Q")  # text blocks since the last call: very many
+        self._since_call = array("Q")  # text blocks since the last call; may be many
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
         self._mirrors = NativeText(
@@ -89,7 +89,7 @@ class Channel:
                 self._note_held()
 
     def _begin_run(self, gate: Gate) -> None:
-        """From here on plain text needs no more than its event."""
+        """Begins a run: from here on each plain delta is no more than its event."""
         block, answer = self.blocks.open, self.answer
         if block is None or self.outlet.trace or self._watch is not None:
             return
@@ -99,12 +99,12 @@ class Channel:
             self._run.begin(block.number, answer.gates, gate, thinks=thinks)
 
     def settle(self) -> None:
-        """Does the bookkeeping of the run, which is over."""
+        """Ends the run, if there is one, and does its bookkeeping."""
         if self.outlet.run is self._run:
             self._run.end()
 
     def _account(self, text: str) -> None:
-        """What `_take` does with plain text besides its event."""
+        """The bookkeeping of a run's text: what `_take` does but for the event."""
         self.map.raw(text)
         ((_, _, start, end),) = self.answer.passed(text)
         self.blocks.extend(text)
@@ -114,7 +114,7 @@ class Channel:
             self._shown(text, start, end)
 
     def _hold(self, text: str) -> None:
-        """What the run has held back is held back here."""
+        """Takes over what the run has held: perhaps the beginning of a delimiter."""
         self.map.raw(text)
         self._take(self.answer.push(text))
 
@@ -229,7 +229,7 @@ class Channel:
         self.tagged.exit(nested=piece[0] is PieceKind.CUT)
 
     def _reopen(self, _piece: Piece) -> None:
-        """What was visible since the last call was reasoning (contract 7.5)."""
+        """What was visible since the last call was reasoning (text rule 9.2)."""
         self.blocks.end()
         if self._since_call:
             blocks = tuple(self._since_call)

@@ -1,9 +1,11 @@
 """Calls, results and citations that were written into a channel, on their way out.
 
-`Extracted` ends the text block that each stands in, counts it, tells what was no form
-after all, and hands the rest to the choice (`Written`), which makes the events. What is
+`Extracted` counts each, ends the text block that it stood in and hands it to the choice
+(`Written`), which makes the event. Where a candidate was no form after all it sends the
+diagnostic. What is
 found while the stream closes waits for ``send_calls`` and ``send_results``, because
-blocks are numbered as they are sent, and held text goes first (contract section 3).
+blocks are numbered as they are sent, and held text goes first at the close
+(protocol.md, "Events").
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _FAILURES = {
         ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
     )
 }
-"""The codes of `Failed`."""
+"""The code of a `Failed` -> code, severity and message of its diagnostic."""
 
 _NAMELESS = ("truncated-tool-call", "warning", "a call was cut off before its name")
 
@@ -62,7 +64,7 @@ REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
 
 
 class Written(Protocol):
-    """Takes what was written into a channel; the piece is its text and place there."""
+    """Takes what a model wrote into its text; a piece has its characters and place."""
 
     def written_calls(
         self, taken: Taken, piece: Piece, channel: ChannelName
@@ -74,7 +76,7 @@ class Written(Protocol):
 
 
 class Extracted:
-    """One choice's. ``results`` and ``calls`` count what was found."""
+    """What one choice's text held. ``results`` and ``calls`` count it."""
 
     def __init__(
         self, choice: int, outlet: Outlet, blocks: Blocks, written: Written
@@ -89,7 +91,7 @@ class Extracted:
         self._late_results: list[tuple[Taken, Piece]] = []
 
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
-        """One piece; ``reasoning``: it stands in reasoning."""
+        """Reads one piece; ``reasoning``: it stands in reasoning, not in the answer."""
         if isinstance(taken, Failed):
             self.outlet.diagnose(self.choice, *_FAILURES[taken.code])
         elif piece[0] is PieceKind.RESULT:

@@ -1,7 +1,8 @@
-"""Native reasoning: read once, however often a provider says it (contract 7.4).
+"""Native reasoning: told once, however often a provider says it (text rule 8.6).
 
-`NativeText` joins the fields in which one reasoning is mirrored; `SameText` tells
-whether tagged text sent before is a prefix of the native text, in constant memory.
+`NativeText` joins the fields that mirror one reasoning: where ``reasoning`` and
+``reasoning_content`` both say "why", it is given once. `SameText` tells, in constant
+memory, whether tagged text that was sent before is the beginning of the native text.
 """
 
 from __future__ import annotations
@@ -48,12 +49,13 @@ class NativeText:
     """``push(field, text, document)`` gives what of ``text`` is new, and what of it
     the field itself has said before.
 
-    Per field a running position in the text given; only what exceeds that text is new.
-    A field that says something else at its position goes its own way. ``document``
-    counts documents: fields that come first in the same document mirror each other
-    there, whatever came before. A delta that equals all that its field has said is a
-    resend, one that begins with it and goes on a snapshot, from a certain size on, or
-    at any size in the fields that are known to be ``cumulative``. Linear: each
+    Each field has a position in the text given so far, and only what goes beyond that
+    text is new: after "why" in one field, "why not" in another gives " not". A field
+    that says something else at its position is given whole. ``document`` counts
+    documents: fields that begin in the same document mirror each other from there on,
+    whatever came before. A delta that equals all that its field has said is a resend,
+    one that begins with it and goes on a snapshot, from a certain size on, or at any
+    size in the fields that are known to be ``cumulative`` (text rule 8.7). Each
     character is compared a bounded number of times.
     """
 
@@ -130,7 +132,7 @@ class NativeText:
 
 
 class Collapsed:
-    """Text with every run of white space as one blank, none at the ends."""
+    """Collapses white space: each run becomes one blank, and the ends have none."""
 
     def __init__(self) -> None:
         self._blank = False

@@ -1,10 +1,11 @@
-"""Runs of plain text: deltas in which nothing matters, where nothing is held back.
+"""Runs of plain text: deltas without a delimiter, a form or a line that matters.
 
-Most of a stream is that. Such a delta is an event at once and is only remembered; the
-bookkeeping of all of them (positions, the block's text, what stands before the next
-character) is done together when anything else happens, or somebody asks. So the same
-text leaves the same state, whether or not it went as a run. The beginning of a literal
-at a delta's end waits for the next delta; when the run ends first, it waits elsewhere.
+Most of a stream is such text. A delta of a run becomes an event at once and is only
+remembered; the bookkeeping for all of them (positions, the block's text, what stands
+before the next character) is done together, when something else comes or somebody asks.
+So the same text leaves the same state, whether or not it went as a run. Where a delta
+ends like the beginning of a delimiter (``a <th``), that end waits for the next delta;
+when the run ends first, the text engine takes it over.
 """
 
 from __future__ import annotations

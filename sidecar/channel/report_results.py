@@ -1,7 +1,7 @@
 """Looks for repeated results without holding anything back (``toolResults.report``).
 
-The visible text passes a splitter of its own that would take them out; only how many it
-finds is told.
+The visible text passes through a second splitter, which takes results out of its own
+copy; only their number is told, as diagnostics (text rule 10.8).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ResultWatch:
             return
         self._found += _results(splitter.push(text))
         if not splitter.visible.start and not splitter.holds:
-            self._splitter = None  # the answer has begun
+            self._splitter = None  # the answer has begun: no result can come
 
     def flush(self, *, followed: bool) -> int:
         if self._splitter is not None:

@@ -34,8 +34,8 @@ class Surroundings:
     """``profile``: with the dialects in force; ``policy``: with the tags in force.
 
     ``rules``: what a repeated result looks like. ``tools``: the declared ones by name,
-    None when the host did not say. ``watch`` is a context
-    that looks for repeated results without taking them out, if that is wanted.
+    None when the host did not say. ``watch``: under ``toolResults.mode: report`` the
+    context of the splitter that only counts results.
     """
 
     options: StreamOptions
@@ -49,7 +49,7 @@ class Surroundings:
     tools: dict[str, Tool] | None
 
     def answer(self) -> TwiceSplitter:
-        """What reads the text of a new choice."""
+        """The splitter for the answer of a new choice."""
         opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
         return TwiceSplitter(
             self._splitter(starts_open=opens, likely_open=likely),
@@ -57,11 +57,11 @@ class Surroundings:
         )
 
     def shown(self) -> Splitter:
-        """What reads text that is visible, as repair will."""
+        """A splitter that reads visible text as repair of the message would."""
         return self._splitter(starts_open="closed", thinks=False)
 
     def native(self) -> Splitter:
-        """What reads the native reasoning of a new choice."""
+        """The splitter for the native reasoning of a new choice."""
         return self._splitter(native=True)
 
     def _splitter(self, **more: Any) -> Splitter:
@@ -120,13 +120,13 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
 
 
 def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
-    """Families whose pairs the host knows as tags: a list of its own is exact."""
+    """Families whose pairs are tags; a host's own list is exact (text rule 3.2)."""
     exact = policy.dialects == "auto" and policy.reasoning.tags is not None
     return () if exact else named
 
 
 def _about(policy: Policy) -> tuple[str, ...]:
-    """What forms may be about; `sidecar.forms.form.Form`."""
+    """What the policy lets forms be about; see `sidecar.forms.form.Form`."""
     about = ["leftovers"]
     if policy.tool_results.mode == "strip":
         about.append("results")
@@ -169,6 +169,6 @@ def lexicon(
     tools: tuple[str, ...] = (),
     own: Dialect | None = None,
 ) -> Lexicon:
-    """All that a stream's splitter stops at."""
+    """All literals at which a stream's splitter stops; see `vocabulary`."""
     words = vocabulary(tags, tagging, families, named, frozenset(about), own)
     return Lexicon(words, tools)

@@ -1,10 +1,10 @@
-"""Tagged reasoning beside native reasoning: what is sent, held, dropped, judged.
+"""Tagged reasoning beside native reasoning: what of it is sent, held, dropped, judged.
 
-While no native character has come, tagged reasoning goes out at once; what was sent is
-retracted when the native text turns out to say the same. From the first native
-character on tagged blocks are held and dropped into a diagnostic when they close
-(contract 7.4). A block that never closes is judged at the end (contract 7.3). The
-native text is compared only where such a block comes, so only there it is kept.
+While no native character has come, tagged reasoning is sent at once; it is retracted
+when the native text turns out to say the same (text rule 8.3). From the first native
+character on tagged blocks are held, and dropped into a diagnostic when they close
+(text rule 8.2). A block that never closes is judged at the end (text rule 7.1). The
+native text is kept only where a tagged block has to be compared with it.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided
 
 @define
 class _Block:
-    """A tagged block that is open, or the part of it after its last nested closer.
+    """A tagged block that is open, or the part of it behind its last nested closer.
 
-    ``sent`` are the blocks it went out in and ``head`` its first characters; ``held``
-    waits until ``passing``.
+    ``to_text``: if it never closes, it was text. ``sent``: numbers of the event blocks
+    it was sent in; ``head``: its first characters; ``shown``: not all of it is blank.
+    ``held`` waits, unless ``passing``: more came than may be held.
     """
 
     to_text: bool
@@ -79,7 +80,7 @@ class TaggedReasoning:
         self.held = 0
         self._block: _Block | None = None
         self._same: SameText | None = None
-        # Numbers in a list take five times as much, and a stream has no end.
+        # An array: a list of numbers takes five times the room, and streams are long.
         self._copies = array("Q")  # blocks that may repeat native text
         self._is_second = False  # native reasoning has come
         self._mirrors = mirrors
@@ -132,7 +133,7 @@ class TaggedReasoning:
             self._settle(self._is_begun_copy)
 
     def judge(self) -> bool:
-        """At close: an open block is reasoning or text. True: it became visible."""
+        """Decides at close what an open block is. True: visible text, not all blank."""
         block = self._block
         if block is None:
             return False
@@ -205,14 +206,16 @@ class TaggedReasoning:
         return list(merged(held))
 
     def _is_begun_copy(self, text: str) -> bool:
-        """Open at the end: a prefix of native text, or of what is left of it?"""
+        """Whether a block that is open at the end is a prefix of the native text, or of
+        what is left of that behind what was sent (text rule 8.4)."""
         words = Collapsed().push(text)
         sent = self._same.size if self._same is not None else 0
         head = self._head()
         return head.startswith(words) or head[sent:].lstrip().startswith(words)
 
     def _is_copy(self, text: str) -> bool:
-        """The native text from its start, or from where the last copy ended."""
+        """Whether a block says what the native text says, from its beginning or from
+        where the last copy ended (text rule 8.5)."""
         words, head = Collapsed().push(text), self._head()
         for start in (self._copied, 0):
             at = start + head.startswith(" ", start)
@@ -222,7 +225,7 @@ class TaggedReasoning:
         return False
 
     def _head(self) -> str:
-        """The first native text, collapsed."""
+        """The beginning of the native text as it was sent, white space collapsed."""
         if self._native is None:
             text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
             probe = self._shared.native()
@@ -234,8 +237,10 @@ class TaggedReasoning:
         return self._native
 
     def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Would the visible text need repair with these blocks in it (contract 7.3)?
-        All of it is read, or its end where texts are not kept."""
+        """Whether the visible text would need repair with these blocks in it.
+
+        See text rule 7.4. All of it is read, or its end where texts are not kept.
+        """
         builder, state = self.outlet.builder, self.answer.second.visible.state()
         if builder.parts:
             text, start = builder.text_with(self.choice, numbers)

@@ -25,8 +25,8 @@ _STRETCH = 256
 """Code points after a non-ASCII character that are kept along with it."""
 
 _MOST_BLOCKS = 256
-"""A span over more blocks says nothing; naming them all for each citation would take
-quadratic room."""
+"""Blocks that a span may touch: one over more of them says nothing, and naming them
+all for each citation would take quadratic room."""
 
 RECENT = 8192
 """Segments and stretches that a map keeps at least, if it may forget."""

@@ -1,9 +1,10 @@
 """The table of dialects: the ways in which models write protocol into text.
 
-Reasoning pairs, marks and wrappers are rows of ``reasoning_tags``, calls are forms in
-one file a syntax; here they are put together by family. What begins with the same
-opener is read side by side, so the order of the table decides only between forms that
-are satisfied at the same character.
+``README.md`` here tells how it is made and how a dialect is added. Reasoning pairs,
+marks and wrappers are rows of ``reasoning_tags``, calls are forms in one file a syntax;
+here they are put together by family. What begins with the same opener is read side by
+side, so the order of the table decides only between forms that are satisfied at the
+same character.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``<function=f>`` with ``<parameter=k>`` or a JSON body, with or without a wrapper.
 
-Qwen3-Coder and its kin, Seed-OSS, Functionary 3.1 (dialects.md 2.2). Values have no
-escapes: a value ends at the closer behind which the next tag stands. One line break on
-each side of a value belongs to the markup.
+Qwen3-Coder and its kin, Seed-OSS and Functionary 3.1 write so. Values have no escapes:
+a value ends at the closer behind which the next tag stands (text rule 11.8). One line
+break on each side of a value belongs to the markup.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Function:
 
 
 def _function(cursor: Cursor) -> Reading[_Function]:
-    """Behind ``<function=``."""
+    """One call, behind ``<function=``: its name, then parameters or a JSON body."""
     function = _Function((yield from label(cursor, ">")).strip("\"'"))
     yield from space(cursor)
     if (yield from need(cursor)) == "{":

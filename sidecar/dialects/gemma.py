@@ -1,8 +1,8 @@
 """Gemini's and Gemma's own serialisation: ``call:ns:name{key:value}``.
 
-Gemma 4 and FunctionGemma frame it with tokens; Gemini leaks it bare, in tags, with
-other words in front, with round brackets, with control tokens or characters around it
-(tools-citations-errors.md section 6). Results are ``response:ns:name{..}``.
+Gemma 4 and FunctionGemma frame it with tokens. Gemini leaks it bare, in tags, with
+other words in front, with round brackets, with control tokens or characters around it.
+Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _CONTROL = re.compile(r"[0-9]*+")
 
 
 class _Head:
-    """Name, and whether Gemini's namespace stands before it."""
+    """A call's name; ``spaced``: Gemini's namespace stands before it."""
 
     def __init__(self, name: str, *, spaced: bool) -> None:
         self.name = name
@@ -139,13 +139,14 @@ def _call(
 
 
 def _wants_text(schema: Any, value: Any) -> bool:
-    """A bare number where the tool wants a string."""
+    """Whether ``value`` is a bare number where the tool wants a string."""
     number = isinstance(value, int) and not isinstance(value, bool)
     return number and isinstance(schema, dict) and schema.get("type") == "string"
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:
-    """Behind ``call:`` or its like: in a tag, on a line of its own, or namespaced."""
+    """A call behind ``call:`` or its like: in a tag, on a line of its own, or with
+    Gemini's namespace."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
         head = _Head(cursor.opener[:-1], spaced=False)
@@ -195,8 +196,8 @@ _RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
 
 
 def _result_tail(cursor: Cursor) -> Reading[Found]:
-    """The head of a result was eaten: its tail up to a control token is left, all on
-    one line. Without that token only the first one goes."""
+    """The tail of a result whose head was eaten: one line between two control tokens.
+    Without the second token only the first one goes."""
     token = cursor.position - 1
     try:
         (_, end), closer = yield from until(cursor, _RESULT_END)

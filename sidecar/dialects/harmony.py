@@ -1,8 +1,10 @@
-"""Harmony: a header says to whom the model speaks (gpt-oss, Muse; dialects.md 2.1).
+"""Harmony: a header says to whom the model speaks (gpt-oss and Muse write so).
 
-``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>`` with most
-parts optional. Analysis is reasoning, a recipient makes a call, all else is
-the answer. Where the tokens were eaten, ``analysis`` and ``assistantfinal`` are left.
+A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``,
+and most of its parts may be missing. What follows the channel ``analysis`` is
+reasoning, what has a recipient (``to=f``) is a call, and all else is the answer. Where
+the tokens were eaten, the words ``analysis`` and ``assistantfinal`` are left. OpenAI
+describes the format in the repository openai/harmony.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _NOBODY = ("user", "self", "assistant", "all")
 
 
 def _header(cursor: Cursor) -> Reading[Found]:
-    """Behind ``<|start|>`` or ``<|channel|>``, up to the message it is the head of."""
+    """A header, behind its first token and up to the message."""
     text = cursor.opener + (yield from before(cursor, "<|message|>"))
     to = _RECIPIENT.search(text.replace("<|channel|>", " ").replace("<|start|>", " "))
     recipient = to[1] if to else ""
@@ -65,7 +67,7 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """``analysis`` glued to a sentence: reasoning, as ``assistantfinal`` will show."""
+    """``analysis`` glued to a sentence (``analysisWe need``) begins reasoning."""
     character = yield from need(cursor)
     if not character.isupper():
         raise cursor.mismatch()
@@ -73,7 +75,7 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
 
 
 def _ended(cursor: Cursor) -> Reading[Found]:
-    """``assistantfinal`` ends it; elsewhere it is text."""
+    """``assistantfinal`` ends reasoning; where none is open it is text."""
     if not cursor.inside:
         raise cursor.mismatch(0)
     yield from ()
@@ -81,7 +83,7 @@ def _ended(cursor: Cursor) -> Reading[Found]:
 
 
 def _recipient(cursor: Cursor) -> Reading[Found]:
-    """``to=functions.f`` and its arguments on a line of its own, the tokens lost."""
+    """A call that lost its tokens: ``to=functions.f {..}`` on a line of its own."""
     head = cursor.opener + (yield from before(cursor, "{"))
     cursor.at -= 1
     match = re.fullmatch(r"to=functions\.([\w.-]++)\s*+(?:\(?json\)?\s*+)?", head)

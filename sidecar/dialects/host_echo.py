@@ -1,4 +1,4 @@
-"""Formats of the host itself, which models imitate (``policy.echo``, leaks.md 1.2).
+"""Formats of the host itself, which models imitate (``policy.echo``, text rule 12.5).
 
 A marker at a line's start takes its line with it, or the block from ``[x]`` to
 ``[/x]``; a result in it is handed out. A prefix goes from the answer's start. The word
@@ -69,7 +69,7 @@ def _marker(marker: str) -> Form:
 
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
-    """Up to one of ``ends``, unread: which; empty at the end of the text."""
+    """Reads up to one of ``ends``, which stays unread: which; empty: none came."""
     table = literals(*ends)
     while True:
         cursor.at, end = table.next(cursor.text, cursor.at, final=cursor.final)

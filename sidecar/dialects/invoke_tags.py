@@ -1,8 +1,8 @@
 """``<invoke name="f">`` with ``<parameter name="k">``, under many prefixes.
 
 Claude's XML with and without its namespace, DeepSeek's DSML with all its bars,
-MiniMax-M2, Step3, MiniCPM5, and what proxies make of them (dialects.md 2.2, leaks.md
-1.2). Closers are read whatever their prefix; values have no escapes.
+MiniMax-M2, Step3, MiniCPM5, and what proxies make of them. A closer closes whatever its
+prefix is; values have no escapes (text rule 11.8).
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
 
 
 def _cuttable(cursor: Cursor) -> Reading[Found]:
-    """One call, of which something is known when the text ends in it."""
+    """One call of tier A: where the text ends in it, what was read is truncated."""
     name, _ = yield from _tag(cursor)
     invoke = _Invoke(name)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
@@ -194,7 +194,7 @@ def _named_function(cursor: Cursor) -> Reading[Found]:
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
-    """A word alone on the line before a call that lost its wrapper (leaks.md 1.2)."""
+    """A word alone on the line before a call (``court``): what is left of a wrapper."""
     yield from literal(cursor, *_NOISY)
     return (yield from _one(cursor))
 

@@ -1,7 +1,8 @@
-"""Calls as JSON between delimiters, or bare: one row a form (dialects.md 2.2).
+"""Calls as JSON between delimiters, or bare: one row a form.
 
-A form with closers is whole only with one of them. Bare objects and lists count on
-lines of their own, and only with the names of declared tools.
+``<tool_call>{"name": "f", "arguments": {}}</tool_call>`` is the best known of them. A
+form with closers is whole only with one of them. Bare objects and lists count on lines
+of their own, and only with the names of declared tools (text rule 11.6).
 """
 
 from __future__ import annotations

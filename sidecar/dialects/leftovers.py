@@ -1,7 +1,9 @@
 """What is left of protocol in an answer: stop tokens, reserved tokens, markers.
 
-Contract 7.8. Stop tokens go at the answer's very end only, because an answer may speak
-of them; reserved tokens and private-use citation markers go wherever they are.
+Stop tokens go at the answer's very end only, because an answer may speak of them
+(text rule 12.1). Reserved tokens and private-use citation markers go wherever they
+stand outside code (text rule 12.2, text rule 12.4). Repeated results are read here,
+too.
 """
 
 from __future__ import annotations
@@ -33,12 +35,14 @@ STOP_TOKENS = (
         "<|hy_eos|>",
     ),
 )
-"""``</s>`` is HTML, too: it stays where ``<s>`` stands before it."""
+"""Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s>`` stands before
+it."""
 _DIGITS = re.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """A stop token; in reasoning only further ones may stand behind it, blanks stay."""
+    """A stop token. In reasoning only further ones may stand behind it; blanks there
+    stay."""
     if not cursor.inside:
         return mark()
     while True:
@@ -74,7 +78,8 @@ _INSIDE = re.compile("[^\ue200\ue201]*+")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:
-    """U+E200, a word, references behind U+E202, U+E201; another one is not inside."""
+    """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
+    No other marker begins inside."""
     text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
     yield from literal(cursor, "\ue201")
     if not _WORD.match(text):
@@ -83,7 +88,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
-    """An object at the answer's start that may be a repeated result (contract 7.6)."""
+    """An object at the answer's start; it may be a repeated result (text rule 10.1)."""
     cursor.again()
     start, end = yield from scan(cursor, ObjectScanner())
 

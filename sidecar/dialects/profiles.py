@@ -4,7 +4,7 @@ Names come as hosts write them: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Fa
 ``qwen/qwen3-30b-a3b-thinking-2507:free`` (OpenRouter), ``qwen3:30b-a3b-thinking``
 (Ollama). Rows are tried in order, the first whose pattern is found wins; an unknown
 name gets the default, which is safe for any model. ``starts_open`` says that the chat
-template writes the opener itself, so that only a closer may arrive (dialects.md 2.1).
+template writes the opener itself, so that only a closer may arrive (text rule 9.3).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from attrs import frozen
 
 @frozen
 class Profile:
-    """``dialects`` are names of ``sidecar.dialects.DIALECTS``."""
+    """What is known of a family of models. ``dialects`` are names of
+    ``sidecar.dialects.DIALECTS``."""
 
     name: str
     dialects: tuple[str, ...] = ()

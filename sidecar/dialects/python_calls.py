@@ -1,7 +1,7 @@
 """Calls in Python's syntax: lists, lines, fences, tags and bare ``print(...)``.
 
-Only literals are read (``sidecar.values.pythonic``); a program stays text
-(contract 7.7).
+``[f(a=1), g()]`` is a list of two. ``sidecar.values.pythonic`` reads literals and no
+more: a program stays text (text rule 11.9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delimiters, one row a family (dialects.md 2.1): no grammar, only literals.
+"""Delimiters of reasoning, marks and wrappers: literals alone, one row a family.
 
 `PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``; an
 empty opener is written by the chat template alone. `MARKS` are borders of sections of
@@ -77,7 +77,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "harmony": ("harmony-eaten",),
     "gemini-call": ("gemini-thoughts",),
 }
-"""Who names a family names these, too."""
+"""A family, and those that come with it when a profile or a host names it."""
 
 SENTINELS = ("gemma4", "cohere", "apertus", "kimi-k3")
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
@@ -85,4 +85,4 @@ SENTINELS = ("gemma4", "cohere", "apertus", "kimi-k3")
 ENDS_REASONING = frozenset(
     ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony")
 )
-"""A call in open reasoning ends it by design (dialects.md 2.1)."""
+"""Families in whose chat templates a call ends open reasoning (text rule 11.11)."""

@@ -1,7 +1,7 @@
 """Calls whose parameters are tags of their own names: MiniMax-M3, Roo and its kin.
 
-MiniMax-M3 puts a token before every tag and nests ``<item>``s; Roo-style prompts use
-the tool's name as the outer tag (dialects.md 2.2).
+MiniMax-M3 puts a token before every tag and nests ``<item>``s. Prompts in the style of
+Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
 """
 
 from __future__ import annotations

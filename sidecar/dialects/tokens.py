@@ -48,7 +48,7 @@ def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
 
 
 def _section(cursor: Cursor, call: str) -> Reading[None]:
-    """Behind the opener of a section its first call is read along with it."""
+    """A section: its opener is read together with its first call."""
     if cursor.opener != call:
         yield from space(cursor)
         yield from literal(cursor, call)
@@ -231,7 +231,7 @@ _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
-    """Fully framed and typed: everything but a string is JSON."""
+    """A call of Kimi K3: each argument has its type, and all but strings are JSON."""
     head = _K3_CALL.fullmatch((yield from before(cursor, "<|sep|>")))
     if head is None:
         raise cursor.mismatch(0)

@@ -1,7 +1,7 @@
 """Gemini's ``tool_code``: fences of any length, tags, brackets and bare lines.
 
 Comments, ``print(...)`` and ``default_api.`` are unwrapped. What is no call fails at
-the first character that says so, because a program is code and stays (contract 7.7).
+the first character that says so: a program is code and stays (text rule 11.9).
 """
 
 from __future__ import annotations

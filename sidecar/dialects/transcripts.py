@@ -1,6 +1,8 @@
-"""Calls as hosts write them into the history, and models imitate (leaks.md 1.2).
+"""Calls as hosts write them into the history, and models imitate.
 
-All of them count on lines of their own, for declared tools only.
+A host that shows earlier calls as ``[Called function "f" with args: {..}]`` gets new
+ones in these words. All of them count on lines of their own, for declared tools only
+(text rule 11.6).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """What stands between the delimiters of a call: JSON in its shapes, typed parameters.
 
-Readers of whole bodies, used by the forms of this package once all their text is there.
-Arguments that are JSON already stay the very characters of the model; what has no type
-in the text gets the type that the tool's ``inputSchema`` gives it, else it is a string.
-ValueError (`MalformedError`) for what is no call.
+These functions read whole bodies; the forms of the dialects use them once all of a
+body is there. Arguments that are JSON already stay the very characters of the model;
+what has no type in the text (``<parameter=n>3``) gets the type that the tool's
+``inputSchema`` gives it, else it is a string. What is no call is a ValueError, mostly
+`MalformedError`.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _objects(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]
 
 
 def _relaxed_objects(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """What is left, read as relaxed JSON; the objects have no places of their own."""
+    """The objects in text that is no strict JSON; they have no places of their own."""
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
@@ -209,7 +210,8 @@ def _first_text(value: Any, keys: Iterable[str]) -> str:
 
 @frozen
 class Parameter:
-    """``kind`` is what the form says of the type: ``string``, ``json`` or nothing."""
+    """A parameter written as text. ``kind`` is its type as far as the form says it:
+    ``string``, ``json``, or empty."""
 
     key: str
     text: str

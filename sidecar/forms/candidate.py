@@ -1,9 +1,9 @@
 """A candidate: text that may be a form, read by all forms that its opener fits.
 
 `Candidate` takes text with ``push`` and says what it is: None while that is open,
-`Taken` when a form has it, `Failed` at the first character with which no form goes on
-(contract 7.7). The first form that is satisfied wins, then their order. The candidate
-keeps its text; time and room are linear in it.
+`Taken` when a form has it, `Failed` at the first character with which no form can go on
+(text rule 11.7). The form that is satisfied first wins; of several at one character the
+first in the table does. The candidate keeps its text; time and room are linear in it.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Taken:
 
 @frozen
 class Failed:
-    """No form goes on behind ``position``. ``code``: a diagnostic's, where it is news.
+    """No form can go on behind ``position``.
 
+    ``code``: the diagnostic to send; empty where the failure is not worth one.
     ``full``: as much was held as may be. ``openings`` are those that were tried.
     """
 
@@ -68,7 +69,8 @@ class Failed:
 
 
 class Candidate:
-    """``start``: absolute position of its first character. ``size``: code points."""
+    """Text from an opener on. ``start``: the position of its first character in the
+    channel's text; ``size``: code points so far."""
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class Candidate:
         self.start = start
         self.openings = openings
         self.context = context
-        self.cuts = True  # where the text ends within it, it may be truncated
+        self.cuts = True  # whether the text may end within it: a truncated call
         self.size = 0
         self._pieces: list[str] = []
         self._readers = [
@@ -203,7 +205,7 @@ class FullError(MismatchError):
 
 
 class _Reader:
-    """One form at its work, for at most ``limit`` code points."""
+    """Reads the candidate by one form, at most ``limit`` code points of it."""
 
     def __init__(self, opening: Opening, cursor: Cursor, limit: int) -> None:
         self.opening = opening

@@ -1,9 +1,10 @@
 """The forms in which models write protocol into text: what a dialect is made of.
 
-A `Form` begins with one of its literal openers; its grammar (`grammar`) reads
-on from there and gives a `Found`. What becomes of that depends on the tier (contract
-7.7): A is taken out wherever it stands outside code, B when it is complete and its
-tools are declared, C only on lines of its own and declared.
+A `Form` begins with one of its literal openers, as ``<tool_call>``; its grammar (see
+`sidecar.forms.grammar`) reads on from there and gives a `Found`. What becomes of that
+depends on the tier: A is taken out wherever it stands outside code (text rule 11.2), B
+when it is complete and its tools are declared (text rule 11.4), C only on lines of its
+own and declared (text rule 11.6). ``sidecar/dialects/README.md`` tells more.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class MalformedError(ValueError):
 class WrittenCall:
     """A call as a model wrote it.
 
-    ``arguments`` is JSON text. ``end``: code points from the candidate's beginning,
-    where the next call of the same candidate begins; ``cut``: the text ended in it;
-    ``text``: the arguments are free text.
+    ``arguments`` is JSON text, or with ``text`` free text. ``end``: where the next call
+    of the same candidate begins, in code points from the candidate's beginning.
+    ``cut``: the model's text ended in it.
     """
 
     name: str
@@ -46,7 +47,7 @@ class WrittenCall:
 
 @frozen
 class Found:
-    """What a grammar found, from the candidate's beginning up to its cursor.
+    """What a grammar found: it reaches from the candidate's beginning to its cursor.
 
     ``kind``: CALL, RESULT (``content``, what a model wrote as a tool's result), MARK
     (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins)
@@ -63,14 +64,16 @@ class Found:
 
 @frozen(eq=False)
 class Form:
-    """``openers`` are literals; ``place``: anywhere, at a line's start, at the answer's
-    start or at its end.
+    """One form: a row of a dialect's table.
 
-    ``vague``: the opener alone says nothing, so a failure is no news. ``closers`` are
-    literals which go where nothing of them was opened (contract 7.8). ``per_tool``: in
-    the openers ``%s`` stands for the name of each declared tool. ``about``: the policy
-    that switches it; leftovers have none. ``owes``: openers that are text where this
-    one was shown as text.
+    ``openers`` are literals; ``place`` is where one counts: anywhere, at a line's
+    start, at the answer's start or at its end. ``vague``: the opener may stand in any
+    text (``{``), so its failure is not worth a diagnostic. ``closers`` are literals
+    that are taken out where nothing of the form was opened (text rule 12.3).
+    ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
+    ``about``: which policy switches the form off; none does for leftovers. ``owes``:
+    literals that are text once this opener was shown as text, as ``</s>`` is behind
+    ``<s>``.
     """
 
     openers: tuple[str, ...]
@@ -91,8 +94,8 @@ class Dialect:
     ``pairs`` are (opener, closer) of reasoning; ``marks``, the borders of call
     sections, go wherever they stand outside code; ``ends`` go, too, and end reasoning.
     ``safe``: no other model writes these by chance, so they are read whatever the model
-    is. ``ends_reasoning``: a call in open reasoning ends it (dialects.md 2.1), if the
-    dialect was named.
+    is. ``ends_reasoning``: a call in open reasoning ends it, if the dialect was named
+    (text rule 11.11).
     """
 
     name: str

@@ -1,10 +1,10 @@
 """Grammars over text that comes in slices: what a dialect's reader is written with.
 
 A grammar is a generator: it takes a `Cursor`, reads with the primitives below (each by
-``yield from``) and returns what it found. It yields nothing but None, where more text
-is needed. `MismatchError` says at which character the grammar cannot go on,
-`EndedError` that the text ended inside it; both depend on the text alone, never on how
-it was cut.
+``yield from``: ``name = yield from word(cursor, NAME)``) and returns what it found. It
+yields None, and nothing else, where it needs more text. `MismatchError` says at which
+character the grammar cannot go on, `EndedError` that the text ended inside it; both
+depend on the text alone, never on how it was cut.
 
 A primitive reads all the text there is and leaves at most the beginning of a literal
 unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
@@ -61,7 +61,7 @@ class PartScanner(Protocol):
 
 @frozen
 class Context:
-    """What the host said that forms must know.
+    """What the host said, as far as forms must know it.
 
     ``tools``: the declared ones by name, None when it did not say. ``calls`` is
     ``toolCalls.mode``; ``echo`` is None where results stay in the text.
@@ -77,9 +77,9 @@ class Cursor:
 
     ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
     sets ``serious`` when what it has read can hardly be anything else, and ``partial``
-    to what reads the calls of a candidate that is cut off from here on. ``furthest``:
-    up to here what was only looked for might have stood; behind the text's end where it
-    was cut off.
+    to a function that reads the calls of a candidate that is cut off behind here.
+    ``furthest``: how far text was looked at for something that did not stand there; it
+    is behind the text's end where that thing may have been cut off.
     """
 
     __slots__ = (
@@ -202,7 +202,8 @@ def need(cursor: Cursor) -> Reading[str]:
 def run(cursor: Cursor, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
     """Reads what ``pattern`` (one character class, repeated) matches, maybe nothing.
 
-    More than ``most`` characters are a mismatch; 0: as many as there are, not kept.
+    More than ``most`` characters are a mismatch. With 0 there is no such limit, and the
+    text is read over, not returned.
     """
     found, size = [], 0
     while True:
@@ -265,7 +266,7 @@ def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Extent, str]]:
 
 @lru_cache(maxsize=512)
 def literals(*texts: str) -> Literals:
-    """A table of literals; grammars ask for the same ones again and again."""
+    """A table of literals, made once: grammars ask for the same ones often."""
     return Literals(texts)
 
 

@@ -1,7 +1,8 @@
 """What a character of a channel's text can turn out to be.
 
-The forms say it of what they read, the text engine of everything: each of its pieces
-has one of these kinds.
+Each piece that the text engine gives has one of these kinds, and so has what a form
+found. Kinds that are called a mark have no characters: they say that something begins,
+ends or was decided at their place.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class PieceKind(Enum):
     EXIT = 9
     #: mark: a nested closer ended a block, reasoning goes on in a new one
     CUT = 10
-    #: mark: what was visible since the last call was reasoning (close without open)
+    #: mark: what was visible since the last call was reasoning (text rule 9.2)
     REOPEN = 11
     #: mark: a hold was full and has been decided as at the end
     FULL = 12

@@ -1,9 +1,10 @@
 """Literals, ready to be looked for in text that comes in slices.
 
-`Literals` answers where certain text ends: at a literal, or where the end of the text
-so far may be the beginning of one. All at once, the longest match wins, nothing is
-decided that more text could change. `Delimiters` are those of reasoning, which must
-never be shown, and so also knows what completes one that was begun.
+`Literals` answers up to where text is certain: up to a literal, or up to an end that
+may be the beginning of one. In ``"so </thi"`` only ``"so "`` is certain. All literals
+are looked for at once, the longest match wins, and nothing is decided that more text
+could change. `Delimiters` are those of reasoning, which must never be shown; `rebuilt`
+finds what would complete one that was begun (text rule 5.1).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Pair: TypeAlias = tuple[str, str]
 """Opener and closer; an empty opener is written by the chat template alone."""
 
 _TELLING = 4
-"""So many characters tell most text from a literal."""
+"""How many characters of a literal are enough to tell most text from it."""
 
 
 class Literals:
@@ -38,14 +39,15 @@ class Literals:
 
     @cached_property
     def beginnings(self) -> str:
-        """A pattern of where a literal may begin, as far as its head can tell."""
+        """A pattern that matches wherever a literal may begin, and in a few places
+        more: it looks at the first `_TELLING` characters only."""
         whole = {text[:_TELLING] for text in self.literals}
         begun = {text[:end] for text in whole for end in range(1, len(text))}
         cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
         return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
     def certain(self, text: str, at: int = 0) -> int:
-        """Where a proper prefix of a literal at the end of ``text`` begins."""
+        """Up to where ``text`` is certain: an unfinished literal may begin there."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -55,7 +57,7 @@ class Literals:
         return len(text)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """Where certain text ends, and the literal there (None: none, or wait)."""
+        """Where certain text ends, and the literal there; None: there is none yet."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:

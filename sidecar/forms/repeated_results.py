@@ -1,4 +1,8 @@
-"""What a tool result looks like that a model repeats in its answer (contract 7.6)."""
+"""What a tool result looks like that a model repeats in front of its answer.
+
+An object with an indicator, as ``{"success": true}Saved.`` has one, or one that the
+host named as known (text rule 10.1, text rule 10.5).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 GENERIC = frozenset(("type", "content", "error", "query", "results", "redirect"))
-"""Indicators that answers have, too: with white space behind they prove nothing."""
+"""Indicators that answers have, too: with white space behind the object they prove
+nothing (text rule 10.2)."""
 
 
 @frozen
@@ -31,13 +36,13 @@ class EchoRules:
         return any(equal(value, each) for each in self.known)
 
     def proves(self, values: Iterable[Any]) -> bool:
-        """White space stands between these objects and the text: still an echo?"""
+        """Whether these are results although white space stands before the text."""
         special = self.indicators - GENERIC
         return any(self.knows(each) or not special.isdisjoint(each) for each in values)
 
 
 def known_value(known: Any) -> Any:
-    """A known result: text that is JSON is compared as what it says."""
+    """What a known result is compared as: a string that is JSON counts as its value."""
     if not isinstance(known, str):
         return known
     try:

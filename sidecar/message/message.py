@@ -1,4 +1,4 @@
-"""The message: what the events of a stream add up to (protocol.md, "Message").
+"""The message: what the events of a stream add up to (protocol.md, "The message").
 
 Blocks are sorted by number with their final channel, retracted ones left out. How
 events are folded is in ``builder``.

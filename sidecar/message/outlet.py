@@ -1,7 +1,7 @@
 """The way out of a stream: numbers events and blocks, keeps the order of the close.
 
-``send`` makes an event at once. While a stream closes, events that contract section 3
-wants behind the held text wait, and ``release`` sends them in their order.
+``send`` makes an event at once. While a stream closes, events that belong behind the
+held text wait, and ``release`` sends them in the order of protocol.md, "Events".
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ CLOSING_ORDER: tuple[type, ...] = (
 
 
 class Run(Protocol):
-    """Deltas of one choice that were sent, and whose bookkeeping is to be done."""
+    """Deltas of one choice that have been sent, while their bookkeeping is still to do;
+    see `sidecar.channel.plain_run`."""
 
     choice: int
 
     def push(self, text: str) -> list[Event] | None:
-        """The events of a delta; None: it is none for the run."""
+        """The events of a delta; None: it is not plain, so the run cannot take it."""
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
@@ -109,7 +110,7 @@ class Outlet:
             self.send(lambda seq, _choice: evolve(event, seq=seq), event.choice)
 
     def span(self, start: int, end: int) -> Span | None:
-        """A place in the channel's text, where the policy wants to know."""
+        """``span`` of an event, under the policy ``trace``; else None."""
         return (start, end) if self.trace else None
 
     def diagnose(
@@ -126,7 +127,7 @@ class Outlet:
         self.send(Diagnostic, choice, code, severity, message, raw, span)
 
     def closing(self) -> None:
-        """From here on what belongs behind the held text waits for ``release``."""
+        """The stream closes: events behind the held text wait for ``release``."""
         self._waiting = {make: [] for make in CLOSING_ORDER}
 
     @property

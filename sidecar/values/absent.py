@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 ABSENT: Final = object()
-"""Not there, where None is a value."""
+"""Says "not there" where None is a value."""
 
 NULLABLE: Final = {"nullable": True}
 """Metadata of an attrs field that can be `ABSENT`: None is written as null."""

@@ -1,7 +1,7 @@
-"""Small tools on text that every channel needs.
+"""Half characters: found, joined, and kept out of what is sent.
 
-`join_surrogates` heals characters that a host cut in two halves: JavaScript strings
-are UTF-16, and a chunk may end in the middle of a character (hosts.md 2.2).
+Strings of JavaScript are UTF-16, so a host may end a chunk in the middle of a character
+outside the basic plane. `SurrogateJoiner` puts the halves together (text rule 1.3).
 """
 
 from __future__ import annotations

@@ -45,10 +45,13 @@ def check_stored(given: Input) -> None:
 
 
 def check_closed(given: Input) -> None:
-    """What breaks off before a call is text (contract 7.7), and so is what reasoning
-    tears, though neither stands in the text that is left, and reasoning may be empty.
-    Where that changes how the text behind is read, the message with its calls in their
-    places needs no repair."""
+    """A message of the engine needs no repair, but where a form was torn.
+
+    What breaks off before a call is text, and so is what reasoning tears, though
+    neither stands in the text that is left, and reasoning may be empty. Where that
+    changes how the text behind is read, the message with its calls in their places
+    needs no repair.
+    """
     fed = feed({"wire": "text"}, given["texts"], trace=True)
     message = fed.message
     text, calls = message.text or "", _places(message, "tool-call")
