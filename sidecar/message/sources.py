@@ -1,7 +1,8 @@
 """The sources of a message: its citations grouped by what they cite.
 
-One page may back several claims with different excerpts (local-deep-research#5900), and
-a host shows it once. A source is a URL, or where there is none a kind and a title.
+One page may back several claims with different excerpts, and a host shows it once
+(LearningCircuit/local-deep-research#5900). A source is a URL, or where there is none a
+kind and a title.
 """
 
 from __future__ import annotations
