@@ -1,4 +1,4 @@
-"""The message that events add up to, where no stream makes such events."""
+"""The message that events add up to: cases of events that no stream makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `NativeText` keeps of native reasoning; what it tells is in the pages."""
+"""What `NativeText` keeps to compare; what it tells is in ``spec/native-first.md``."""
 
 from __future__ import annotations
 
