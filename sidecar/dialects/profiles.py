@@ -17,8 +17,7 @@ from attrs import frozen
 
 @frozen
 class Profile:
-    """What is known of a family of models. ``dialects`` are names of
-    ``sidecar.dialects.DIALECTS``."""
+    """``dialects`` are names of ``sidecar.dialects.DIALECTS``."""
 
     name: str
     dialects: tuple[str, ...] = ()
