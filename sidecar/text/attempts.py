@@ -89,8 +89,8 @@ class FormScanner:
 
         def _take_out(self, taken: Taken) -> None: ...
 
-    def _give_up(self, failed: Failed) -> list[str]:
-        """It was no form: its text is text again. Gives the closers owed for it."""
+    def _give_up(self, failed: Failed) -> None:
+        """It was no form: its text is text again."""
         restart = self.lexicon.restart(self.buffer, failed.position)
         self.free, self.freed_inside = self.base + restart, self.depth > 0
         if failed.full:
@@ -102,10 +102,9 @@ class FormScanner:
             )
         seen = self.buffer[: failed.position]
         closers = {each for opening in failed.openings for each in _owed(opening)}
-        owed = [each for each in closers if each not in seen]
-        for closer in owed:
-            self.owed[closer] += 1
-        return owed
+        for closer in closers:
+            if closer not in seen:
+                self.owed[closer] += 1
 
     def _is_owed(self, closer: str) -> bool:
         """``closer`` belongs to an opener that was left as text, and so is text."""

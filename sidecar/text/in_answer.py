@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from sidecar.forms.candidate import Candidate
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.text.in_reasoning import FORMED
+from sidecar.text.leading_results import is_leading
 from sidecar.text.shown import ShownScanner
 from sidecar.text.shown_text import SPACE, Orphan
-from sidecar.text.torn import Torn, is_leading
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Failed, Taken
@@ -141,41 +140,11 @@ class AnswerScanner(ShownScanner):
         self._try(openings)
         return True
 
-    def _give_up(self, failed: Failed) -> list[str]:
+    def _give_up(self, failed: Failed) -> None:
         if failed.full and self._results is not None:
             self._decide(False)  # as at the end
         self._note_reopened()
-        owed = super()._give_up(failed)
-        if not self.depth:
-            self._hold_torn(failed, owed)
-        return owed
-
-    def _hold_torn(self, failed: Failed, owed: list[str]) -> None:
-        """Holds back what ``failed`` may have been before something that goes."""
-        restart = self.free - self.base
-        tag = self.delimiters.any.search(self.buffer[: failed.position])
-        end = min(tag.start(), restart) if tag else restart
-        full = self.trailing.held + self._held_before + end > self.max_held
-        if full or end in (0, failed.position):
-            return
-        start = self.base
-        stays = ("calls",) if self.context.calls == "report" else ()
-        openings = [
-            (each, self._limit(each))
-            for each in failed.openings
-            if each.form.about not in stays
-        ]
-
-        def begin(size: int) -> Candidate:
-            fits = [each for each in openings if len(each[0].opener) <= size]
-            limits = [limit for _, limit in fits]
-            tried = tuple(opening for opening, _ in fits)
-            return Candidate(start, tried, self.context, limits)
-
-        torn = Torn(begin, start, start + failed.position, owed)
-        code = self.trailing.code or self._code_behind_results()
-        self._show_waited(self.trailing.tear(torn, code))
-        self._show(end)
+        super()._give_up(failed)
 
     def _take_out(self, taken: Taken) -> None:
         if taken.kind is PieceKind.CALL and self.context.calls == "report":
@@ -193,15 +162,12 @@ class AnswerScanner(ShownScanner):
 
     def _take_out_of_answer(self, taken: Taken) -> None:
         if taken.kind is PieceKind.ENTER:
-            self._settle_torn()
             self._remove(PieceKind.DELIMITER, taken.end)
             self._begin(middle=False)
             return
         if taken.opening.form.place == "end":
             self._hold_token(taken.end)
             return
-        if taken.calls:
-            self._settle_torn(call=True)
         if taken.kind in FORMED:
             self.taken.append(taken)
         self._remove(
@@ -237,7 +203,7 @@ class AnswerScanner(ShownScanner):
         state = self._code
         if state.fenced:
             return True
-        if state is not self.trailing.code and self.trailing.breaks:
+        if self.trailing.breaks:
             return False
         if not state.open_runs():
             return False
@@ -271,19 +237,7 @@ class AnswerScanner(ShownScanner):
         alone = self.likely_open or not self._line_shown
         return self.reopens and alone and not self.orphans
 
-    def _settle_torn(self, *, call: bool = False) -> None:
-        """Reasoning or a ``call`` follows: what would not go at the answer's end is
-        shown before. What breaks off before a call is text (contract 7.7)."""
-        while (torn := self.trailing.torn) is not None:
-            last = self.trailing.last()
-            if last is not None and not (call and last is PieceKind.CALL):
-                self._show_waited(self.trailing.settle_before())
-                return
-            self._give_up_torn(torn, None)
-        self._show_waited(self.trailing.text())
-
     def _enter(self, delimiter: str) -> None:
-        self._settle_torn()
         last = (self.trailing.tail.rstrip(SPACE) or self.visible.last)[-1:]
         last = last if self._line_shown else ""
         middle = bool(last) and last not in CLOSING_PUNCTUATION

@@ -6,15 +6,16 @@ makes them repeated results, the end of the text makes them the answer (contract
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
     from sidecar.forms.repeated_results import EchoRules
 
-Item: TypeAlias = "tuple[str, int, Taken | Literal['rest'] | None]"
-"""Text, its absolute position, and what is known of it; None: blanks, "rest": more of
-the object before, behind something that was taken out."""
+Item: TypeAlias = "tuple[str, int, Taken | None]"
+"""Text, its absolute position, and what is known of it; None: blanks."""
 
 
 class LeadingResults:
@@ -25,19 +26,22 @@ class LeadingResults:
         self.items: list[Item] = []
         self.held = 0
 
-    def add(
-        self, text: str, start: int, taken: Taken | Literal["rest"] | None = None
-    ) -> None:
+    def add(self, text: str, start: int, taken: Taken | None = None) -> None:
         self.items.append((text, start, taken))
         self.held += len(text)
 
     def is_echo(self) -> bool:
         """Visible text follows: are the objects repeated results?"""
         known = (taken for _, _, taken in self.items)
-        values = [taken.content for taken in known if taken and taken != "rest"]
+        values = [taken.content for taken in known if taken]
         glued = self.items[-1][2] is not None
         return glued or self.rules.proves(values)
 
     def take(self) -> list[Item]:
         items, self.items, self.held = self.items, [], 0
         return items
+
+
+def is_leading(taken: Taken) -> bool:
+    """Whether it is a result that what follows decides (contract 7.6)."""
+    return taken.kind is PieceKind.RESULT and taken.opening.form.place == "start"

@@ -104,11 +104,15 @@ class TwiceSplitter:
     def _both(self, pieces: Pieces) -> Pieces:
         """What the second reading, which is up to date, makes of the first."""
         out = self._read(pieces)
+        self._fall_asleep()
+        return out
+
+    def _fall_asleep(self) -> None:
+        """The second reading waits again where it would read on as the first does."""
         if not self.second.holds:
             self._places.forget()
             if self.first.reads_like(self.second):
                 self._alike, self._since = True, self.first.base
-        return out
 
     def _resume(self) -> None:
         """The second reading waits no longer."""
@@ -126,6 +130,7 @@ class TwiceSplitter:
         if pieces and not (self.first.depth or self._alike):
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
+            self._fall_asleep()
         self._watch()
         return pieces
 

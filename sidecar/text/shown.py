@@ -15,12 +15,9 @@ from sidecar.text.tail import TAIL, WaitingScanner
 from sidecar.text.trailing import Trailing
 
 if TYPE_CHECKING:
-    from sidecar.forms.candidate import Opening, Taken
-    from sidecar.text.code import CodeState
+    from sidecar.forms.candidate import Opening
     from sidecar.text.in_reasoning import Rules
     from sidecar.text.leading_results import Item
-    from sidecar.text.trailing import Item as Waiting
-    from sidecar.text.trailing import Placed
 
 
 class ShownScanner(WaitingScanner):
@@ -69,27 +66,6 @@ class ShownScanner(WaitingScanner):
         chain = self.chain
         return chain if chain is not None and chain.items else None
 
-    def _code_behind_results(self) -> CodeState:
-        """The state of code in text that follows the leading results."""
-        code, results = self.visible.code_ahead.copy(), self._results
-        if results is not None and not results.is_echo():
-            for text, _, _ in results.items:
-                code.feed(text)
-        return code
-
-    def _lead(self, parts: list[Placed], taken: Taken) -> None:
-        """A leading result, of which something was taken out."""
-        assert self.chain is not None  # whose form it is
-        for number, (text, start) in enumerate(parts):
-            self.chain.add(text, start, "rest" if number else taken)
-
-    def _show_waited(self, items: list[Waiting]) -> None:
-        """What waited is text, and so follows the leading results."""
-        results = self._results
-        if items and results is not None:
-            self._decide(results.is_echo())
-        self._write_waited(items)
-
     def _follow(self, end: int) -> bool:
         """Text follows the leading results: blanks wait with them, more decides."""
         chain = self.chain
@@ -112,8 +88,6 @@ class ShownScanner(WaitingScanner):
             end = start + len(text)
             if taken is None:
                 self.visible.write(text, start, self.out)
-            elif taken == "rest":
-                self.out.append((PieceKind.REBUILT, text, start, end))
             else:
                 self.taken.append(taken)
                 self.out.append((PieceKind.RESULT, text, start, end))

@@ -93,7 +93,7 @@ class VisibleText:
 
     def removed(self) -> None:
         """Something was taken out at this place."""
-        self.line_removed = True
+        self.line_removed = not self.line_shown or self.orphan is Orphan.ARMED
         if self.start:
             self.start_removed = True
 
@@ -133,7 +133,7 @@ class VisibleText:
         self.code.feed(line)
         ended = line[-1] == "\n"
         self.line_shown = not ended
-        self.line_removed = self.line_removed and not ended
+        self.line_removed = False
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""
@@ -179,7 +179,7 @@ class VisibleText:
             self._show(self.lines, out)
             self._show(self.blanks, out)
         self.start = self.start_removed = False
-        self.line_shown = True
+        self.line_shown, self.line_removed = True, False
         self.last = ""
 
     def reopen(self, out: Pieces) -> None:
@@ -205,14 +205,13 @@ class VisibleText:
             cut = text.rfind("\n") + 1
             if text[cut:].strip(BLANKS):
                 self._emit(text, start, out)
-                self.line_removed = self.line_removed and not cut
                 return "", start
         else:
             cut = text.find("\n") + 1
         end = cut or len(text)
         self._emit(text[:end], start, out)
         if cut:
-            self.line_removed = self.line_shown = False
+            self.line_shown = False
         return text[end:], start + end
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:

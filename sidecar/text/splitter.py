@@ -86,7 +86,6 @@ class Splitter(AnswerScanner):
         self.cuts = cuts
         self._take(final=True)
         self.cuts = True
-        self._end_torn()
         if (results := self._results) is not None:
             self._decide(followed and results.is_echo())
             self._take(final=True)

@@ -14,18 +14,13 @@ from oracle import healed
 from test_history import assistant, check, inspect
 
 from fuzz import inputs
-from sidecar.channel.extracted import REMOVALS
-from sidecar.events import Diagnostic, ReasoningDelta, TextDelta
-from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
-    from sidecar.events import Event
-    from sidecar.history.results import Finding
-    from sidecar.message.message import Message
+    from sidecar.events import Event, Span
 
 Input = dict[str, Any]
 
-_DELIMITER = REMOVALS[PieceKind.DELIMITER][2]
+_CHANNELS = {"text-delta": "text", "reasoning-delta": "reasoning"}
 
 
 def draw_stored(number: int) -> Input:
@@ -45,66 +40,34 @@ def check_stored(given: Input) -> None:
 
 
 def check_closed(given: Input) -> None:
-    """A message of the engine needs no repair, but where a form was torn.
-
-    What breaks off before a call is text, and so is what reasoning tears, though
-    neither stands in the text that is left, and reasoning may be empty. Where that
-    changes how the text behind is read, the message with its calls in their places
-    needs no repair.
-    """
+    """But where two removals met inside a form, or at the end of one that breaks off
+    there, or where nothing but such a form follows: only repair reads so often."""
     fed = feed({"wire": "text"}, given["texts"], trace=True)
-    message = fed.message
-    text, calls = message.text or "", _places(message, "tool-call")
-    thoughts = _places(message, "reasoning") + _empty_thoughts(fed.events)
+    text, places = fed.message.text or "", _removals(fed.events)
     result = inspect(assistant(text))
-    end = None  # of what broke off, perhaps behind tokens and blanks
+    end = None  # where a form begins that two removals made
     for each in reversed(result.findings):
-        cut = any(each.start < at <= each.end for at in calls)
-        torn = any(each.start < at < each.end for at in thoughts)
-        behind = any(at <= each.start for at in calls)
-        broken = end is not None and not text[each.end : end].strip()
-        known = cut or torn or broken
-        assert known or (behind and not _in_parts(message)), "it needs repair"
+        met = sum(each.start <= at <= each.end for at in places) > 1
+        followed = end is not None and not text[each.end : end].strip()
+        assert met or followed, "it needs repair"
         end = each.start
     assert result.malformed == bool(result.findings)
 
 
-def _in_parts(message: Message) -> list[Finding]:
-    """The findings in a message of which each part stands where it came."""
-    parts: list[dict[str, Any]] = []
-    for block in message.blocks or ():
-        if block.type == "text":
-            parts.append({"type": "text", "text": block.text})
-        elif block.type == "tool-call":
-            call = {"id": f"c{block.block}", "name": "f", "input": {}}
-            parts.append({"type": "tool_use", **call})
-    return inspect(assistant(parts)).findings
-
-
-def _empty_thoughts(events: list[Event]) -> list[int]:
-    """How much text stood before each delimiter behind which no reasoning came."""
-    places: list[int] = []
-    size = 0
-    delimited = False
+def _removals(events: list[Event]) -> list[int]:
+    """How much visible text stands before each piece that was taken out of it."""
+    moved = {
+        n: each.to for each in events if each.type == "reclassify" for n in each.blocks
+    }
+    shown: list[Span] = []
+    gone: list[Span] = []
     for event in events:
-        if isinstance(event, ReasoningDelta):
-            if delimited:
-                places.pop()
-            delimited = False
-        elif isinstance(event, TextDelta):
-            size += len(event.text)
-        elif isinstance(event, Diagnostic) and event.message == _DELIMITER:
-            places.append(size)
-            delimited = True
-    return places
-
-
-def _places(message: Message, of: str) -> list[int]:
-    """How much text stands before each block of a type."""
-    places, size = [], 0
-    for block in message.blocks or ():
-        if block.type == "text":
-            size += len(block.text)
-        elif block.type == of:
-            places.append(size)
-    return places
+        span = getattr(event, "span", None)
+        channel = _CHANNELS.get(event.type)
+        if span is not None:
+            visible = channel and moved.get(event.block, channel) == "text"
+            (shown if visible else gone).append(span)
+    return [
+        sum(min(end, at) - start for start, end in shown if start < at)
+        for at, _ in gone
+    ]
