@@ -33,8 +33,8 @@ class ResultWatch:
         if splitter is None:
             return
         self._found += _results(splitter.push(text))
-        if not splitter.visible.start and not splitter.holds:
-            self._splitter = None  # the answer has begun: no result can come
+        if splitter.has_begun and not splitter.holds:
+            self._splitter = None  # the answer has begun
 
     def flush(self, *, followed: bool) -> int:
         if self._splitter is not None:

@@ -19,8 +19,7 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
-from sidecar.text.lexicon import Lexicon, Vocabulary
-from sidecar.text.rereading import TwiceSplitter
+from sidecar.text.rereading import Rereading
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
@@ -48,12 +47,12 @@ class Surroundings:
     outlet: Outlet
     tools: dict[str, Tool] | None
 
-    def answer(self) -> TwiceSplitter:
-        """The splitter for the answer of a new choice."""
+    def answer(self) -> Rereading:
+        """What reads the text of a new choice."""
         opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
-        return TwiceSplitter(
+        return Rereading(
             self._splitter(starts_open=opens, likely_open=likely),
-            self.shown(),
+            self.shown,
         )
 
     def shown(self) -> Splitter:

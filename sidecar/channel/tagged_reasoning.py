@@ -17,8 +17,7 @@ from attrs import define, field
 from sidecar.channel.native_reasoning import Collapsed, SameText
 from sidecar.events import Reclassify, Retract
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.in_reasoning import FORMED
-from sidecar.text.pieces import Piece, merged
+from sidecar.text.pieces import FORMED, Piece, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
     from sidecar.channel.native_reasoning import NativeText
     from sidecar.channel.setup import Surroundings
-    from sidecar.forms.grammar import Extent
-    from sidecar.text.rereading import TwiceSplitter
+    from sidecar.forms.grammar import Part
+    from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
 
 REMOVALS = {
@@ -66,13 +65,14 @@ class TaggedReasoning:
         self,
         choice: int,
         shared: Surroundings,
-        answer: TwiceSplitter,
+        answer: Rereading,
         mirrors: NativeText,
         blocks: Blocks,
     ) -> None:
         self.choice = choice
         self.policy = shared.policy.reasoning
-        self.max_held = answer.first.max_held
+        self.max_held = shared.options.limits.max_held_chars
+        self._longest = shared.lexicon.literals.longest
         self.answer = answer
         self.blocks = blocks
         self.outlet = shared.outlet
@@ -175,8 +175,8 @@ class TaggedReasoning:
     def _sent(self, block: _Block, number: int, text: str) -> None:
         if number not in block.sent[-1:]:
             block.sent.append(number)
-        if len(block.head) < self.answer.first.literals.longest:
-            block.head += text[: self.answer.first.literals.longest]
+        if len(block.head) < self._longest:
+            block.head += text[: self._longest]
         block.shown = block.shown or not text.isspace()
         if not self._is_second:
             self._same = self._same or SameText()
@@ -237,20 +237,17 @@ class TaggedReasoning:
         return self._native
 
     def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Whether the visible text would need repair with these blocks in it.
-
-        See text rule 7.4. All of it is read, or its end where texts are not kept.
-        """
-        builder, state = self.outlet.builder, self.answer.second.visible.state()
+        """Would the visible text need repair with these blocks in it (contract 7.3)?
+        All of it is read, or its end where texts are not kept."""
+        builder, state = self.outlet.builder, self.answer.shown()
         if builder.parts:
             text, start = builder.text_with(self.choice, numbers)
-        elif self.answer.first.quoted:
+        elif self.answer.first.has_quoted:
             return True
         else:
             text, start = state[1] + block.head, len(state[1])
         probe = self._shared.shown()
-        probe.visible.resume(state)
-        probe.border = True  # an opener was taken out right before
+        probe.resume((0, {}, True, state), 0)  # an opener was taken out right before
         if _removals(probe, text[start:]):
             return True
         new = _removals(self._shared.shown(), text)

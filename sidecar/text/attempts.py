@@ -1,122 +1,116 @@
-"""The buffer of a channel, and the candidates in it: what the splitter is built on.
+"""Candidates for forms: what is tried, and where nothing may be tried again.
 
-`FormScanner` holds the text that is not decided yet. A candidate takes the text out of
-the buffer while it is open; what it was is put back once that is known, so that the
-same steps go over it, with no candidate before ``free`` (contract 7.7).
+While a candidate is open it has the text. What failed is text again and goes back into
+the buffer, where the same steps read it, but none of its characters begins the same
+candidate twice: that is why time is linear. Example: ``[TOOL_CALLS]f(x`` fails at
+``(``, so no candidate begins before it, ``[TOOL_CALLS]`` is shown, and a closer that
+the call would have had is text as well: it is owed.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from sidecar.forms.candidate import Candidate, Failed, Taken
+from sidecar.forms.candidate import Candidate, Failed
 from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
-    from sidecar.forms.candidate import Opening
-    from sidecar.forms.grammar import Context
-    from sidecar.text.lexicon import Lexicon
-    from sidecar.text.pieces import Pieces
+    from sidecar.forms.candidate import Opening, Taken
+    from sidecar.text.buffer import Buffer
+    from sidecar.text.lexicon import Rules
+    from sidecar.text.tail import Tail
 
 
-class FormScanner:
-    """``taken``: for each piece of kind CALL, RESULT, CITE, SEEN and FAILED, in order,
-    what is known of it."""
+class Attempts:
+    """``candidate``: the open one. ``free``: before this position none may begin.
 
-    def __init__(
-        self, lexicon: Lexicon, context: Context, max_held: int, max_call: int
-    ) -> None:
-        self.lexicon = lexicon
-        self.delimiters = lexicon.delimiters
-        self.literals = lexicon.literals
-        self.context = context
-        self.max_held = max_held
-        self.max_call = max_call
-        self.buffer = ""
-        self.at = 0  # how much of the buffer is done
-        self.base = 0  # position of the buffer in the raw channel
-        self.depth = 0  # how many openers of reasoning are open
-        self.free = 0  # before this position no candidate may begin
-        self.freed_inside = False  # what was read up to there began in reasoning
+    ``freed_inside``: what was read up to there began in reasoning. ``cuts``: a call
+    that breaks off at the end of the text is one. ``owed``: how many closers are text,
+    in the answer and in reasoning.
+    """
+
+    __slots__ = (
+        *("_buffer", "_rules", "_tail"),
+        *("candidate", "cuts", "free", "freed_inside", "owed"),
+    )
+
+    def __init__(self, rules: Rules, buffer: Buffer, tail: Tail) -> None:
+        self._rules = rules
+        self._buffer = buffer
+        self._tail = tail
         self.candidate: Candidate | None = None
-        self.cuts = True  # a call that breaks off at the end is one
-        #: closers of what was left as text, in the answer and in reasoning
-        self._owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
-        self.taken: deque[Taken | Failed] = deque()
-        self.out: Pieces = []
+        self.free = 0
+        self.freed_inside = False
+        self.cuts = True
+        self.owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     @property
-    def _rest(self) -> str:
-        """The next characters, as many as a delimiter may have."""
-        return self.buffer[self.at : self.at + self.literals.longest]
+    def held(self) -> int:
+        """How many characters the open candidate has."""
+        return 0 if self.candidate is None else self.candidate.size
 
-    def _cut(self, kind: PieceKind, size: int) -> None:
-        start, end = self.at, self.at + size
-        piece = (kind, self.buffer[start:end], self.base + start, self.base + end)
-        self.out.append(piece)
-        self.at = end
+    @property
+    def is_free(self) -> bool:
+        """Whether a candidate may begin at the next character."""
+        return self._buffer.place >= self.free
 
-    def _limit(self, opening: Opening) -> int:
-        return self.max_call if opening.form.about == "calls" else self.max_held
-
-    def _try(self, openings: list[Opening]) -> None:
-        """A candidate begins here."""
-        start = self.base + self.at
-        limits = [self._limit(each) for each in openings]
+    def begin(self, openings: list[Opening], *, inside: bool) -> None:
+        """A candidate begins here; ``inside`` reasoning. A call has a limit of its own,
+        others have part in what may wait."""
+        calls, others = self._rules.max_call, self._tail.room
+        limits = [calls if each.form.about == "calls" else others for each in openings]
+        start, context = self._buffer.place, self._rules.context
         self.candidate = Candidate(
-            start, tuple(openings), self.context, limits, inside=self.depth > 0
+            start, tuple(openings), context, limits, inside=inside
         )
 
-    def _read_candidate(self, final: bool) -> bool:
-        """Gives the candidate all there is; False when it stays open."""
-        candidate = self.candidate
+    def read(self, *, final: bool) -> Taken | Failed | None:
+        """What the candidate is, with all the text there is; None: it stays open. Its
+        text is back in the buffer then."""
+        candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         candidate.cuts = self.cuts
-        verdict = candidate.push(self.buffer[self.at :], final=final)
-        self.at = len(self.buffer)
-        if verdict is None:
-            return False
-        self.candidate = None
-        self.buffer, self.base, self.at = candidate.raw, candidate.start, 0
-        if isinstance(verdict, Taken):
-            self._take_out(verdict)
-        else:
-            self._give_up(verdict)
-        return True
+        verdict = candidate.push(buffer.take(len(buffer)), final=final)
+        if verdict is not None:
+            self.candidate = None
+            buffer.put_back(candidate.raw, candidate.start)
+        return verdict
 
-    if TYPE_CHECKING:  # those that are built on this know what is around
-
-        def _take_out(self, taken: Taken) -> None: ...
-
-    def _give_up(self, failed: Failed) -> None:
-        """It was no form: its text is text again."""
-        restart = self.lexicon.restart(self.buffer, failed.position)
-        self.free, self.freed_inside = self.base + restart, self.depth > 0
+    def fail(self, failed: Failed, *, inside: bool) -> None:
+        """The candidate was no form: its text is text again."""
+        buffer = self._buffer
+        restart = self._rules.lexicon.restart(buffer.text, failed.position)
+        self.free, self.freed_inside = buffer.base + restart, inside
         if failed.full:
-            self.out.append((PieceKind.FULL, "", 0, 0))
+            buffer.mark(PieceKind.FULL)
+        seen = buffer.ahead(failed.position)
         if failed.code:
-            self.taken.append(failed)
-            self.out.append(
-                (PieceKind.FAILED, "", self.base, self.base + failed.position)
-            )
-        seen = self.buffer[: failed.position]
+            buffer.taken.append(failed)
+            start, end = buffer.base, buffer.base + failed.position
+            buffer.pieces.append((PieceKind.FAILED, "", start, end))
         closers = {each for opening in failed.openings for each in _owed(opening)}
-        for closer in closers:
-            if closer not in seen:
-                self.owed[closer] += 1
+        self.owed[inside].update(each for each in closers if each not in seen)
 
-    def _is_owed(self, closer: str) -> bool:
-        """``closer`` belongs to an opener that was left as text, and so is text."""
-        owed = self.owed
-        if not owed[closer]:
+    def leave(self, end: int) -> None:
+        """What stands before the position ``end`` of the answer is text."""
+        self.free, self.freed_inside = max(self.free, end), False
+
+    def is_owed(self, closer: str, *, inside: bool) -> bool:
+        """Whether ``closer`` belongs to an opener that was left as text, and so is text
+        itself; not where a new answer begins: what was left before is none of it."""
+        self.renew()
+        owed = self.owed[inside]
+        if self._tail.is_armed or not owed[closer]:
             return False
         owed[closer] -= 1
         return True
 
-    @property
-    def owed(self) -> Counter[str]:
-        return self._owed[self.depth > 0]
+    def renew(self) -> None:
+        """Forgets what was tried where a new answer has begun: that happens once."""
+        if self._tail.has_reopened():
+            self.free = 0
+            self.owed[False].clear()
 
 
 def _owed(opening: Opening) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Tool results at the answer's start, while it is not known what follows them.
 
 `LeadingResults` keeps the objects and the blanks between them. Visible text behind them
-makes them repeated results, the end of the text makes them the answer (contract 7.6).
+makes them repeated results, the end of the text makes them the answer. Example:
+``{"success": true}`` waits, and ``Done.`` right behind it makes it a result.
 """
 
 from __future__ import annotations
@@ -14,34 +15,32 @@ if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
     from sidecar.forms.repeated_results import EchoRules
 
-Item: TypeAlias = "tuple[str, int, Taken | None]"
-"""Text, its absolute position, and what is known of it; None: blanks."""
+Leading: TypeAlias = "tuple[str, int, Taken | None]"
+"""Text, its position, and what is known of it; None: blanks."""
 
 
 class LeadingResults:
     """``held``: code points; ``items`` in their order."""
 
+    __slots__ = ("_rules", "held", "items")
+
     def __init__(self, rules: EchoRules) -> None:
-        self.rules = rules
-        self.items: list[Item] = []
+        self._rules = rules
+        self.items: list[Leading] = []
         self.held = 0
 
-    def add(self, text: str, start: int, taken: Taken | None = None) -> None:
+    def push(self, text: str, start: int, taken: Taken | None = None) -> None:
+        """A result waits, or blanks behind one."""
         self.items.append((text, start, taken))
         self.held += len(text)
 
     def is_echo(self) -> bool:
         """Visible text follows: are the objects repeated results?"""
-        known = (taken for _, _, taken in self.items)
-        values = [taken.content for taken in known if taken]
+        values = [taken.content for _, _, taken in self.items if taken]
         glued = self.items[-1][2] is not None
-        return glued or self.rules.proves(values)
-
-    def take(self) -> list[Item]:
-        items, self.items, self.held = self.items, [], 0
-        return items
+        return glued or self._rules.proves(values)
 
 
 def is_leading(taken: Taken) -> bool:
-    """Whether it is a result that what follows decides (contract 7.6)."""
+    """Whether it is a result that what follows decides."""
     return taken.kind is PieceKind.RESULT and taken.opening.form.place == "start"

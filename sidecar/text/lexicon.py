@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from attrs import frozen
 
 from sidecar.forms.candidate import Opening
-from sidecar.forms.literals import Delimiters, Literals
+from sidecar.forms.literals import Delimiters, Literals, rebuilt
 from sidecar.text.code import BLANKS
 from sidecar.text.fast_path import anywhere, line_gates
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from sidecar.forms.form import Dialect
+    from sidecar.forms.grammar import Context
+
+Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
 Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, and whether each was named by the host or by the model's profile."""
@@ -161,6 +166,23 @@ class Lexicon:
             return []  # a delimiter or a mark
         return found + [each for each in openings if not _is_outdone(each, found)]
 
+    def delimiter_at(self, text: str, at: int) -> str:
+        """The delimiter with which a longer literal begins that is text here."""
+        match = self.delimiters.any.match(text, at)
+        assert match is not None  # the caller knows
+        return match[0]
+
+    def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int | None:
+        """How much of ``literal`` at ``at`` is text, since the rest of it begins a
+        delimiter; 0: no delimiter begins in it, None: that takes more text to know."""
+        size = self.delimiters.size_without(literal)
+        if size in (0, len(literal)):
+            return 0
+        after = at + len(literal)
+        rest = text[after : after + self.literals.longest]
+        found = rebuilt(self.delimiters, literal, rest, final=final)
+        return size if found else found
+
     def restart(self, raw: str, position: int) -> int:
         """Where candidates may begin again in ``raw``, which failed at ``position``.
 
@@ -178,6 +200,19 @@ class Lexicon:
         if line and any(one.startswith(rest) for one in self._heads.get(rest[0], ())):
             return min(found, at)
         return found
+
+
+@frozen
+class Rules:
+    """By what a channel is read. ``max_held`` and ``max_call`` are code points,
+    ``native``: the channel is a provider's own reasoning field."""
+
+    lexicon: Lexicon
+    context: Context
+    scope: Scope
+    max_held: int
+    max_call: int
+    native: bool
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Piece: TypeAlias = tuple[PieceKind, str, int, int]
 Pieces: TypeAlias = list[Piece]
 
+FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
+"""Kinds of pieces that have a `Taken`."""
+
 _MERGED = {PieceKind.TEXT, PieceKind.REASONING}
 
 

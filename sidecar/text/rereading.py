@@ -1,16 +1,16 @@
 """The answer, read twice: what a removal brought together may be a form of its own.
 
-`TwiceSplitter` has the verbs of `Splitter` and gives the same pieces. What the first
-reading shows is read by a second one, which knows nothing of what was taken out: so the
-visible text is what repair would leave of it (design, invariant 9). Positions stay
-those of the raw channel.
+`Rereading` puts two splitters in series and has the verbs of one. The second reads what
+the first shows and knows nothing of what was taken out: so the visible text is what
+repair would leave of it. Example: of ``<tool<think>x</think>_call>`` the first reading
+shows ``<tool_call>``, and the second takes that out. Positions stay those of the raw
+channel.
 
 Where nothing is taken out the second reading changes nothing, since what a text is read
-as does not depend on how it comes. So while both readings know the same, the second one
-waits: it goes on from where the first has been before that held or took something out.
-
-What order needs is decided where reasoning, a call or a new answer stands: the second
-reading never holds text back behind them.
+as does not depend on how it comes. So it sleeps until something is, and again once both
+readings know the same: it is woken where the first was before that held or took
+something out. What order needs is decided where reasoning, a call or a new answer
+stands: the second reading never holds text back behind them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sidecar.forms.candidate import Taken
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.in_reasoning import FORMED
-from sidecar.text.pieces import Pieces, merged
+from sidecar.text.pieces import FORMED, Pieces, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sidecar.forms.candidate import Failed
     from sidecar.text.fast_path import Gate, Gates
@@ -40,19 +39,20 @@ _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER, PieceKind.ENTER_MID)
 """What stands where reasoning begins."""
 
 
-class TwiceSplitter:
-    """``first`` reads the channel, ``second`` what that shows; ``taken`` belongs to the
-    pieces of both."""
+class Rereading:
+    """``first`` reads the channel; ``make`` gives what reads what that shows, once it
+    is needed. ``taken`` belongs to the pieces of both."""
 
-    def __init__(self, first: Splitter, second: Splitter) -> None:
+    def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first
-        self.second = second
         self.taken: deque[Taken | Failed] = deque()
         self.gate: Gate | None = None
+        self._make = make
+        self._second: Splitter | None = None
         self._places = _Places()
         self._full = 0  # holds of the first reading that the second has not met
-        self._alike = False  # the second reading waits, and holds nothing
-        self._since = 0  # where it does, in the raw channel
+        self._asleep = True
+        self._since = 0  # where the second fell asleep, in the raw channel
         self._state: State | None = None  # of the first, before what that holds
 
     @property
@@ -64,70 +64,42 @@ class TwiceSplitter:
         return self.first.depth
 
     @property
-    def holds(self) -> bool:
-        """Whether anything is held back."""
-        return self.first.holds or self.second.holds
+    def second(self) -> Splitter:
+        """The second reading; it knows nothing while it sleeps."""
+        if self._second is None:
+            self._second = self._make()
+        return self._second
 
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return self.first.held + self.second.held
+        return self.first.held + (0 if self._asleep else self.second.held)
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is held back."""
+        return self.held > 0
+
+    def shown(self) -> tuple[Any, ...]:
+        """What is known of what was shown; nothing may be held."""
+        return (self.first if self._asleep else self.second).state()[-1]
 
     def push(self, text: str) -> Pieces:
-        if self._alike:
+        """The pieces that ``text`` decides."""
+        if self._asleep:
             self._state = self._state or self.first.state()
             out = self.first.push(text)
             if out:
                 out = self._go_on(out)
         else:
-            out = self._both(self.first.push(text))
+            out = self._read_both(self.first.push(text))
         self._watch()
         return out
-
-    def _go_on(self, pieces: Pieces) -> Pieces:
-        """Pieces come while the second reading waits, which it may where all is text.
-        If more is held, it has to look whether it would hold some of that text."""
-        for piece in pieces:
-            if piece[0] is not PieceKind.TEXT:
-                self._resume()
-                return self._both(pieces)
-        if not self.first.holds:
-            self._state = None
-            return pieces
-        self._resume()
-        out = self._both(pieces)
-        if not self.second.holds:
-            self._alike, self._since = True, pieces[-1][3]
-            self._state = self._since, *self.second.state()[1:]
-        return out
-
-    def _both(self, pieces: Pieces) -> Pieces:
-        """What the second reading, which is up to date, makes of the first."""
-        out = self._read(pieces)
-        self._fall_asleep()
-        return out
-
-    def _fall_asleep(self) -> None:
-        """The second reading waits again where it would read on as the first does."""
-        if not self.second.holds:
-            self._places.forget()
-            if self.first.reads_like(self.second):
-                self._alike, self._since = True, self.first.base
-
-    def _resume(self) -> None:
-        """The second reading waits no longer."""
-        if self._alike:
-            state = self._state or self.first.state()
-            self._alike, self._state = False, None
-            if state[0] > self._since:
-                self._places.add(self._since, state[0])
-                self._places.forget()
-            self.second.resume(state, state[0] - self._since)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         pieces = self.first.passed(text)
-        if pieces and not (self.first.depth or self._alike):
+        if pieces and not (self.first.depth or self._asleep):
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
             self._fall_asleep()
@@ -136,17 +108,21 @@ class TwiceSplitter:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
-        self._resume()
-        out = self._read(self.first.flush(followed=followed))
-        self._again(self.second.flush(followed=followed), out)
-        self.gate = None
+        if self._asleep:
+            self._state = self._state or self.first.state()
+        out = self.first.flush(followed=followed)
+        if out or not self._asleep:
+            self._wake()
+            out = self._read(out)
+            self._read_again(self.second.flush(followed=followed), out)
+        self._state = self.gate = None
         return out
 
     def call(self) -> None:
         """A structured call stands here (see `Splitter`)."""
-        self._resume()
         self.first.call()
-        self.second.call()
+        if not self._asleep:
+            self.second.call()
 
     def native_begins(self) -> None:
         """Native reasoning has come (see `Splitter`)."""
@@ -155,12 +131,56 @@ class TwiceSplitter:
 
     def _watch(self) -> None:
         """Plain text passes where it would in both readings."""
-        first, second = self.first, self.second
+        first = self.first
         self.gate = first.gate
-        if not (first.depth or self._alike) and (
-            second.gate is not first.gate or second.gates is not first.gates
-        ):
-            self.gate = None
+        if not (first.depth or self._asleep):
+            second = self.second
+            if second.gate is not first.gate or second.gates is not first.gates:
+                self.gate = None
+
+    # Awake or asleep
+
+    def _go_on(self, pieces: Pieces) -> Pieces:
+        """Pieces come while the second reading sleeps, which it may where all is text.
+        If more is held, it has to look whether it would hold some of that text."""
+        for piece in pieces:
+            if piece[0] is not PieceKind.TEXT:
+                self._wake()
+                return self._read_both(pieces)
+        if not self.first.holds:
+            self._state = None
+            return pieces
+        self._wake()
+        out = self._read_both(pieces)
+        if not (self._asleep or self.second.holds):
+            self._asleep, self._since = True, pieces[-1][3]
+            self._state = self._since, *self.second.state()[1:]
+        return out
+
+    def _read_both(self, pieces: Pieces) -> Pieces:
+        """What the second reading, which is awake, makes of the first."""
+        out = self._read(pieces)
+        self._fall_asleep()
+        return out
+
+    def _fall_asleep(self) -> None:
+        """The second reading sleeps where it would read on as the first does."""
+        if not self.second.holds:
+            self._places.forget()
+            if self.first.reads_like(self.second):
+                self._asleep, self._since = True, self.first.position
+
+    def _wake(self) -> None:
+        """The second reading knows what the first did, before that held anything."""
+        if self._asleep:
+            state = self._state or self.first.state()
+            self._asleep, self._state = False, None
+            if state[0] > self._since:
+                self._places.add(self._since, state[0])
+                self._places.forget()
+            self.second.resume(state, state[0] - self._since)
+
+    # What both say
 
     def _read(self, pieces: Pieces) -> Pieces:
         out: Pieces = []
@@ -168,14 +188,14 @@ class TwiceSplitter:
             kind = piece[0]
             if kind is PieceKind.TEXT:
                 self._places.add(piece[2], piece[3])
-                self._again(self.second.push(piece[1]), out)
+                self._read_again(self.second.push(piece[1]), out)
                 continue
             if kind in FORMED or kind in _TOLD:
                 self._take(self.first.taken.popleft(), out)
             elif kind in _REASONS:
-                self._again(self.second.flush(), out)
+                self._read_again(self.second.flush(), out)
             elif kind is PieceKind.REOPEN:
-                self._again([*self.second.flush(), *self.second.reopen()], out)
+                self._read_again([*self.second.flush(), *self.second.reopen()], out)
                 continue
             elif kind is PieceKind.FULL:
                 self._full += 1
@@ -183,12 +203,12 @@ class TwiceSplitter:
         return out
 
     def _take(self, taken: Taken | Failed, out: Pieces) -> None:
-        """What breaks off before a call is text (contract 7.7)."""
+        """What breaks off before a call is text."""
         if isinstance(taken, Taken) and taken.calls:
-            self._again(self.second.flush(cuts=False), out)
+            self._read_again(self.second.flush(cuts=False), out)
         self.taken.append(taken)
 
-    def _again(self, pieces: Pieces, out: Pieces) -> None:
+    def _read_again(self, pieces: Pieces, out: Pieces) -> None:
         """What the second reading says, at the places of the raw channel."""
         for piece in pieces:
             kind, text, _, _ = piece

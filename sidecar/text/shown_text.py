@@ -5,7 +5,7 @@ Before the first visible character blank lines, and blanks on the removal's own 
 when something was removed there. Nothing else is trimmed, ever. So blanks at the start
 of a line, and at the answer's start all of them, wait for the character that decides.
 
-`VisibleText` also knows what stands before a position (for rebuilt delimiters, and for
+`ShownText` also knows what stands before a position (for rebuilt delimiters, and for
 openers in mid-sentence) and sees the first visible character behind an orphan closer
 (contract 7.5).
 """
@@ -49,7 +49,7 @@ class Orphan(Enum):
     ARMED = 3
 
 
-class VisibleText:
+class ShownText:
     """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits."""
 
     __slots__ = (
@@ -284,14 +284,16 @@ class VisibleText:
 
     def state(self) -> tuple[Any, ...]:
         """All that is known of what was shown, where nothing waits."""
-        return _STATE(self), self.tail[-self.tail_size :], self.code.state()
+        tail, code = self.tail[-self.tail_size :], self.code.state()
+        return _STATE(self), tail, code, self.tail_at_call, self.code_at_call.state()
 
     def resume(self, state: tuple[Any, ...]) -> None:
         """Goes on where ``state`` was taken."""
-        known, self.tail, code = state
+        known, self.tail, code, self.tail_at_call, code_at_call = state
         for name, value in zip(_KNOWN, known, strict=True):
             setattr(self, name, value)
         self.code.resume(code)
+        self.code_at_call.resume(code_at_call)
 
     def call(self) -> None:
         """A structured call stands here."""

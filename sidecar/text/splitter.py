@@ -1,47 +1,64 @@
 """Who owns the next character of a channel: answer, reasoning or a written form.
 
-`Splitter` takes a channel's text in any slices and gives pieces (``pieces``),
-each decided at a position of the text, never at a slice's border: the same text gives
-the same pieces however it was cut (contract 7.1). Rules: contract 7.3 and 7.5 to 7.7.
+`Splitter` takes a channel's text in any slices and gives pieces (`pieces`), each
+decided at a position of the text, never at a slice's border: the same text gives the
+same pieces however it was cut. Example: ``<th``, then ``ink>a</think>b``, gives the
+opener, ``a`` as reasoning, the closer, and ``b`` as text.
 
-It holds back only what cannot be decided yet: a proper prefix of a literal, a delimiter
-behind an unmatched backtick run, a closer in reasoning that may be quoted, a candidate
-for a call or a result, leading results, and the white space of ``shown_text``.
-``flush`` decides what is held as at the end of the text; the states of reasoning, fence
-and line go on. While ``gate`` is set, text in which nothing matters is one piece.
+It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of the
+answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
+decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
+a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
+tail. While ``gate`` is set, text in which nothing matters is one piece.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from attrs import evolve
+
+from sidecar.forms.candidate import Failed
 from sidecar.forms.grammar import Context
 from sidecar.forms.kinds import PieceKind
+from sidecar.text.attempts import Attempts
+from sidecar.text.buffer import Buffer
 from sidecar.text.code import Line
 from sidecar.text.fast_path import IN_FENCE, INDENT
-from sidecar.text.in_answer import AnswerScanner
-from sidecar.text.in_reasoning import Rules
+from sidecar.text.in_answer import InAnswer
+from sidecar.text.in_reasoning import InReasoning
+from sidecar.text.leading_results import is_leading
+from sidecar.text.lexicon import Rules, Scope
+from sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
+    from collections import deque
+
+    from sidecar.forms.candidate import Taken
     from sidecar.text.fast_path import Gate
-    from sidecar.text.in_reasoning import Scope
     from sidecar.text.lexicon import Lexicon
     from sidecar.text.pieces import Pieces
 
-State: TypeAlias = tuple[int, dict[str, int], tuple[Any, ...]]
-"""A position, the closers that are text, and what is known of what was shown."""
+State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
+"""A position, the closers that are text, whether something was taken out right before,
+and what is known of what was shown."""
 
 _STEP = 2048
 """Code points that are taken into the buffer at once."""
 
 
-class Splitter(AnswerScanner):
+class Splitter:
     """Splits one channel: ``push(text)``, ``flush()``; both give pieces.
 
     ``native`` is for a provider's own reasoning field: all of it is reasoning, and
     delimiters are only removed; so they are where it ``thinks`` not, and nothing is
     reasoning.
     """
+
+    __slots__ = (
+        *("_answer", "_attempts", "_buffer", "_reasoning", "_rules", "_tail"),
+        *("gate", "gates"),
+    )
 
     def __init__(
         self,
@@ -57,143 +74,239 @@ class Splitter(AnswerScanner):
         thinks: bool = True,
     ) -> None:
         context = context or Context()
-        super().__init__(Rules(lexicon, context, scope, max_held, max_call, native))
-        self.reopens = starts_open == "auto"
-        self.likely_open = likely_open
-        self.thinks = thinks
-        self.depth = 1 if native or starts_open == "open" else 0
-        self.implicit = self.depth == 1
+        self._rules = rules = Rules(lexicon, context, scope, max_held, max_call, native)
+        self._buffer = buffer = Buffer()
+        self._tail = tail = Tail(rules, buffer)
+        self._attempts = attempts = Attempts(rules, buffer, tail)
+        self._reasoning = reasoning = InReasoning(rules, buffer, attempts)
+        self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
+        self._answer.reopens = starts_open == "auto"
+        self._answer.likely = likely_open
+        self._answer.thinks = thinks
+        reasoning.depth = 1 if native or starts_open == "open" else 0
+        reasoning.implicit = reasoning.depth == 1
         self.gates = lexicon.gates  # for plain text from here on
         self.gate: Gate | None = None
-        if self.depth and not native:
-            self.out.append((PieceKind.ENTER, "", 0, 0))
+        if reasoning.depth and not native:
+            buffer.mark(PieceKind.ENTER)
 
     def push(self, text: str) -> Pieces:
+        """The pieces that ``text`` decides."""
         if self.gate is not None and not self.gates.matters(self.gate, text):
             return self.passed(text)
         # In bounded steps, because each step through the buffer copies its rest.
         for at in range(0, len(text), _STEP):
-            self.buffer += text[at : at + _STEP]
-            self._take(final=False)
-        return self._give()
+            self._buffer.text += text[at : at + _STEP]
+            self._read(final=False)
+        return self._buffer.give()
 
     def flush(self, *, followed: bool = False, cuts: bool = True) -> Pieces:
-        """Decides what is held as at the end of the text.
+        """Decides what is held as at the end of the text; the states of reasoning,
+        fence and line go on.
 
         ``followed``: something visible follows that is not text; ``cuts``: a call that
         breaks off here is one.
         """
-        self.cuts = cuts
-        self._take(final=True)
-        self.cuts = True
-        if (results := self._results) is not None:
-            self._decide(followed and results.is_echo())
-            self._take(final=True)
-        self._end_trailing(followed=False)
-        self.visible.flush(self.out)
-        self.border, self.gate = True, None
-        return self._give()
-
-    def call(self) -> None:
-        """A structured call stands here; text before it is never reclassified."""
-        self.visible.call()
-        self.orphans = 0
-
-    def reopen(self) -> Pieces:
-        """What was shown since the last call is reasoning: a new answer starts here."""
-        self.visible.begin(self.out)
-        return self._give()
-
-    def native_begins(self) -> None:
-        """Native reasoning has come: no closer makes visible text reasoning any more,
-        and a block that only the template would have opened is not there."""
-        self.reopens = False
-        if self.implicit and self.out:  # the template's opener, not given yet
-            self.depth, self.implicit = 0, False
-            self.out.clear()
-            self._watch()
-
-    def state(self) -> State:
-        """By what text is read from here on, where nothing is held."""
-        return self.base, dict(self._owed[0]), self.visible.state()
-
-    def resume(self, state: State, size: int) -> None:
-        """Goes on from ``state``, as if it had shown ``size`` code points more."""
-        _, owed, visible = state
-        self.base += size
-        self._owed[0].clear()
-        self._owed[0].update(owed)
-        self.visible.resume(visible)
-        self._watch()
-
-    def reads_like(self, other: Splitter) -> bool:
-        """Whether both read text alike from here on, until something is taken out of
-        it; never while something is held."""
-        if self.depth or other.depth or self.border or other.border:
-            return False
-        if self.holds or other.holds or self._owed[0] != other._owed[0]:
-            return False
-        return self.visible.state() == other.visible.state()
-
-    def _watch(self) -> None:
-        """Sets what to look for in text that may pass untouched (the fast path)."""
-        self.gate = None
-        if self.buffer or self.border or self.candidate or self.trailing:
-            return
-        if self.visible.limit <= INDENT:  # blanks that pass may have to wait
-            return
-        if self.depth:
-            self.gates = self.lexicon.thought
-            self.gate = None if self.skip_break else self.gates.inside
-            return
-        code = self.visible.code
-        if code.in_code_line and self.visible.fences_pass:
-            self.gates = IN_FENCE
-            begins = code.line is Line.FENCED_PREFIX
-            gate = IN_FENCE.begins if begins else IN_FENCE.inside
-            self.gate = None if self.visible.waits else gate
-            return
-        self.gates = self.lexicon.gates
-        if self.visible.begins_line and code.begins_line:
-            self.gate = self.gates.begins
-        elif self.visible.goes_on:
-            self.gate = self.gates.on(code.line)
+        tail = self._tail
+        self._attempts.cuts = cuts
+        self._read(final=True)
+        self._attempts.cuts = True
+        if tail.leading is not None:
+            tail.decide(echo=followed and tail.leading.is_echo())
+            self._read(final=True)
+        tail.end_trailing(followed=False)
+        tail.shown.flush(self._buffer.pieces)
+        self._buffer.border, self.gate = True, None
+        return self._buffer.give()
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         if not text:
             return []
-        start = self.base
-        self.base = end = start + len(text)
+        start = self._buffer.base
+        self._buffer.base = end = start + len(text)
         self.gate = self.gates.after(text, self.gate)
-        if self.depth:
-            self._note(text)
+        if self._reasoning.depth:
+            self._reasoning.note(text)
             return [(PieceKind.REASONING, text, start, end)]
-        self.visible.passed(text)
+        self._tail.shown.passed(text)
         return [(PieceKind.TEXT, text, start, end)]
 
-    def _give(self) -> Pieces:
-        out, self.out = self.out, []
-        return out
+    # What others know of the channel
 
-    def _take(self, *, final: bool) -> None:
-        while self._step(final):
-            pass
-        self.base += self.at
-        self.buffer, self.at = self.buffer[self.at :], 0
-        self._watch()
+    def call(self) -> None:
+        """A structured call stands here; text before it is never reclassified."""
+        self._tail.shown.call()
+        self._answer.orphans = 0
+
+    def reopen(self) -> Pieces:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        self._tail.shown.begin(self._buffer.pieces)
+        return self._buffer.give()
+
+    def native_begins(self) -> None:
+        """Native reasoning has come: no closer makes visible text reasoning any more,
+        and a block that only the template would have opened is not there."""
+        self._answer.reopens = False
+        reasoning = self._reasoning
+        if reasoning.implicit and self._buffer.pieces:  # its opener, not given yet
+            reasoning.depth, reasoning.implicit = 0, False
+            self._buffer.pieces.clear()
+            self._watch()
+
+    # How text is read from here on
+
+    @property
+    def taken(self) -> deque[Taken | Failed]:
+        """For each piece of kind CALL, RESULT, CITE, SEEN and FAILED, in order, what is
+        known of it."""
+        return self._buffer.taken
+
+    @property
+    def depth(self) -> int:
+        """How many openers of reasoning are open; 0: what comes is the answer."""
+        return self._reasoning.depth
+
+    @property
+    def position(self) -> int:
+        """How much of the channel is decided, in code points."""
+        return self._buffer.base
+
+    @property
+    def has_quoted(self) -> bool:
+        """Whether a quoted closer was left in reasoning."""
+        return self._reasoning.quoted
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the answer has a visible character that is not blank."""
+        return not self._tail.shown.start
 
     @property
     def holds(self) -> bool:
         """Whether anything is held back."""
-        if self.buffer or self.visible.held or self.trailing or self.candidate:
-            return True
-        return self.chain is not None and bool(self.chain.items)
+        return self.held > 0
 
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        held = len(self.buffer) + self.visible.held + self.trailing.held
-        if self.candidate is not None:
-            held += self.candidate.size
-        return held if self.chain is None else held + self.chain.held
+        return len(self._buffer) + self._tail.held + self._attempts.held
+
+    def state(self) -> State:
+        """By what text is read from here on, where nothing is held."""
+        buffer, owed = self._buffer, dict(self._attempts.owed[False])
+        return buffer.base, owed, buffer.border, self._tail.shown.state()
+
+    def resume(self, state: State, size: int) -> None:
+        """Goes on from ``state``, as if it had shown ``size`` code points more."""
+        _, owed, self._buffer.border, shown = state
+        self._buffer.base += size
+        self._attempts.owed[False].clear()
+        self._attempts.owed[False].update(owed)
+        self._tail.shown.resume(shown)
+        self._watch()
+
+    def reads_like(self, other: Splitter) -> bool:
+        """Whether both read text alike from here on, until something is taken out of
+        it; never while something is held."""
+        if self.depth or other.depth or self.holds or other.holds:
+            return False
+        return self.state()[1:] == other.state()[1:]
+
+    def _watch(self) -> None:
+        """Sets what to look for in text that may pass untouched (the fast path)."""
+        tail, attempts, lexicon = self._tail, self._attempts, self._rules.lexicon
+        shown = tail.shown
+        self.gate = None
+        if self._buffer.text or self._buffer.border or attempts.candidate:
+            return
+        if tail.trailing or shown.limit <= INDENT:  # blanks that pass may have to wait
+            return
+        if self._reasoning.depth:
+            self.gates = lexicon.thought
+            self.gate = None if self._reasoning.skip_break else self.gates.inside
+            return
+        code = shown.code
+        if code.in_code_line and shown.fences_pass:
+            self.gates = IN_FENCE
+            begins = code.line is Line.FENCED_PREFIX
+            gate = IN_FENCE.begins if begins else IN_FENCE.inside
+            self.gate = None if shown.waits else gate
+            return
+        self.gates = lexicon.gates
+        if shown.begins_line and code.begins_line:
+            self.gate = self.gates.begins
+        elif shown.goes_on:
+            self.gate = self.gates.on(code.line)
+
+    # Steps
+
+    def _read(self, *, final: bool) -> None:
+        while self._step(final):
+            pass
+        self._buffer.forget()
+        self._watch()
+
+    def _step(self, final: bool) -> bool:
+        """One step; False when nothing more can be done with what is there."""
+        depth = self._reasoning.depth
+        if self._tail.refused:
+            self._reread()
+            return True
+        if self._attempts.candidate is not None:
+            went = self._read_candidate(final)
+        elif not len(self._buffer):
+            return False
+        else:
+            went = (self._reasoning if depth else self._answer).step(final=final)
+        if depth and not self._reasoning.depth:
+            self._tail.shown.removed()
+        return went
+
+    def _read_candidate(self, final: bool) -> bool:
+        """Gives the candidate all there is; False when it stays open."""
+        verdict = self._attempts.read(final=final)
+        if isinstance(verdict, Failed):
+            self._give_up(verdict)
+        elif verdict is not None:
+            self._take_out(verdict)
+        return verdict is not None
+
+    def _give_up(self, failed: Failed) -> None:
+        if failed.full and self._tail.leading is not None:
+            self._tail.decide(echo=False)  # as at the end
+            self._reread()
+        self._attempts.renew()
+        self._attempts.fail(failed, inside=self._reasoning.depth > 0)
+
+    def _take_out(self, taken: Taken) -> None:
+        buffer = self._buffer
+        if taken.kind is PieceKind.CALL and self._rules.context.calls == "report":
+            end = buffer.base + taken.end
+            buffer.taken.append(evolve(taken, raw=buffer.ahead(taken.end)))
+            buffer.pieces.append((PieceKind.SEEN, "", buffer.base, end))
+            self._attempts.free = end
+        elif self._reasoning.depth:
+            self._reasoning.take_out(taken)
+        elif is_leading(taken):
+            self._tail.hold_result(taken)
+        else:
+            self._answer.take_out(taken)
+
+    def _reread(self) -> None:
+        """Leading results are text: they are read again, and nothing of them begins a
+        candidate; reasoning may stand between them, and tokens behind them."""
+        buffer, tail = self._buffer, self._tail
+        refused, tail.refused = tail.refused, []
+        before = buffer.text, buffer.base, buffer.at
+        trailing, tail.trailing = tail.trailing, None
+        for text, start, _ in refused:
+            buffer.put_back(text, start)
+            self._attempts.free = start + len(text)
+            self._answer.restart(start)
+            while self._step(final=True):
+                pass
+        tail.end_trailing(followed=True)
+        tail.trailing = trailing
+        buffer.text, buffer.base, buffer.at = before
+        self._answer.restart(buffer.place)

@@ -1,26 +1,27 @@
-"""What waits for what follows it: stop tokens, blanks, and what was torn.
+"""The end of the answer: what is shown, and what waits behind it for what follows.
 
-`WaitingScanner` keeps them in ``trailing`` and decides them (``trailing``): as
-text when visible text follows, as protocol when the answer ends or a torn candidate is
-whole. It is told of everything that would be visible.
+Blanks at a line's start wait in ``shown`` for the character that decides whether they
+go with a removal; ``trailing`` stop tokens for visible text; ``leading`` results for
+the text that makes them repetitions. All of it has one budget: `Tail` says how much
+``room`` is left. Example: with a budget of 20, behind `` <|im_end|>`` nine more
+characters may wait.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.in_reasoning import ReasoningScanner
-from sidecar.text.shown_text import SPACE, Orphan, VisibleText
-from sidecar.text.trailing import Is, Trailing
+from sidecar.text.leading_results import LeadingResults
+from sidecar.text.shown_text import SPACE, Orphan, ShownText
+from sidecar.text.trailing import Trailing
 
 if TYPE_CHECKING:
+    from sidecar.forms.candidate import Taken
+    from sidecar.text.buffer import Buffer
     from sidecar.text.code import CodeState
-    from sidecar.text.in_reasoning import Rules
-    from sidecar.text.trailing import Item
-
-_SPACE = re.compile(f"[{SPACE}]*+")
+    from sidecar.text.leading_results import Leading
+    from sidecar.text.lexicon import Rules
 
 SHOWN = 256
 """So much is known of what was shown, or as much as a literal may have."""
@@ -29,114 +30,183 @@ TAIL = 512
 """So much is known of what waits, or as much as a literal may have."""
 
 
-class WaitingScanner(ReasoningScanner):
-    """``visible`` takes what is shown, ``trailing`` what waits."""
+class Tail:
+    """``shown`` takes what is visible; ``trailing`` and ``leading`` are None where
+    nothing waits there; ``refused`` are leading results that are text after all."""
 
-    def __init__(self, rules: Rules) -> None:
-        super().__init__(rules)
-        longest, passes = rules.lexicon.literals.longest, rules.scope != "everywhere"
-        self.visible = VisibleText(
-            rules.max_held, max(longest, SHOWN), fences_pass=passes
-        )
-        self.trailing = Trailing(max(longest, TAIL))
+    __slots__ = ("_buffer", "_rules", "leading", "refused", "shown", "trailing")
 
-    if TYPE_CHECKING:  # `ShownScanner` has it
+    def __init__(self, rules: Rules, buffer: Buffer) -> None:
+        self._rules = rules
+        self._buffer = buffer
+        size = max(rules.lexicon.literals.longest, SHOWN)
+        passes = rules.scope != "everywhere"
+        self.shown = ShownText(rules.max_held, size, fences_pass=passes)
+        self.trailing: Trailing | None = None
+        self.leading: LeadingResults | None = None
+        self.refused: list[Leading] = []
 
-        @property
-        def _held_before(self) -> int: ...
+    # What waits
 
-    def _blanks(self) -> int:
-        match = _SPACE.match(self.buffer, self.at)
-        return match.end() - self.at if match else 0
+    @property
+    def held(self) -> int:
+        """How many characters wait."""
+        held = self.shown.held
+        if self.trailing is not None:
+            held += self.trailing.held
+        return held if self.leading is None else held + self.leading.held
 
-    def _waits(self, end: int) -> bool:
-        """Blanks behind trailing tokens wait with them; False: visible text follows."""
-        blanks = min(self._blanks(), end - self.at)
-        room = self.max_held - self._held_before - self.trailing.held
-        room = min(blanks, max(room, 0))
+    @property
+    def room(self) -> int:
+        """How many more may wait."""
+        return max(self._rules.max_held - self.held, 0)
+
+    def hold_token(self, size: int) -> bool:
+        """What stands here is text only if visible text follows, so it waits; False:
+        there is no room for it."""
+        if size > self.room:
+            self._buffer.mark(PieceKind.FULL)
+            self.end_trailing(followed=True)
+            return False
+        if self.trailing is None:
+            self.trailing = Trailing(max(self._rules.lexicon.literals.longest, TAIL))
+        start = self._buffer.place
+        self.trailing.push(self._buffer.take(size), start, token=True)
+        return True
+
+    def hold_result(self, taken: Taken) -> None:
+        """What stands here is a result only if visible text follows, so it waits."""
+        rules, start = self._rules.context.echo, self._buffer.place
+        assert rules is not None  # else nothing reads results
+        self.leading = self.leading or LeadingResults(rules)
+        self.leading.push(self._buffer.take(taken.end), start, taken)
+
+    # What is shown and what is not
+
+    def show(self, size: int) -> None:
+        """Shows the next ``size`` characters, or lets them wait; they stay where they
+        are if leading results are refused, which have to be read first."""
+        if self.trailing is not None:
+            size -= self._wait(size)
+            if not size:
+                return
+        if self.leading is not None:
+            self._follow(size)
+            return
+        self.end_trailing(followed=True)
+        start = self._buffer.place
+        self.shown.write(self._buffer.take(size), start, self._buffer.pieces)
+
+    def _wait(self, size: int) -> int:
+        """Blanks behind trailing tokens wait with them; gives how many of them."""
+        assert self.trailing is not None  # the caller looked
+        blanks = min(self._buffer.blanks(), size)
+        room = min(blanks, self.room)
         if room:
-            waits = self.buffer[self.at : self.at + room]
-            self.trailing.blanks(waits, self.base + self.at)
-            self.at += room
+            start = self._buffer.place
+            self.trailing.push(self._buffer.take(room), start, token=False)
         if room < blanks:
-            self.out.append((PieceKind.FULL, "", 0, 0))
-        return self.at == end
+            self._buffer.mark(PieceKind.FULL)
+        return room
 
-    def _write_waited(self, items: list[Item]) -> None:
-        for item in items:
-            if item.text:
-                self.visible.write(item.text, item.start, self.out)
-            else:
-                self.visible.removed()
+    def _follow(self, size: int) -> None:
+        """Text follows the leading results: blanks wait with them, more decides."""
+        assert self.leading is not None  # the caller looked
+        blanks = 0 if self.trailing else min(self._buffer.blanks(), size)
+        room = min(blanks, self.room)
+        if room:
+            start = self._buffer.place
+            self.leading.push(self._buffer.take(room), start)
+        if room < blanks:
+            self._buffer.mark(PieceKind.FULL)
+            self.decide(echo=False)
+        elif room < size:
+            self.decide(echo=self.leading.is_echo())
+            if not self.refused:
+                self.show(size - room)
 
-    def _hold_token(self, size: int) -> None:
-        """What stands here is text only if visible text follows."""
-        text, start = self.buffer[self.at : self.at + size], self.base + self.at
-        if self.trailing.held + self._held_before + size > self.max_held:
-            self.out.append((PieceKind.FULL, "", 0, 0))
-            self._end_trailing(followed=True)
-            self._note_reopened()
-            self.free = max(self.free, start + size)  # it is text
-            self.freed_inside = False
+    def decide(self, *, echo: bool) -> None:
+        """The leading results, if any wait, are repetitions and go, or are refused."""
+        leading, self.leading = self.leading, None
+        items = [] if leading is None else leading.items
+        if not echo:
+            self.refused = items
             return
-        self.trailing.token(text, start)
-        self.at += size
-
-    @property
-    def _line_shown(self) -> bool:
-        """Whether something visible stands on this line, or may."""
-        return (self.trailing or self.visible).line_shown
-
-    @property
-    def _before(self) -> str:
-        """What stands before the next character, or may."""
-        return self.trailing.tail or self.visible.before
-
-    @property
-    def _code(self) -> CodeState:
-        """The state of code before the next character."""
-        return self.visible.code_ahead
-
-    def _remove(self, kind: PieceKind, size: int) -> None:
-        """Takes the next ``size`` characters out of the answer."""
-        self._cut(kind, size)
-        if self.trailing:
-            self.trailing.removal()
-        else:
-            self.visible.removed()
-        self.border = True
-
-    def _is_owed(self, closer: str) -> bool:
-        """Not where a new answer begins: what was left as text is none of it."""
-        self._note_reopened()
-        return self.visible.orphan is not Orphan.ARMED and super()._is_owed(closer)
-
-    def _note_reopened(self) -> None:
-        if self.visible.reopened:
-            self.visible.reopened = False
-            self.free = 0  # read again, but that happens once
-            self._owed[0].clear()
-
-    def _end_trailing(self, *, followed: bool) -> None:
-        if not self.trailing:
-            return
-        if followed:
-            self._write_waited(self.trailing.take())
-        else:
-            self._drop_trailing()
-
-    def _drop_trailing(self) -> None:
-        """The answer ends: the tokens go, with what stands between them; blanks behind
-        them stay."""
-        items = self.trailing.take()
-        tokens = [n for n, each in enumerate(items) if each.what is Is.TOKEN]
-        last = tokens[-1] if tokens else -1
-        for number, item in enumerate(items):
-            if item.what is Is.BLANKS and number > last:
-                self.visible.write(item.text, item.start, self.out)
+        for text, start, taken in items:
+            if taken is None:
+                self.shown.write(text, start, self._buffer.pieces)
                 continue
-            if item.text:
-                kind = PieceKind.BLANK if item.what is Is.BLANKS else PieceKind.MARK
-                end = item.start + len(item.text)
-                self.out.append((kind, item.text, item.start, end))
-            self.visible.removed()
+            piece = (PieceKind.RESULT, text, start, start + len(text))
+            self._buffer.taken.append(taken)
+            self._buffer.pieces.append(piece)
+            self.shown.removed()
+
+    def remove(self, kind: PieceKind, size: int) -> None:
+        """Takes the next ``size`` characters out of the answer."""
+        self._buffer.cut(kind, size)
+        if self.trailing is not None:
+            self.trailing.removed()
+        else:
+            self.shown.removed()
+        self._buffer.border = True
+
+    def end_trailing(self, *, followed: bool) -> None:
+        """Visible text has ``followed`` the trailing tokens, or the answer ends: then
+        they go, with what stands between them; blanks behind them stay."""
+        trailing, self.trailing = self.trailing, None
+        if trailing is None:
+            return
+        last = -1 if followed else trailing.last_token()
+        for number, (text, start, token) in enumerate(trailing.text()):
+            if text and number > last:
+                self.shown.write(text, start, self._buffer.pieces)
+                continue
+            if text:
+                kind = PieceKind.MARK if token else PieceKind.BLANK
+                self._buffer.pieces.append((kind, text, start, start + len(text)))
+            self.shown.removed()
+
+    # What stands before the next character
+
+    @property
+    def line_shown(self) -> bool:
+        """Whether something visible stands on this line, or may."""
+        return (self.trailing or self.shown).line_shown
+
+    @property
+    def before(self) -> str:
+        """What stands before the next character, or may."""
+        return self.shown.before if self.trailing is None else self.trailing.tail
+
+    @property
+    def last(self) -> str:
+        """The last character on this line that is not blank, or may stand there."""
+        if not self.line_shown:
+            return ""
+        waiting = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
+        return (waiting or self.shown.last)[-1:]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a line ends in what waits."""
+        return self.trailing is not None and self.trailing.breaks
+
+    @property
+    def code(self) -> CodeState:
+        """The state of code before the next character."""
+        return self.shown.code_ahead
+
+    @property
+    def is_start(self) -> bool:
+        """Whether the answer begins here."""
+        return self.trailing is None and (self.shown.start or self.is_armed)
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether visible text begins a new answer here."""
+        return self.shown.orphan is Orphan.ARMED
+
+    def has_reopened(self) -> bool:
+        """Whether a new answer has begun since this was last asked."""
+        reopened, self.shown.reopened = self.shown.reopened, False
+        return reopened

@@ -1,0 +1,92 @@
+"""The text of a channel that is not decided yet, and what was said of what was.
+
+`Buffer` alone slices text. Text comes in at its end and leaves at its front, either as
+a piece or into the hands of what makes it wait. Example: of ``Hello<thi`` at position
+0, ``cut(TEXT, 5)`` makes the piece ``(TEXT, "Hello", 0, 5)``, and ``<thi`` is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from sidecar.text.shown_text import SPACE
+
+if TYPE_CHECKING:
+    from sidecar.forms.candidate import Failed, Taken
+    from sidecar.forms.kinds import PieceKind
+    from sidecar.text.pieces import Pieces
+
+_SPACE = re.compile(f"[{SPACE}]*+")
+
+
+class Buffer:
+    """``text`` begins at position ``base`` of the channel; ``at`` code points of it are
+    decided.
+
+    ``pieces`` says what they are; ``taken`` holds, for each piece of kind CALL, RESULT,
+    CITE, SEEN and FAILED, in order, what is known of it. ``border``: something was
+    taken out right before the next character.
+    """
+
+    __slots__ = ("at", "base", "border", "pieces", "taken", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.at = 0
+        self.base = 0
+        self.pieces: Pieces = []
+        self.taken: deque[Taken | Failed] = deque()
+        self.border = False
+
+    def __len__(self) -> int:
+        return len(self.text) - self.at
+
+    @property
+    def place(self) -> int:
+        """The position of the next character in the channel."""
+        return self.base + self.at
+
+    @property
+    def rest(self) -> str:
+        """All that is not decided."""
+        return self.text[self.at :]
+
+    def ahead(self, size: int, skip: int = 0) -> str:
+        """The next ``size`` characters behind ``skip`` of them, or what there is."""
+        start = self.at + skip
+        return self.text[start : start + size]
+
+    def blanks(self) -> int:
+        """With how many blanks and line breaks the rest begins."""
+        match = _SPACE.match(self.text, self.at)
+        return match.end() - self.at if match else 0
+
+    def cut(self, kind: PieceKind, size: int) -> None:
+        """Makes the next ``size`` characters a piece."""
+        start = self.place
+        self.pieces.append((kind, self.take(size), start, start + size))
+
+    def take(self, size: int) -> str:
+        """The next ``size`` characters, for somebody who makes them wait."""
+        start, self.at = self.at, self.at + size
+        return self.text[start : self.at]
+
+    def mark(self, kind: PieceKind) -> None:
+        """Makes a piece without text."""
+        self.pieces.append((kind, "", 0, 0))
+
+    def put_back(self, text: str, start: int) -> None:
+        """Everything from the position ``start`` on is ``text``, and undecided."""
+        self.text, self.base, self.at = text, start, 0
+
+    def forget(self) -> None:
+        """Lets go of what is decided."""
+        self.base += self.at
+        self.text, self.at = self.text[self.at :], 0
+
+    def give(self) -> Pieces:
+        """The pieces since this was last asked."""
+        pieces, self.pieces = self.pieces, []
+        return pieces
