@@ -84,7 +84,6 @@ class Candidate:
         self.start = start
         self.openings = openings
         self.context = context
-        self.cuts = True  # whether the text may end within it: a truncated call
         self.size = 0
         self._pieces: list[str] = []
         self._readers = [
@@ -173,8 +172,7 @@ class Candidate:
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
             position = max(reason.position, reader.cursor.furthest)
-        is_cut = position > self.size and self.cuts
-        if is_cut and reader.opening.form.tier == "A":
+        if position > self.size and reader.opening.form.tier == "A":
             return self._cut_off(reader)
         position = min(position, self.size)
         self._refuse(position, "malformed-tool-text" if reader.serious else "")

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
 class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin.
 
-    ``freed_inside``: what was read up to there began in reasoning. ``cuts``: a call
-    that breaks off at the end of the text is one. ``owed``: how many closers are text,
-    in the answer and in reasoning.
+    ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
+    closers are text, in the answer and in reasoning.
     """
 
     __slots__ = (
         *("_buffer", "_rules", "_tail"),
-        *("candidate", "cuts", "free", "freed_inside", "owed"),
+        *("candidate", "free", "freed_inside", "owed"),
     )
 
     def __init__(self, rules: Rules, buffer: Buffer, tail: Tail) -> None:
@@ -42,7 +41,6 @@ class Attempts:
         self.candidate: Candidate | None = None
         self.free = 0
         self.freed_inside = False
-        self.cuts = True
         self.owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     @property
@@ -70,7 +68,6 @@ class Attempts:
         text is back in the buffer then."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
-        candidate.cuts = self.cuts
         verdict = candidate.push(buffer.take(len(buffer)), final=final)
         if verdict is not None:
             self.candidate = None

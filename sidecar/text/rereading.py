@@ -203,9 +203,9 @@ class Rereading:
         return out
 
     def _take(self, taken: Taken | Failed, out: Pieces) -> None:
-        """What breaks off before a call is text."""
+        """What stands before a call is decided before it."""
         if isinstance(taken, Taken) and taken.calls:
-            self._read_again(self.second.flush(cuts=False), out)
+            self._read_again(self.second.flush(), out)
         self.taken.append(taken)
 
     def _read_again(self, pieces: Pieces, out: Pieces) -> None:

@@ -100,17 +100,14 @@ class Splitter:
             self._read(final=False)
         return self._buffer.give()
 
-    def flush(self, *, followed: bool = False, cuts: bool = True) -> Pieces:
+    def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text; the states of reasoning,
         fence and line go on.
 
-        ``followed``: something visible follows that is not text; ``cuts``: a call that
-        breaks off here is one.
+        ``followed``: something visible follows that is not text.
         """
         tail = self._tail
-        self._attempts.cuts = cuts
         self._read(final=True)
-        self._attempts.cuts = True
         if tail.leading is not None:
             tail.decide(echo=followed and tail.leading.is_echo())
             self._read(final=True)
