@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.channel.setup import lexicon
 from sidecar.forms.kinds import PieceKind
+from sidecar.text.lexicon import Rules
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
@@ -21,19 +22,19 @@ class ResultWatch:
     """``push`` visible text; ``flush`` gives how many were found since the last one."""
 
     def __init__(self, shared: Surroundings) -> None:
+        assert shared.watch is not None  # the caller looked
         limit = shared.options.limits.max_held_chars
         words = lexicon((), about=("results",))
+        rules = Rules(words, shared.watch, "outside-code", limit, limit)
         self._found = 0
-        self._splitter: Splitter | None = Splitter(
-            words, shared.watch, max_held=limit, max_call=limit
-        )
+        self._splitter: Splitter | None = Splitter(rules)
 
     def push(self, text: str) -> None:
         splitter = self._splitter
         if splitter is None:
             return
         self._found += _results(splitter.push(text))
-        if splitter.has_begun and not splitter.holds:
+        if splitter.has_begun and not splitter.held:
             self._splitter = None  # the answer has begun
 
     def flush(self, *, followed: bool) -> int:

@@ -6,8 +6,7 @@ lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -19,6 +18,7 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
+from sidecar.text.lexicon import Rules
 from sidecar.text.rereading import Rereading
 from sidecar.text.splitter import Splitter
 
@@ -50,29 +50,21 @@ class Surroundings:
     def answer(self) -> Rereading:
         """What reads the text of a new choice."""
         opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
-        return Rereading(
-            self._splitter(starts_open=opens, likely_open=likely),
-            self.shown,
-        )
+        first = Splitter(self._rules(), starts_open=opens, likely_open=likely)
+        return Rereading(first, self.shown)
 
     def shown(self) -> Splitter:
-        """A splitter that reads visible text as repair of the message would."""
-        return self._splitter(starts_open="closed", thinks=False)
+        """What reads text that is visible, as repair will."""
+        return Splitter(self._rules(), starts_open="closed", thinks=False)
 
     def native(self) -> Splitter:
-        """The splitter for the native reasoning of a new choice."""
-        return self._splitter(native=True)
+        """What reads the native reasoning of a new choice."""
+        return Splitter(evolve(self._rules(), native=True))
 
-    def _splitter(self, **more: Any) -> Splitter:
-        limits = self.options.limits
-        return Splitter(
-            self.lexicon,
-            self.context,
-            scope=self.policy.reasoning.scope,
-            max_held=limits.max_held_chars,
-            max_call=limits.max_call_chars,
-            **more,
-        )
+    def _rules(self) -> Rules:
+        limits, scope = self.options.limits, self.policy.reasoning.scope
+        held, call = limits.max_held_chars, limits.max_call_chars
+        return Rules(self.lexicon, self.context, scope, held, call)
 
 
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:

@@ -9,8 +9,11 @@ the call would have had is text as well: it is owed.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
+
+from attrs import define, field
 
 from sidecar.forms.candidate import Candidate, Failed
 from sidecar.forms.kinds import PieceKind
@@ -22,36 +25,21 @@ if TYPE_CHECKING:
     from sidecar.text.tail import Tail
 
 
+@define(eq=False)
 class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin.
 
     ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
-    closers are text, in the answer and in reasoning.
+    closers are text, in the answer (False) and in reasoning (True).
     """
 
-    __slots__ = (
-        *("_buffer", "_rules", "_tail"),
-        *("candidate", "free", "freed_inside", "owed"),
-    )
-
-    def __init__(self, rules: Rules, buffer: Buffer, tail: Tail) -> None:
-        self._rules = rules
-        self._buffer = buffer
-        self._tail = tail
-        self.candidate: Candidate | None = None
-        self.free = 0
-        self.freed_inside = False
-        self.owed: tuple[Counter[str], Counter[str]] = Counter(), Counter()
-
-    @property
-    def held(self) -> int:
-        """How many characters the open candidate has."""
-        return 0 if self.candidate is None else self.candidate.size
-
-    @property
-    def is_free(self) -> bool:
-        """Whether a candidate may begin at the next character."""
-        return self._buffer.place >= self.free
+    _rules: Rules
+    _buffer: Buffer
+    _tail: Tail
+    candidate: Candidate | None = None
+    free: int = 0
+    freed_inside: bool = False
+    owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
 
     def begin(self, openings: list[Opening], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning. A call has a limit of its own,
@@ -91,6 +79,7 @@ class Attempts:
 
     def leave(self, end: int) -> None:
         """What stands before the position ``end`` of the answer is text."""
+        self.renew()
         self.free, self.freed_inside = max(self.free, end), False
 
     def is_owed(self, closer: str, *, inside: bool) -> bool:

@@ -11,6 +11,8 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from attrs import define, field
+
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _SPACE = re.compile(f"[{SPACE}]*+")
 
 
+@define(eq=False)
 class Buffer:
     """``text`` begins at position ``base`` of the channel; ``at`` code points of it are
     decided.
@@ -30,15 +33,12 @@ class Buffer:
     taken out right before the next character.
     """
 
-    __slots__ = ("at", "base", "border", "pieces", "taken", "text")
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.at = 0
-        self.base = 0
-        self.pieces: Pieces = []
-        self.taken: deque[Taken | Failed] = deque()
-        self.border = False
+    text: str = ""
+    at: int = 0
+    base: int = 0
+    pieces: Pieces = field(factory=list)
+    taken: deque[Taken | Failed] = field(factory=deque)
+    border: bool = False
 
     def __len__(self) -> int:
         return len(self.text) - self.at
@@ -47,11 +47,6 @@ class Buffer:
     def place(self) -> int:
         """The position of the next character in the channel."""
         return self.base + self.at
-
-    @property
-    def rest(self) -> str:
-        """All that is not decided."""
-        return self.text[self.at :]
 
     def ahead(self, size: int, skip: int = 0) -> str:
         """The next ``size`` characters behind ``skip`` of them, or what there is."""

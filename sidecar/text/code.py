@@ -2,8 +2,9 @@
 
 A *span* is a backtick run up to an equal run on the same line. A *fence* is a line that
 starts (after blanks, ``>`` and list marks) with three or more backticks or tildes; it
-runs to a line with at least as many of them and nothing else, or to the end (contract
-7.3, "Code"; where that is silent, CommonMark 0.31).
+runs to a line with at least as many of them and nothing else, or to the end (where this
+is silent, CommonMark 0.31 speaks). Example: in ```a `<think>` ` b``` the opener stands
+in a span, and the last backtick opens none, since no other follows.
 
 `CodeState` is fed the visible text only, so removed text changes nothing. It never
 looks ahead: whether an open run will close is the business of `RunIndex`.
@@ -17,6 +18,8 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, ClassVar
 
+from attrs import define, field, fields_dict
+
 LONGEST_RUN = 32
 """Longer backtick runs never open a span, so that open runs stay few."""
 
@@ -25,20 +28,22 @@ BLANKS = " \t\r\f\v"
 _RUN_OR_BREAK = re.compile(r"`+|\n")
 
 
+@define(eq=False)
 class RunIndex:
     """Looks ahead, in raw text, for the run that makes a delimiter code.
 
     ``verdict`` answers for one delimiter at a time, at rising positions, and each
     character is looked at once: hostile lines cost no more than others.
+
+    Runs are known up to the position ``seen``; it may be inside one that is ``long``,
+    of more than `LONGEST_RUN`. ``line_end``: the first line break behind the start;
+    ``starts``: positions of runs by their length.
     """
 
-    __slots__ = ("line_end", "long", "seen", "starts")
-
-    def __init__(self) -> None:
-        self.seen = 0  # absolute position up to which runs are known
-        self.long = False  # inside a run of more than LONGEST_RUN
-        self.line_end: int | None = None  # the first line break behind the start
-        self.starts: dict[int, deque[int]] = {}  # run length -> absolute positions
+    seen: int = 0
+    long: bool = False
+    line_end: int | None = None
+    starts: dict[int, deque[int]] = field(factory=dict)
 
     def verdict(
         self, code: CodeState, buffer: str, base: int, at: int, limit: int, final: bool
@@ -97,55 +102,44 @@ class Line(Enum):
 
     __hash__ = object.__hash__  # that of an enum is no C code, and lines are keys
 
-    #: only blanks, ``>`` and list marks so far
-    PREFIX = 1
-    #: a list mark or its digits, which only a blank makes part of the prefix
-    MARK = 2
-    #: inside the run that may become a fence
-    RUN = 3
-    #: anything else
-    TEXT = 5
-    #: in a fence: only blanks and ``>`` so far
-    FENCED_PREFIX = 6
-    #: in a fence: inside the run that may close it
-    FENCED_RUN = 7
-    #: in a fence: behind such a run, blanks only
-    FENCED_TRAIL = 8
-    #: in a fence: code
-    FENCED = 9
+    PREFIX = 1  # only blanks, ``>`` and list marks so far
+    MARK = 2  # a list mark or its digits, which only a blank makes part of the prefix
+    RUN = 3  # inside the run that may become a fence
+    TEXT = 4  # anything else
+    FENCED_PREFIX = 5  # in a fence: only blanks and ``>`` so far
+    FENCED_RUN = 6  # in a fence: inside the run that may close it
+    FENCED_TRAIL = 7  # in a fence: behind such a run, blanks only
+    FENCED = 8  # in a fence: code
 
 
 _FENCED = {Line.FENCED_PREFIX, Line.FENCED_RUN, Line.FENCED_TRAIL, Line.FENCED}
 
 
+@define(eq=False)
 class CodeState:
-    """The state of code at the end of all visible text so far."""
+    """The state of code at the end of all visible text so far.
 
-    __slots__ = ("fence", "line", "mark", "promised", "run", "runs", "size")
+    ``fence``: the character of the fence or of what may become one, and ``size``: how
+    many of them opened it. ``run``: length of the run at the very end; ``runs``:
+    unmatched backtick runs of this line, in order. ``mark``: last character of what may
+    be a list mark. ``promised``: a delimiter was shown because an open run will close.
+    """
 
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        self.line = Line.PREFIX
-        self.fence = ""  # "`" or "~": the character of the fence or its candidate
-        self.size = 0  # and how many of them opened it
-        self.run = 0  # length of the run at the very end
-        self.runs: list[int] = []  # unmatched backtick runs of this line, in order
-        self.mark = ""  # last character of what may be a list mark
-        self.promised = False  # a delimiter was shown because an open run will close
-
-    def copy(self) -> CodeState:
-        twin = CodeState()
-        twin.resume(self.state())
-        return twin
+    line: Line = Line.PREFIX
+    fence: str = ""
+    size: int = 0
+    run: int = 0
+    runs: list[int] = field(factory=list)
+    mark: str = ""
+    promised: bool = False
 
     def state(self) -> tuple[Any, ...]:
         """All that is known, to be compared or resumed."""
         return _STATE(self)
 
     def resume(self, state: tuple[Any, ...]) -> None:
-        for name, value in zip(self.__slots__, state, strict=True):
+        """Goes on where ``state`` was taken."""
+        for name, value in zip(_NAMES, state, strict=True):
             setattr(self, name, value)
 
     @property
@@ -279,7 +273,8 @@ class CodeState:
     }
 
 
-_STATE = attrgetter(*CodeState.__slots__)
+_NAMES = tuple(fields_dict(CodeState))
+_STATE = attrgetter(*_NAMES)
 
 
 def _run_end(text: str, at: int, character: str) -> int:

@@ -1,12 +1,12 @@
-"""What a slice of text must not have to pass as it stands.
+"""Patterns that prove a slice of text plain: where none matches, nobody has to read it.
 
-A gate is a function of a slice, true when anything in it may matter: the beginning of a
-literal, half a character, an opener that begins a line, what may begin a fence, and
-what waits at the slice's end, since more could make it one of these: blanks at a line's
-beginning, a list mark. There are three for each state of the text: where the slice
-begins a line, where it goes on with one, and where it stands behind the beginning of a
-list, a quote or a code span. A line break itself passes, and so do backticks within a
-line: whether they make code is only asked where a literal stands.
+A gate is the search of such a pattern; it finds anything that may matter: the beginning
+of a literal, half a character, an opener that begins a line, what may begin a fence,
+and what waits at the slice's end, since more could make it one of these: blanks at a
+line's beginning, a list mark. Which gate is asked depends on where the slice begins: on
+a new line, within one, or behind the beginning of a list or a quote. A line break
+itself passes, and so do backticks within a line: whether they make code is only asked
+where a literal stands. Example: ``hello\n`` passes, ``a <`` does not.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import define
+
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.text.code import RunIndex
@@ -28,41 +30,29 @@ CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’
 """After these an opener is not in mid-sentence (policy ``boundary``)."""
 
 
+@define(eq=False)
 class InAnswer:
     """``reopens``: a closer without opener may make what was shown reasoning, and is
     ``likely`` to; ``thinks``: an opener begins reasoning, or is just taken out;
     ``orphans``: closers without opener since the last structured call.
     """
 
-    __slots__ = (
-        *("_attempts", "_buffer", "_clear", "_reasoning", "_rules"),
-        *("_runs", "_tail", "_tried", "likely", "orphans", "reopens", "thinks"),
-    )
-
-    def __init__(
-        self,
-        rules: Rules,
-        buffer: Buffer,
-        attempts: Attempts,
-        tail: Tail,
-        reasoning: InReasoning,
-    ) -> None:
-        self._rules = rules
-        self._buffer = buffer
-        self._attempts = attempts
-        self._tail = tail
-        self._reasoning = reasoning
-        self.reopens = False
-        self.likely = False
-        self.thinks = True
-        self.orphans = 0
-        self._tried = -1  # the last place where a line began with nothing special
-        self._clear = 0  # up to here no literal begins: searched once, not by the line
-        self._runs = RunIndex()
+    _rules: Rules
+    _buffer: Buffer
+    _attempts: Attempts
+    _tail: Tail
+    _reasoning: InReasoning
+    reopens: bool
+    likely: bool
+    thinks: bool
+    orphans: int = 0
+    _tried: int = -1  # the last place where a line began with nothing special
+    _clear: int = 0  # up to here no literal begins: searched once, not by the line
+    _runs: RunIndex | None = None
 
     def restart(self, start: int) -> None:
         """Text from ``start`` on comes next, so what was seen ahead counts no more."""
-        self._runs, self._clear = RunIndex(), start
+        self._runs, self._clear = None, start
 
     def step(self, *, final: bool) -> bool:
         """One step; False when nothing more can be done with what is there."""
@@ -91,9 +81,10 @@ class InAnswer:
 
     def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
-        if self._tail.line_shown or not self._attempts.is_free or code.fenced:
+        place = self._buffer.place
+        if self._tail.line_shown or code.fenced or place < self._attempts.free:
             return False
-        return self._buffer.place != self._tried
+        return place != self._tried
 
     def _at_line(self, final: bool) -> bool | None:
         """Tries what may begin here; None: nothing does."""
@@ -107,7 +98,8 @@ class InAnswer:
         if openings is None:
             return False
         if openings:
-            overlap = self._overlap_here(final)
+            literal = lexicon.literals.any.match(buffer.text, buffer.at)
+            overlap = self._overlap(literal[0], final) if literal else 0
             if overlap is None:
                 return False
             if not overlap:
@@ -116,25 +108,21 @@ class InAnswer:
         self._tried = buffer.place
         return None
 
-    def _overlap_here(self, final: bool) -> int | None:
-        """How much of a literal that begins here is text (`Lexicon.overlap`)."""
-        buffer, lexicon = self._buffer, self._rules.lexicon
-        match = lexicon.literals.any.match(buffer.text, buffer.at)
-        if match is None:
-            return 0
-        return lexicon.overlap(buffer.text, buffer.at, match[0], final=final)
+    def _overlap(self, literal: str, final: bool) -> int | None:
+        """How much of the ``literal`` here is text (see `Lexicon.overlap`)."""
+        text, at = self._buffer.text, self._buffer.at
+        return self._rules.lexicon.overlap(text, at, literal, final=final)
 
     def _at_literal(self, literal: str, final: bool) -> bool:
         """What stands here; False: that depends on text which has not come."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         tag = literal in lexicon.delimiters.literals
-        if not tag:
-            overlap = lexicon.overlap(buffer.text, buffer.at, literal, final=final)
-            if overlap is None:
-                return False
-            if overlap:
-                self._tail.show(overlap)
-                return True
+        overlap = 0 if tag else self._overlap(literal, final)
+        if overlap is None:
+            return False
+        if overlap:
+            self._tail.show(overlap)
+            return True
         code = self._in_code(final, tag=tag)
         if code is None:
             return False
@@ -161,7 +149,7 @@ class InAnswer:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         attempts.renew()
-        tried = not attempts.is_free
+        tried = self._buffer.place < attempts.free
         if tried and not attempts.freed_inside:
             return False
         if attempts.is_owed(literal, inside=False):
@@ -181,18 +169,14 @@ class InAnswer:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
             self._begin(middle=False)
         elif taken.opening.form.place == "end":
-            self._hold_token(taken.end)
+            end = self._buffer.place + taken.end
+            if not self._tail.hold_token(taken.end):
+                self._attempts.leave(end)
         else:
             if taken.kind in FORMED:
                 self._buffer.taken.append(taken)
             ends = taken.kind is PieceKind.EXIT
             self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
-
-    def _hold_token(self, size: int) -> None:
-        end = self._buffer.place + size
-        if not self._tail.hold_token(size):
-            self._attempts.renew()
-            self._attempts.leave(end)
 
     def _after_border(self, final: bool) -> bool:
         """What completes something across a removal goes: a literal, or a run of
@@ -226,11 +210,10 @@ class InAnswer:
             return True
         if tail.breaks or not state.open_runs():
             return False
-        limit = buffer.place + tail.room
-        code = self._runs.verdict(
-            state, buffer.text, buffer.base, buffer.place, limit, final
-        )
-        if code is False and not final and not self._runs.ended(limit):
+        at, limit = buffer.place, buffer.place + tail.room
+        runs = self._runs = self._runs or RunIndex()
+        code = runs.verdict(state, buffer.text, buffer.base, at, limit, final)
+        if code is False and not final and not runs.ended(limit):
             buffer.mark(PieceKind.FULL)
         if code:
             state.promised = True

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import define
+
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.text.pieces import FORMED
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sidecar.text.lexicon import Rules
 
 
+@define(eq=False)
 class InReasoning:
     """``depth``: how many openers are open; 0: what comes is the answer.
 
@@ -31,21 +34,15 @@ class InReasoning:
     last characters given; ``quoted``: a quoted closer was left in it.
     """
 
-    __slots__ = (
-        *("_attempts", "_buffer", "_rules", "before", "depth", "implicit"),
-        *("line_blank", "quoted", "skip_break"),
-    )
-
-    def __init__(self, rules: Rules, buffer: Buffer, attempts: Attempts) -> None:
-        self._rules = rules
-        self._buffer = buffer
-        self._attempts = attempts
-        self.depth = 0
-        self.implicit = False
-        self.line_blank = True
-        self.skip_break = False
-        self.before = ""
-        self.quoted = False
+    _rules: Rules
+    _buffer: Buffer
+    _attempts: Attempts
+    depth: int = 0
+    implicit: bool = False
+    line_blank: bool = True
+    skip_break: bool = False
+    before: str = ""
+    quoted: bool = False
 
     def begin(self, *, middle: bool) -> None:
         """A block begins behind an opener; ``middle``: that stood in mid-sentence."""
@@ -100,7 +97,7 @@ class InReasoning:
         """Handles what is no delimiter: a mark, a closer or an opener of calls; where
         it is text, gives how much of it."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
-        if not attempts.is_free or attempts.is_owed(literal, inside=True):
+        if self._buffer.place < attempts.free or attempts.is_owed(literal, inside=True):
             return words.delimiters.size_without(literal)
         if literal in words.ends:
             self._buffer.cut(PieceKind.MARK, len(literal))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from attrs import define, field
+
 from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
@@ -19,15 +21,13 @@ Leading: TypeAlias = "tuple[str, int, Taken | None]"
 """Text, its position, and what is known of it; None: blanks."""
 
 
+@define(eq=False)
 class LeadingResults:
     """``held``: code points; ``items`` in their order."""
 
-    __slots__ = ("_rules", "held", "items")
-
-    def __init__(self, rules: EchoRules) -> None:
-        self._rules = rules
-        self.items: list[Leading] = []
-        self.held = 0
+    _rules: EchoRules
+    items: list[Leading] = field(factory=list)
+    held: int = 0
 
     def push(self, text: str, start: int, taken: Taken | None = None) -> None:
         """A result waits, or blanks behind one."""

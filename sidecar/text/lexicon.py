@@ -212,7 +212,7 @@ class Rules:
     scope: Scope
     max_held: int
     max_call: int
-    native: bool
+    native: bool = False
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:

@@ -75,11 +75,6 @@ class Rereading:
         """How many characters are held back."""
         return self.first.held + (0 if self._asleep else self.second.held)
 
-    @property
-    def holds(self) -> bool:
-        """Whether anything is held back."""
-        return self.held > 0
-
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
         return (self.first if self._asleep else self.second).state()[-1]
@@ -143,16 +138,13 @@ class Rereading:
     def _go_on(self, pieces: Pieces) -> Pieces:
         """Pieces come while the second reading sleeps, which it may where all is text.
         If more is held, it has to look whether it would hold some of that text."""
-        for piece in pieces:
-            if piece[0] is not PieceKind.TEXT:
-                self._wake()
-                return self._read_both(pieces)
-        if not self.first.holds:
+        all_text = all(each[0] is PieceKind.TEXT for each in pieces)
+        if all_text and not self.first.held:
             self._state = None
             return pieces
         self._wake()
         out = self._read_both(pieces)
-        if not (self._asleep or self.second.holds):
+        if all_text and not (self._asleep or self.second.held):
             self._asleep, self._since = True, pieces[-1][3]
             self._state = self._since, *self.second.state()[1:]
         return out
@@ -165,19 +157,21 @@ class Rereading:
 
     def _fall_asleep(self) -> None:
         """The second reading sleeps where it would read on as the first does."""
-        if not self.second.holds:
-            self._places.forget()
-            if self.first.reads_like(self.second):
-                self._asleep, self._since = True, self.first.position
+        if self.second.held:
+            return
+        self._places.forget()
+        if not (self.first.depth or self.first.held):
+            state = self.first.state()
+            if state[1:] == self.second.state()[1:]:
+                self._asleep, self._since = True, state[0]
 
     def _wake(self) -> None:
         """The second reading knows what the first did, before that held anything."""
         if self._asleep:
             state = self._state or self.first.state()
             self._asleep, self._state = False, None
-            if state[0] > self._since:
-                self._places.add(self._since, state[0])
-                self._places.forget()
+            self._places.add(self._since, state[0])
+            self._places.forget()
             self.second.resume(state, state[0] - self._since)
 
     # What both say
@@ -191,7 +185,10 @@ class Rereading:
                 self._read_again(self.second.push(piece[1]), out)
                 continue
             if kind in FORMED or kind in _TOLD:
-                self._take(self.first.taken.popleft(), out)
+                taken = self.first.taken.popleft()
+                if isinstance(taken, Taken) and taken.calls:
+                    self._read_again(self.second.flush(), out)  # decided before it
+                self.taken.append(taken)
             elif kind in _REASONS:
                 self._read_again(self.second.flush(), out)
             elif kind is PieceKind.REOPEN:
@@ -201,12 +198,6 @@ class Rereading:
                 self._full += 1
             out.append(piece)
         return out
-
-    def _take(self, taken: Taken | Failed, out: Pieces) -> None:
-        """What stands before a call is decided before it."""
-        if isinstance(taken, Taken) and taken.calls:
-            self._read_again(self.second.flush(), out)
-        self.taken.append(taken)
 
     def _read_again(self, pieces: Pieces, out: Pieces) -> None:
         """What the second reading says, at the places of the raw channel."""

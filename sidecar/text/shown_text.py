@@ -1,13 +1,13 @@
 """The visible text on its way out: which white space goes when something was removed.
 
-Contract 7.3, "White space": a visible line left blank by a removal goes with its break.
-Before the first visible character blank lines, and blanks on the removal's own line, go
-when something was removed there. Nothing else is trimmed, ever. So blanks at the start
-of a line, and at the answer's start all of them, wait for the character that decides.
+A visible line left blank by a removal goes with its break. Before the first visible
+character blank lines, and blanks on the removal's own line, go when something was
+removed there. Nothing else is trimmed, ever. So blanks at the start of a line, and at
+the answer's start all of them, wait for the character that decides. Example: of
+``a``, a line with ``<think>x</think>`` alone, and ``b``, two lines are shown.
 
 `ShownText` also knows what stands before a position (for rebuilt delimiters, and for
-openers in mid-sentence) and sees the first visible character behind an orphan closer
-(contract 7.5).
+openers in mid-sentence) and sees the first visible character behind an orphan closer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import re
 from enum import Enum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
 
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.code import BLANKS, CodeState
@@ -41,55 +43,44 @@ _TAIL = 512
 class Orphan(Enum):
     """What has become of a closer without an opener."""
 
-    #: none is waiting
-    NONE = 1
-    #: its line is blank so far
-    LINE = 2
-    #: it stands alone: visible text behind it makes what came before reasoning
-    ARMED = 3
+    NONE = 1  # none is waiting
+    LINE = 2  # its line is blank so far
+    ARMED = 3  # it stands alone: text behind it makes what came before reasoning
 
 
+@define(eq=False)
 class ShownText:
-    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits."""
+    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits.
 
-    __slots__ = (
-        "blanks",
-        "code",
-        "code_at_call",
-        "fences_pass",
-        "held",
-        "last",
-        "limit",
-        "line_removed",
-        "line_shown",
-        "lines",
-        "orphan",
-        "reopened",
-        "start",
-        "start_removed",
-        "tail",
-        "tail_at_call",
-        "tail_size",
-    )
+    At most ``limit`` characters wait, at least one; ``tail_size`` or more of what was
+    shown are known. ``fences_pass``: nothing is taken out of fenced code.
 
-    def __init__(self, limit: int, tail_size: int, *, fences_pass: bool) -> None:
-        self.fences_pass = fences_pass  # nothing is taken out of fenced code
-        self.code = CodeState()
-        self.code_at_call = CodeState()  # the same at the last structured call
-        self.limit = max(limit, 1)  # one character must be able to wait
-        self.tail_size = tail_size
-        self.tail = ""  # the last characters shown
-        self.tail_at_call = ""  # the same at the last structured call
-        self.last = ""  # last character of this line that is not blank
-        self.start = True  # nothing but blanks has been shown since the start
-        self.start_removed = False  # and something was removed there
-        self.line_shown = False  # this line has a visible character
-        self.line_removed = False  # something was removed from this line
-        self.lines: Pieces = []  # blank lines that wait
-        self.blanks: Pieces = []  # blanks of this line that wait
-        self.held = 0  # how many characters wait
-        self.orphan = Orphan.NONE
-        self.reopened = False  # a new answer has begun, which somebody has to note
+    ``start``: nothing but blanks has been shown; ``start_removed``: and something was
+    removed there. ``line_shown``: this line has a visible character, ``last`` is its
+    last one that is not blank; ``line_removed``: something was removed before the
+    first. ``lines`` and ``blanks``, of this line, wait, together ``held`` characters.
+    ``reopened``: a new answer has begun, which somebody has to note. ``at_call``: the
+    tail and the state of code at the last structured call; ``ahead``: the latter in a
+    new answer that may begin.
+    """
+
+    limit: int
+    tail_size: int
+    fences_pass: bool
+    code: CodeState = field(factory=CodeState)
+    tail: str = ""
+    at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
+    last: str = ""
+    start: bool = True
+    start_removed: bool = False
+    line_shown: bool = False
+    line_removed: bool = False
+    lines: Pieces = field(factory=list)
+    blanks: Pieces = field(factory=list)
+    held: int = 0
+    orphan: Orphan = Orphan.NONE
+    reopened: bool = False
+    ahead: CodeState | None = None
 
     def removed(self) -> None:
         """Something was taken out at this place."""
@@ -131,9 +122,7 @@ class ShownText:
         """Shows a line of fenced code, or a part: nothing goes, so no blanks wait."""
         self._emit(line, start, out)
         self.code.feed(line)
-        ended = line[-1] == "\n"
-        self.line_shown = not ended
-        self.line_removed = False
+        self.line_shown, self.line_removed = line[-1] != "\n", False
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""
@@ -157,13 +146,12 @@ class ShownText:
         """A line ended without a visible character behind what waits."""
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
-        if self.line_removed and not self.line_shown and not self.start:
-            self._drop(self.blanks, out)
-        elif self.start or self.orphan is Orphan.ARMED:
+        gone = self.line_removed and not self.line_shown
+        if self.start or (self.orphan is Orphan.ARMED and not gone):
             self.lines += self.blanks
             self.blanks.clear()
         else:
-            self._show(self.blanks, out)
+            self._decide(self.blanks, out, gone=gone)
         self.line_removed = self.line_shown = False
 
     def _begin_line(self, out: Pieces) -> None:
@@ -172,12 +160,9 @@ class ShownText:
             self.reopen(out)
         self.orphan = Orphan.NONE
         if self.held:
-            if self.start and self.start_removed:
-                self._drop(self.lines, out)
-                if self.line_removed:
-                    self._drop(self.blanks, out)
-            self._show(self.lines, out)
-            self._show(self.blanks, out)
+            gone = self.start and self.start_removed
+            self._decide(self.lines, out, gone=gone)
+            self._decide(self.blanks, out, gone=gone and self.line_removed)
         self.start = self.start_removed = False
         self.line_shown, self.line_removed = True, False
         self.last = ""
@@ -186,9 +171,9 @@ class ShownText:
         """What was shown since the last call is reasoning: a new answer starts here."""
         out.append((PieceKind.REOPEN, "", 0, 0))
         self.reopened = True
-        self.tail = self.tail_at_call
+        self.tail = self.at_call[0]
         self.start = self.start_removed = True
-        self.code = self.code_at_call.copy()
+        self.code, self.ahead = self._begun(), None
 
     def begin(self, out: Pieces) -> None:
         """The same where the new answer starts at once, with a line of its own."""
@@ -229,26 +214,23 @@ class ShownText:
         if self.last == "\n":
             self.last = ""
 
-    def _show(self, pieces: Pieces, out: Pieces) -> None:
-        for _, text, start, _ in pieces:
-            self._emit(text, start, out)
-        self._done(pieces)
-
-    def _drop(self, pieces: Pieces, out: Pieces) -> None:
-        out += pieces
-        self._done(pieces)
-
-    def _done(self, pieces: Pieces) -> None:
-        self.held -= sum(len(piece[1]) for piece in pieces)
-        pieces.clear()
+    def _decide(self, waiting: Pieces, out: Pieces, *, gone: bool) -> None:
+        """What waits is shown, or goes."""
+        for piece in waiting:
+            self.held -= len(piece[1])
+            if gone:
+                out.append(piece)
+            else:
+                self._emit(piece[1], piece[2], out)
+        waiting.clear()
 
     def flush(self, out: Pieces) -> None:
         """Decides what waits as at the end; an orphan closer was a stray."""
-        self.orphan = Orphan.NONE
+        self.orphan, self.ahead = Orphan.NONE, None
         gone = self.start and self.start_removed
-        (self._drop if gone else self._show)(self.lines, out)
+        self._decide(self.lines, out, gone=gone)
         gone = gone or (self.line_removed and not self.line_shown)
-        (self._drop if gone else self._show)(self.blanks, out)
+        self._decide(self.blanks, out, gone=gone)
 
     @property
     def waits(self) -> bool:
@@ -268,7 +250,18 @@ class ShownText:
     @property
     def code_ahead(self) -> CodeState:
         """The state of code before the next visible character."""
-        return self.code_at_call if self.orphan is Orphan.ARMED else self.code
+        if self.orphan is not Orphan.ARMED:
+            return self.code
+        self.ahead = self._begun()
+        return self.ahead
+
+    def _begun(self) -> CodeState:
+        """The state of code where a new answer begins."""
+        if self.ahead is not None:
+            return self.ahead
+        code = CodeState()
+        code.resume(self.at_call[1])
+        return code
 
     @property
     def before(self) -> str:
@@ -280,22 +273,20 @@ class ShownText:
         )
         if kept:
             return "\n"
-        return self.tail_at_call if armed else self.tail
+        return self.at_call[0] if armed else self.tail
 
     def state(self) -> tuple[Any, ...]:
         """All that is known of what was shown, where nothing waits."""
         tail, code = self.tail[-self.tail_size :], self.code.state()
-        return _STATE(self), tail, code, self.tail_at_call, self.code_at_call.state()
+        return _STATE(self), tail, code, self.at_call
 
     def resume(self, state: tuple[Any, ...]) -> None:
         """Goes on where ``state`` was taken."""
-        known, self.tail, code, self.tail_at_call, code_at_call = state
+        known, self.tail, code, self.at_call = state
         for name, value in zip(_KNOWN, known, strict=True):
             setattr(self, name, value)
         self.code.resume(code)
-        self.code_at_call.resume(code_at_call)
 
     def call(self) -> None:
         """A structured call stands here."""
-        self.code_at_call = self.code.copy()
-        self.tail_at_call = self.tail
+        self.at_call = self.tail[-self.tail_size :], self.code.state()

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import evolve
 
 from sidecar.forms.candidate import Failed
-from sidecar.forms.grammar import Context
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
@@ -28,7 +27,6 @@ from sidecar.text.fast_path import IN_FENCE, INDENT
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.leading_results import is_leading
-from sidecar.text.lexicon import Rules, Scope
 from sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
     from sidecar.forms.candidate import Taken
     from sidecar.text.fast_path import Gate
-    from sidecar.text.lexicon import Lexicon
+    from sidecar.text.lexicon import Rules
     from sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
@@ -50,9 +48,9 @@ _STEP = 2048
 class Splitter:
     """Splits one channel: ``push(text)``, ``flush()``; both give pieces.
 
-    ``native`` is for a provider's own reasoning field: all of it is reasoning, and
-    delimiters are only removed; so they are where it ``thinks`` not, and nothing is
-    reasoning.
+    Under ``native`` rules all of it is reasoning, and delimiters are only removed; so
+    they are where it ``thinks`` not, and nothing is reasoning. ``starts_open``: the
+    text begins in reasoning; ``likely_open``: the model's template may have begun it.
     """
 
     __slots__ = (
@@ -62,32 +60,28 @@ class Splitter:
 
     def __init__(
         self,
-        lexicon: Lexicon,
-        context: Context | None = None,
+        rules: Rules,
         *,
-        scope: Scope = "outside-code",
         starts_open: Literal["auto", "open", "closed"] = "auto",
         likely_open: bool = False,
-        max_held: int = 65_536,
-        max_call: int = 1_048_576,
-        native: bool = False,
         thinks: bool = True,
     ) -> None:
-        context = context or Context()
-        self._rules = rules = Rules(lexicon, context, scope, max_held, max_call, native)
+        self._rules = rules
         self._buffer = buffer = Buffer()
         self._tail = tail = Tail(rules, buffer)
         self._attempts = attempts = Attempts(rules, buffer, tail)
-        self._reasoning = reasoning = InReasoning(rules, buffer, attempts)
-        self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
-        self._answer.reopens = starts_open == "auto"
-        self._answer.likely = likely_open
-        self._answer.thinks = thinks
-        reasoning.depth = 1 if native or starts_open == "open" else 0
-        reasoning.implicit = reasoning.depth == 1
-        self.gates = lexicon.gates  # for plain text from here on
+        opened = rules.native or starts_open == "open"
+        reasoning = InReasoning(rules, buffer, attempts, int(opened), implicit=opened)
+        self._reasoning = reasoning
+        self._answer = InAnswer(
+            *(rules, buffer, attempts, tail, reasoning),
+            reopens=starts_open == "auto",
+            likely=likely_open,
+            thinks=thinks,
+        )
+        self.gates = rules.lexicon.gates  # for plain text from here on
         self.gate: Gate | None = None
-        if reasoning.depth and not native:
+        if opened and not rules.native:
             buffer.mark(PieceKind.ENTER)
 
     def push(self, text: str) -> Pieces:
@@ -165,11 +159,6 @@ class Splitter:
         return self._reasoning.depth
 
     @property
-    def position(self) -> int:
-        """How much of the channel is decided, in code points."""
-        return self._buffer.base
-
-    @property
     def has_quoted(self) -> bool:
         """Whether a quoted closer was left in reasoning."""
         return self._reasoning.quoted
@@ -180,17 +169,14 @@ class Splitter:
         return not self._tail.shown.start
 
     @property
-    def holds(self) -> bool:
-        """Whether anything is held back."""
-        return self.held > 0
-
-    @property
     def held(self) -> int:
         """How many characters are held back."""
-        return len(self._buffer) + self._tail.held + self._attempts.held
+        held, candidate = len(self._buffer) + self._tail.held, self._attempts.candidate
+        return held if candidate is None else held + candidate.size
 
     def state(self) -> State:
-        """By what text is read from here on, where nothing is held."""
+        """By what text is read from here on, where nothing is held, until something is
+        taken out of it."""
         buffer, owed = self._buffer, dict(self._attempts.owed[False])
         return buffer.base, owed, buffer.border, self._tail.shown.state()
 
@@ -202,13 +188,6 @@ class Splitter:
         self._attempts.owed[False].update(owed)
         self._tail.shown.resume(shown)
         self._watch()
-
-    def reads_like(self, other: Splitter) -> bool:
-        """Whether both read text alike from here on, until something is taken out of
-        it; never while something is held."""
-        if self.depth or other.depth or self.holds or other.holds:
-            return False
-        return self.state()[1:] == other.state()[1:]
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
@@ -252,7 +231,7 @@ class Splitter:
             return True
         if self._attempts.candidate is not None:
             went = self._read_candidate(final)
-        elif not len(self._buffer):
+        elif self._buffer.at == len(self._buffer.text):
             return False
         else:
             went = (self._reasoning if depth else self._answer).step(final=final)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import define, field
+
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.leading_results import LeadingResults
 from sidecar.text.shown_text import SPACE, Orphan, ShownText
@@ -30,21 +32,22 @@ TAIL = 512
 """So much is known of what waits, or as much as a literal may have."""
 
 
+@define(eq=False)
 class Tail:
     """``shown`` takes what is visible; ``trailing`` and ``leading`` are None where
     nothing waits there; ``refused`` are leading results that are text after all."""
 
-    __slots__ = ("_buffer", "_rules", "leading", "refused", "shown", "trailing")
+    _rules: Rules
+    _buffer: Buffer
+    shown: ShownText = field(init=False)
+    trailing: Trailing | None = None
+    leading: LeadingResults | None = None
+    refused: list[Leading] = field(factory=list)
 
-    def __init__(self, rules: Rules, buffer: Buffer) -> None:
-        self._rules = rules
-        self._buffer = buffer
-        size = max(rules.lexicon.literals.longest, SHOWN)
+    def __attrs_post_init__(self) -> None:
+        rules, size = self._rules, max(self._rules.lexicon.literals.longest, SHOWN)
         passes = rules.scope != "everywhere"
-        self.shown = ShownText(rules.max_held, size, fences_pass=passes)
-        self.trailing: Trailing | None = None
-        self.leading: LeadingResults | None = None
-        self.refused: list[Leading] = []
+        self.shown = ShownText(max(rules.max_held, 1), size, fences_pass=passes)
 
     # What waits
 
@@ -157,7 +160,7 @@ class Tail:
         if trailing is None:
             return
         last = -1 if followed else trailing.last_token()
-        for number, (text, start, token) in enumerate(trailing.text()):
+        for number, (text, start, token) in enumerate(trailing.items):
             if text and number > last:
                 self.shown.write(text, start, self._buffer.pieces)
                 continue

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from attrs import define, field
+
 from sidecar.text.shown_text import SPACE
 
 Waiting: TypeAlias = tuple[str, int, bool]
 """Text, its position, and whether it is a token; no text stands for a removal."""
 
 
+@define(eq=False)
 class Trailing:
     """``held``: code points; ``tail``: the end of what waits, at least ``size`` of it;
     ``breaks``: it has several lines; ``line_shown``: the last one is not blank."""
 
-    __slots__ = ("_items", "_size", "breaks", "held", "line_shown", "tail")
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._items: list[Waiting] = []
-        self.held = 0
-        self.tail = ""
-        self.breaks = False
-        self.line_shown = False
+    _size: int
+    items: list[Waiting] = field(factory=list)
+    held: int = 0
+    tail: str = ""
+    breaks: bool = False
+    line_shown: bool = False
 
     def push(self, text: str, start: int, *, token: bool) -> None:
         """A token waits, or blanks behind one."""
-        self._items.append((text, start, token))
+        self.items.append((text, start, token))
         self.held += len(text)
         self.tail = (self.tail + text)[-self._size :]
         _, line, last = text.rpartition("\n")
@@ -40,13 +40,9 @@ class Trailing:
 
     def removed(self) -> None:
         """Something was taken out behind what waits."""
-        if self._items[-1][0]:
-            self._items.append(("", 0, False))
-
-    def text(self) -> list[Waiting]:
-        """All that waits, in order."""
-        return self._items
+        if self.items[-1][0]:
+            self.items.append(("", 0, False))
 
     def last_token(self) -> int:
         """The number of the last token: blanks behind it are the answer's."""
-        return max(number for number, each in enumerate(self._items) if each[2])
+        return max(number for number, each in enumerate(self.items) if each[2])
