@@ -102,7 +102,8 @@ class SequenceError(UsageError):
 
 
 class LimitExceededError(UsageError):
-    """Too many streams or too large a message: ``data.limit`` and ``data.value``."""
+    """Too many streams, too large a message, or too much that streams hold back:
+    ``data.limit`` and ``data.value``."""
 
     code = -31004
     kind = "limit-exceeded"

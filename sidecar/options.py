@@ -119,7 +119,8 @@ class Policy:
 class Limits:
     """Bounds of a connection and of each stream; milliseconds, bytes, code points.
 
-    ``idle_timeout_ms`` of 0 means that streams never expire.
+    ``max_held_bytes`` is for all streams of a connection together. ``idle_timeout_ms``
+    of 0 means that streams never expire.
     """
 
     max_streams: int = 4096
@@ -127,6 +128,7 @@ class Limits:
     max_document_chars: int = 8_388_608
     max_held_chars: int = 65_536
     max_call_chars: int = 1_048_576
+    max_held_bytes: int = 1_073_741_824
     idle_timeout_ms: int = 0
 
 

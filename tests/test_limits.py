@@ -100,6 +100,39 @@ def test_maxDocumentChars(framing: str) -> None:  # noqa: N802
     assert codes == [False, True, False]
 
 
+HELD = {
+    "text": ("text", "a `<think>" + "x" * ROOM),
+    "document": ("openai-chat", 'data: {"choices": "' + "x" * ROOM),
+    "undecided": ("auto", {"odd": ["x" * ROOM, 1]}),
+    "call": (
+        "openai-chat",
+        {
+            "choices": [
+                {"delta": {"tool_calls": [{"function": {"arguments": "x" * ROOM}}]}}
+            ]
+        },
+    ),
+}
+"""What a stream of a wire holds back whole."""
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_maxHeldBytes(what: str) -> None:  # noqa: N802
+    """The push that could exceed it is refused whole; others go on."""
+    wire, chunk = HELD[what]
+    host = MemoryHost(limits={"maxHeldBytes": 8 * ROOM})
+    for name in "ab":
+        host.request("stream/open", {"streamId": name, "wire": wire})
+    push = {"streamId": "b", "chunks": [chunk], "pushSeq": 1}
+    assert host.request("stream/push", {**push, "streamId": "a"})["pushes"] == 1
+    for again in (push, {"streamId": "b", "chunk": chunk}):
+        error = refused(host, "stream/push", again)
+        assert error.code == LIMIT_EXCEEDED
+        assert error.data["limit"] == 8 * ROOM < error.data["value"]
+    host.request("stream/close", {"streamId": "a"})
+    assert host.request("stream/push", push)["pushes"] == 1
+
+
 def test_maxHeldChars() -> None:  # noqa: N802
     """What is held is decided at the limit, wherever the chunk ends."""
     host = MemoryHost(limits={"maxHeldChars": 10})

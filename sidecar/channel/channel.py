@@ -85,7 +85,7 @@ class Channel:
             self._take(answer.push(text))
             if answer.gate is not None and not (self.tagged.held or joiner.held):
                 self._begin_run(answer.gate)
-            elif answer.holds or self.tagged.held:
+            elif answer.held or self.tagged.held:
                 self._note_held()
 
     def _begin_run(self, gate: Gate) -> None:
@@ -191,12 +191,14 @@ class Channel:
         """How many half characters had no partner."""
         return sum(joiner.repaired for joiner in self._joiners)
 
+    @property
+    def held(self) -> int:
+        """Code points that are held back, but for the end of a plain run."""
+        held = self.answer.held + self.tagged.held
+        return held if self._native is None else held + self._native.held
+
     def _note_held(self, in_run: int = 0) -> None:
-        held = in_run + self.answer.held + self.tagged.held
-        if self._native is not None:
-            held += self._native.held
-        if held > self.counters.held_peak:
-            self.counters.held_peak = held
+        self.counters.held_peak = max(self.counters.held_peak, in_run + self.held)
 
     # The pieces of the answer
 

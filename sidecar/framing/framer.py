@@ -42,7 +42,8 @@ class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the longest document in code points.
+    ``limit`` is the longest document in code points. ``held``: how many code points are
+    held back, at most.
     """
 
     def __init__(
@@ -52,6 +53,8 @@ class Framer:
         self._reader = _READERS[framing](limit)
         self._started = False
         self._joiner = getattr(self._decoder, "joiner", None)
+        self._most = 2 * limit  # what came after a document, and a line of it
+        self.held = 0
 
     @property
     def framing(self) -> str:
@@ -72,7 +75,11 @@ class Framer:
             frames = self._reader.push(chunk)  # as the decoder would give it
         else:
             frames = self._read(self._decoder.push(chunk))
-        return frames + self.close() if self.framing == "json" else frames
+        if self.framing == "json":
+            return frames + self.close()
+        before = 0 if frames else self.held
+        self.held = 0 if self.idle else min(before + len(chunk), self._most)
+        return frames
 
     def close(self) -> list[Frame]:
         frames = self._read(self._decoder.close())

@@ -44,6 +44,7 @@ from sidecar.protocol.params import (
     StreamRow,
 )
 from sidecar.stream.stream import Stream
+from sidecar.values.text_size import text_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +53,9 @@ T = TypeVar("T")
 
 _REMEMBERED = 4096
 """So many ids of closed and expired streams are known as such afterwards."""
+
+_WIDEST = 4
+"""Bytes of the widest code point: what is held back is counted with it."""
 
 _COUNTED = tuple(each.name for each in fields(Counters) if hasattr(Stats(), each.name))
 
@@ -89,6 +93,11 @@ class Sessions:
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[tuple[str | None, str | None], ModelCounters] = {}
         self.repairs = RepairCounts()
+        self._room = limits.max_held_bytes  # what may come before it is counted again
+
+    def received(self, size: int) -> None:
+        """So many bytes came, which streams may hold back."""
+        self._room -= size * _WIDEST
 
     def open(self, params: OpenParams) -> OpenResult:
         self._expire()
@@ -124,6 +133,8 @@ class Sessions:
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
+        if self._room < 0:
+            self._count_held(chunk)
         events = entry.stream.push(chunk)
         entry.pushes += 1
         return PushResult(stream_id, events, entry.stream.last_seq, entry.pushes)
@@ -139,6 +150,8 @@ class Sessions:
             )
         if params.chunks is None:
             return self.push_one(params.stream_id, params.chunk)
+        if self._room < 0:
+            self._count_held(params.chunks)
         stream = entry.stream
         events = [event for chunk in params.chunks for event in stream.push(chunk)]
         entry.pushes = expected
@@ -182,6 +195,19 @@ class Sessions:
             counters=total,
             repairs=self.repairs.total(),
         )
+
+    def _count_held(self, chunks: Any) -> None:
+        """Raises where ``chunks`` could make all streams hold back too much."""
+        limit = self.limits.max_held_bytes
+        held = sum(entry.stream.held for entry in self._streams.values())
+        value = _WIDEST * (held + text_size(chunks))
+        if value > limit:
+            raise LimitExceededError(
+                f"streams would hold back {value} bytes, maxHeldBytes is {limit}",
+                limit=limit,
+                value=value,
+            )
+        self._room = limit - value
 
     def _options(self, params: OpenParams | NormalizeParams) -> StreamOptions:
         textual = "text" in (params.wire, params.framing)

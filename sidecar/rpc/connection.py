@@ -97,6 +97,8 @@ class Connection:
     def push(self, data: bytes) -> bytes:
         """Takes bytes from the client; gives what is to be written at once."""
         self._reader.feed(data)
+        if self._sessions is not None:
+            self._sessions.received(len(data))
         while self.exit_code is None and (found := self._reader.next()) is not None:
             self._receive(found)
         return self._take()

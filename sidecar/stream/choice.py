@@ -75,6 +75,11 @@ class Choice:
         self._written = 0  # calls that were found in the text
         self._marker = 0, -1  # place of the last citation's marker, and its end
 
+    @property
+    def held(self) -> int:
+        """Code points of text and of calls that are held back."""
+        return self.channel.held + self._calls.held
+
     # What comes in
 
     def text(self, text: str) -> None:

@@ -25,7 +25,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.stream.learned_chunks import alike_object, alike_string
-from sidecar.values.jsontext import dumps
+from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Intake:
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
         self._undecided: list[Document] = []
-        self._waiting = 0  # code points of them
+        self._waiting = 0  # code points of these
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: TextOf | None = None  # from the last chunk
@@ -100,6 +100,12 @@ class Intake:
     def framing(self) -> str:
         """The framing's name, ``auto`` until it is decided."""
         return self._framer.framing
+
+    @property
+    def held(self) -> int:
+        """Code points that nothing has been said of, at most."""
+        strays = self.options.limits.max_document_chars - max(self._room, 0)
+        return self._framer.held + self._waiting + strays
 
     @property
     def text_of(self) -> TextOf | None:
@@ -225,7 +231,8 @@ class Intake:
             return
         body = find_error(document.value, document.event)
         if body is None:
-            yield from self._wait(document)
+            self._undecided.append(document)
+            self._waiting += text_size(document.value)
         else:
             self.used = True
             yield [normalize_error(body, provider=self.options.provider)]
@@ -249,7 +256,7 @@ class Intake:
     def _choose(self, name: str) -> Iterator[list[Part]]:
         self._reader = WIRES[name].make(self.options.provider)
         self.wire = name
-        waiting, self._undecided = self._undecided, []
+        waiting, self._undecided, self._waiting = self._undecided, [], 0
         for document in waiting:
             yield self._read(document)
 

@@ -87,6 +87,12 @@ class Stream:
         return self._intake.framing
 
     @property
+    def held(self) -> int:
+        """Code points that are held back, at most; the message is none of it."""
+        choices = (choice.held for choice in self._choices.values())
+        return self._intake.held + sum(choices)
+
+    @property
     def last_seq(self) -> int:
         """``seq`` of the last event, 0 before the first."""
         return self._outlet.seq

@@ -94,6 +94,12 @@ class CallAssembler:
             entry.call.bare = entry.text.empty
         return [entry.call for entry in entries if self._close(entry)]
 
+    @property
+    def held(self) -> int:
+        """Code points of arguments of calls that are not told yet."""
+        unknown = (each for each in self._open.values() if not each.shown)
+        return sum(each.text.length for each in unknown)
+
     def take_reports(self) -> list[DiagnosticPart]:
         """The diagnostics since the last time."""
         reports, self._reports = self._reports, []

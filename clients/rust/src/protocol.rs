@@ -467,7 +467,7 @@ pub struct Inspection {
 
 /// Bounds of a connection and of each stream; milliseconds, bytes, code points.
 ///
-/// `idleTimeoutMs` of 0 means that streams never expire.
+/// `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -482,13 +482,15 @@ pub struct Limits {
     pub max_held_chars: i64,
     /// The arguments of one call, in code points.
     pub max_call_chars: i64,
+    /// What all streams hold back together, in bytes.
+    pub max_held_bytes: i64,
     /// Milliseconds without a request for a stream; 0: no bound.
     pub idle_timeout_ms: i64,
 }
 
 /// Bounds of a connection and of each stream; milliseconds, bytes, code points.
 ///
-/// `idleTimeoutMs` of 0 means that streams never expire.
+/// `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitsPatch {
@@ -507,6 +509,9 @@ pub struct LimitsPatch {
     /// The arguments of one call, in code points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_call_chars: Option<i64>,
+    /// What all streams hold back together, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_held_bytes: Option<i64>,
     /// Milliseconds without a request for a stream; 0: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<i64>,

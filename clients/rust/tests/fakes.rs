@@ -412,7 +412,7 @@ fn answer(message: &Value, result: &Value) {
 fn limits() -> Value {
     json!({
         "maxStreams": 1, "maxMessageBytes": 1, "maxDocumentChars": 1, "maxHeldChars": 1,
-        "maxCallChars": 1, "idleTimeoutMs": 0
+        "maxCallChars": 1, "maxHeldBytes": 1, "idleTimeoutMs": 0
     })
 }
 

@@ -111,7 +111,7 @@ export interface Capabilities {
 /**
  * Bounds of a connection and of each stream; milliseconds, bytes, code points.
  *
- * `idleTimeoutMs` of 0 means that streams never expire.
+ * `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
  */
 export interface Limits {
   maxStreams: number;
@@ -119,6 +119,7 @@ export interface Limits {
   maxDocumentChars: number;
   maxHeldChars: number;
   maxCallChars: number;
+  maxHeldBytes: number;
   idleTimeoutMs: number;
 }
 
@@ -516,7 +517,7 @@ export interface MessagePolicyPatch {
 /**
  * Bounds of a connection and of each stream; milliseconds, bytes, code points.
  *
- * `idleTimeoutMs` of 0 means that streams never expire.
+ * `maxHeldBytes` is for all streams of a connection together. `idleTimeoutMs` of 0 means that streams never expire.
  */
 export interface LimitsPatch {
   maxStreams?: number | null;
@@ -524,6 +525,7 @@ export interface LimitsPatch {
   maxDocumentChars?: number | null;
   maxHeldChars?: number | null;
   maxCallChars?: number | null;
+  maxHeldBytes?: number | null;
   idleTimeoutMs?: number | null;
 }
 

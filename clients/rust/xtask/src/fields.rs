@@ -155,6 +155,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("markers", "Literals whose line or block goes."),
     ("maxCallChars", "The arguments of one call, in code points."),
     ("maxDocumentChars", "One document of the provider, in code points."),
+    ("maxHeldBytes", "What all streams hold back together, in bytes."),
     ("maxHeldChars", "Text that is held back, in code points."),
     ("maxMessageBytes", "The body of one message of the host, in bytes."),
     ("maxStreams", "Open streams."),
