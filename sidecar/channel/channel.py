@@ -11,6 +11,7 @@ a model wrote into the text go on to the choice.
 from __future__ import annotations
 
 from array import array
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.channel.blocks import Blocks
@@ -50,7 +51,7 @@ class Channel:
         self.counters = TextCounters()
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
-        self.extracted = Extracted(choice, outlet, self.blocks, written)
+        self._written = written
         self.answer = shared.answer()
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
@@ -58,15 +59,27 @@ class Channel:
         self._since_call = array("Q")  # text blocks since the last call; may be many
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
-        self._mirrors = NativeText(
-            options.limits.max_document_chars, cumulative_fields(shared.profile)
-        )
         self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
-        self.tagged = TaggedReasoning(
-            choice, shared, self.answer, self._mirrors, self.blocks
+
+    # What few streams need is made where it is needed
+
+    @cached_property
+    def formed(self) -> Formed:
+        """Takes what was written into the channel."""
+        return Formed(self.choice, self.outlet, self.blocks, self._written)
+
+    @cached_property
+    def tagged(self) -> TaggedReasoning:
+        """Takes the reasoning of the answer."""
+        return TaggedReasoning(
+            self.choice, self._shared, self.answer, self._mirrors, self.blocks
         )
+
+    @cached_property
+    def _mirrors(self) -> NativeText:
+        return NativeText(self._shared.options.limits.max_document_chars)
 
     # What comes in
 
@@ -83,9 +96,9 @@ class Channel:
             self.map.raw(text)
             answer = self.answer
             self._take(answer.push(text))
-            if answer.gate is not None and not (self.tagged.held or joiner.held):
+            if answer.gate is not None and not (self._held_tagged or joiner.held):
                 self._begin_run(answer.gate)
-            elif answer.held or self.tagged.held:
+            elif answer.held or self._held_tagged:
                 self._note_held()
 
     def _begin_run(self, gate: Gate) -> None:
@@ -192,13 +205,19 @@ class Channel:
         return sum(joiner.repaired for joiner in self._joiners)
 
     @property
+    def _held_tagged(self) -> int:
+        return self.tagged.held if "tagged" in vars(self) else 0
+
+    @property
     def held(self) -> int:
         """Code points that are held back, but for the end of a plain run."""
-        held = self.answer.held + self.tagged.held
+        held = self.answer.held + self._held_tagged
         return held if self._native is None else held + self._native.held
 
     def _note_held(self, in_run: int = 0) -> None:
-        self.counters.held_peak = max(self.counters.held_peak, in_run + self.held)
+        held = in_run + self.held
+        if held > self.counters.held_peak:
+            self.counters.held_peak = held
 
     # The pieces of the answer
 

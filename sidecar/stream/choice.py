@@ -7,6 +7,7 @@ may it be run) is settled when the stream closes.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -65,15 +66,22 @@ class Choice:
         self.tools = shared.tools
         self.channel = Channel(number, shared, self)
         self.last: FinishPart | None = None
-        self._calls = CallAssembler(number, shared.options.limits.max_call_chars)
         self._sent: dict[int, OpenCall] = {}  # by block
         self._results: dict[str, int] = {}  # key of a result -> its block
         self._result_ids: set[str] = set()
         self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
         self._citations: CitationResolver | None = None
-        self._twins = Twins()
         self._written = 0  # calls that were found in the text
         self._marker = 0, -1  # place of the last citation's marker, and its end
+
+    @cached_property
+    def _calls(self) -> CallAssembler:
+        limit = self.shared.options.limits.max_call_chars
+        return CallAssembler(self.number, limit)
+
+    @cached_property
+    def _twins(self) -> Twins:
+        return Twins()
 
     @property
     def held(self) -> int:

@@ -1,5 +1,5 @@
 """The text engine: who owns each character of a text channel.
 
-``splitter`` is the entry: text goes in, pieces (answer, reasoning, calls, results,
-removed delimiters) come out. It knows no provider and no dialect.
+Text goes into a `splitter`, pieces (answer, reasoning, calls, results, removed
+delimiters) come out. It knows no provider and no dialect.
 """

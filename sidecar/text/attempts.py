@@ -56,7 +56,7 @@ class Attempts:
         text is back in the buffer then."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
-        verdict = candidate.push(buffer.take(len(buffer)), final=final)
+        verdict = candidate.push(buffer.take(len(buffer))[0], final=final)
         if verdict is not None:
             self.candidate = None
             buffer.put_back(candidate.raw, candidate.start)

@@ -60,13 +60,14 @@ class Buffer:
 
     def cut(self, kind: PieceKind, size: int) -> None:
         """Makes the next ``size`` characters a piece."""
-        start = self.place
-        self.pieces.append((kind, self.take(size), start, start + size))
+        text, start = self.take(size)
+        self.pieces.append((kind, text, start, start + size))
 
-    def take(self, size: int) -> str:
-        """The next ``size`` characters, for somebody who makes them wait."""
+    def take(self, size: int) -> tuple[str, int]:
+        """The next ``size`` characters and their position, for somebody who makes them
+        wait or shows them."""
         start, self.at = self.at, self.at + size
-        return self.text[start : self.at]
+        return self.text[start : self.at], self.base + start
 
     def mark(self, kind: PieceKind) -> None:
         """Makes a piece without text."""

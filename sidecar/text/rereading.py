@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +49,9 @@ class Rereading:
         self.taken: deque[Taken | Failed] = deque()
         self.gate: Gate | None = None
         self._make = make
-        self._second: Splitter | None = None
-        self._places = _Places()
         self._full = 0  # holds of the first reading that the second has not met
-        self._asleep = True
-        self._since = 0  # where the second fell asleep, in the raw channel
+        #: where the second fell asleep, in the raw channel; None: it is awake
+        self._since: int | None = 0
         self._state: State | None = None  # of the first, before what that holds
 
     @property
@@ -63,25 +62,27 @@ class Rereading:
     def depth(self) -> int:
         return self.first.depth
 
-    @property
+    @cached_property
     def second(self) -> Splitter:
         """The second reading; it knows nothing while it sleeps."""
-        if self._second is None:
-            self._second = self._make()
-        return self._second
+        return self._make()
+
+    @cached_property
+    def _places(self) -> _Places:
+        return _Places()
 
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return self.first.held + (0 if self._asleep else self.second.held)
+        return self.first.held + (self.second.held if self._since is None else 0)
 
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
-        return (self.first if self._asleep else self.second).state()[-1]
+        return (self.second if self._since is None else self.first).state()[-1]
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
-        if self._asleep:
+        if self._since is not None:
             self._state = self._state or self.first.state()
             out = self.first.push(text)
             if out:
@@ -94,7 +95,7 @@ class Rereading:
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         pieces = self.first.passed(text)
-        if pieces and not (self.first.depth or self._asleep):
+        if pieces and self._since is None and not self.first.depth:
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
             self._fall_asleep()
@@ -103,10 +104,10 @@ class Rereading:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
-        if self._asleep:
+        if self._since is not None:
             self._state = self._state or self.first.state()
         out = self.first.flush(followed=followed)
-        if out or not self._asleep:
+        if out or self._since is None:
             self._wake()
             out = self._read(out)
             self._read_again(self.second.flush(followed=followed), out)
@@ -116,7 +117,7 @@ class Rereading:
     def call(self) -> None:
         """A structured call stands here (see `Splitter`)."""
         self.first.call()
-        if not self._asleep:
+        if self._since is None:
             self.second.call()
 
     def native_begins(self) -> None:
@@ -128,7 +129,7 @@ class Rereading:
         """Plain text passes where it would in both readings."""
         first = self.first
         self.gate = first.gate
-        if not (first.depth or self._asleep):
+        if self._since is None and not first.depth:
             second = self.second
             if second.gate is not first.gate or second.gates is not first.gates:
                 self.gate = None
@@ -144,8 +145,8 @@ class Rereading:
             return pieces
         self._wake()
         out = self._read_both(pieces)
-        if all_text and not (self._asleep or self.second.held):
-            self._asleep, self._since = True, pieces[-1][3]
+        if all_text and self._since is None and not self.second.held:
+            self._since = pieces[-1][3]
             self._state = self._since, *self.second.state()[1:]
         return out
 
@@ -163,16 +164,16 @@ class Rereading:
         if not (self.first.depth or self.first.held):
             state = self.first.state()
             if state[1:] == self.second.state()[1:]:
-                self._asleep, self._since = True, state[0]
+                self._since = state[0]
 
     def _wake(self) -> None:
         """The second reading knows what the first did, before that held anything."""
-        if self._asleep:
-            state = self._state or self.first.state()
-            self._asleep, self._state = False, None
-            self._places.add(self._since, state[0])
+        since, self._since = self._since, None
+        if since is not None:
+            state, self._state = self._state or self.first.state(), None
+            self._places.add(since, state[0])
             self._places.forget()
-            self.second.resume(state, state[0] - self._since)
+            self.second.resume(state, state[0] - since)
 
     # What both say
 

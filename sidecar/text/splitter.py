@@ -171,8 +171,13 @@ class Splitter:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        held, candidate = len(self._buffer) + self._tail.held, self._attempts.candidate
-        return held if candidate is None else held + candidate.size
+        held, candidate = len(self._buffer.text), self._attempts.candidate
+        tail = self._tail
+        if candidate is not None:
+            held += candidate.size
+        if tail.trailing is None and tail.leading is None:
+            return held + tail.shown.held
+        return held + tail.held
 
     def state(self) -> State:
         """By what text is read from here on, where nothing is held, until something is
@@ -213,7 +218,8 @@ class Splitter:
         if shown.begins_line and code.begins_line:
             self.gate = self.gates.begins
         elif shown.goes_on:
-            self.gate = self.gates.on(code.line)
+            text = code.line is Line.TEXT
+            self.gate = self.gates.inside if text else self.gates.on(code.line)
 
     # Steps
 

@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from sidecar.text.leading_results import Leading
     from sidecar.text.lexicon import Rules
 
-SHOWN = 256
-"""So much is known of what was shown, or as much as a literal may have."""
-
-TAIL = 512
-"""So much is known of what waits, or as much as a literal may have."""
+KNOWN = 256
+"""So much is known of what was shown or waits, or as much as a literal may have."""
 
 
 @define(eq=False)
@@ -45,7 +42,7 @@ class Tail:
     refused: list[Leading] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        rules, size = self._rules, max(self._rules.lexicon.literals.longest, SHOWN)
+        rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
         passes = rules.scope != "everywhere"
         self.shown = ShownText(max(rules.max_held, 1), size, fences_pass=passes)
 
@@ -72,17 +69,16 @@ class Tail:
             self.end_trailing(followed=True)
             return False
         if self.trailing is None:
-            self.trailing = Trailing(max(self._rules.lexicon.literals.longest, TAIL))
-        start = self._buffer.place
-        self.trailing.push(self._buffer.take(size), start, token=True)
+            self.trailing = Trailing(self.shown.tail_size)
+        self.trailing.push(*self._buffer.take(size), token=True)
         return True
 
     def hold_result(self, taken: Taken) -> None:
         """What stands here is a result only if visible text follows, so it waits."""
-        rules, start = self._rules.context.echo, self._buffer.place
+        rules = self._rules.context.echo
         assert rules is not None  # else nothing reads results
         self.leading = self.leading or LeadingResults(rules)
-        self.leading.push(self._buffer.take(taken.end), start, taken)
+        self.leading.push(*self._buffer.take(taken.end), taken)
 
     # What is shown and what is not
 
@@ -97,8 +93,7 @@ class Tail:
             self._follow(size)
             return
         self.end_trailing(followed=True)
-        start = self._buffer.place
-        self.shown.write(self._buffer.take(size), start, self._buffer.pieces)
+        self.shown.write(*self._buffer.take(size), self._buffer.pieces)
 
     def _wait(self, size: int) -> int:
         """Blanks behind trailing tokens wait with them; gives how many of them."""
@@ -106,8 +101,7 @@ class Tail:
         blanks = min(self._buffer.blanks(), size)
         room = min(blanks, self.room)
         if room:
-            start = self._buffer.place
-            self.trailing.push(self._buffer.take(room), start, token=False)
+            self.trailing.push(*self._buffer.take(room), token=False)
         if room < blanks:
             self._buffer.mark(PieceKind.FULL)
         return room
@@ -118,8 +112,7 @@ class Tail:
         blanks = 0 if self.trailing else min(self._buffer.blanks(), size)
         room = min(blanks, self.room)
         if room:
-            start = self._buffer.place
-            self.leading.push(self._buffer.take(room), start)
+            self.leading.push(*self._buffer.take(room))
         if room < blanks:
             self._buffer.mark(PieceKind.FULL)
             self.decide(echo=False)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 
-HALVES = "\ud800-\udfff"
-"""Halves of a character of two UTF-16 units, as a range of a regular expression."""
+from attrs import define
 
-_SURROGATE = re.compile(f"[{HALVES}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 
@@ -19,11 +18,7 @@ has_half = _SURROGATE.search
 """Whether a text has half a character, with or without its partner."""
 
 
-def without_halves(text: str) -> str:
-    """``text`` with U+FFFD for each half character."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
+@define(eq=False)
 class SurrogateJoiner:
     """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``.
 
@@ -31,11 +26,8 @@ class SurrogateJoiner:
     become U+FFFD; ``repaired`` counts them.
     """
 
-    __slots__ = ("held", "repaired")
-
-    def __init__(self) -> None:
-        self.held = ""
-        self.repaired = 0
+    held: str = ""
+    repaired: int = 0
 
     def push(self, text: str) -> str:
         if text.isascii() and not self.held:
