@@ -1,7 +1,7 @@
 """Every benchmark in one run on one machine, printed as ratios against their bars.
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
-round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
+footprint, round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
 client_typescript, client_rust; without any, these are run. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. Makes its own environment like the other
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
-    *("round_trip", "pipelined", "growth", "dialects", "hostile", "startup"),
-    *("memory", "repair", "client_typescript", "client_rust"),
+    *("footprint", "round_trip", "pipelined", "growth", "dialects", "hostile"),
+    *("startup", "memory", "repair", "client_typescript", "client_rust"),
 )
 WHEN_NAMED = ("peers",)
 """They need the package registries."""
