@@ -74,7 +74,8 @@ class Attempts:
             buffer.taken.append(failed)
             start, end = buffer.base, buffer.base + failed.position
             buffer.pieces.append((PieceKind.FAILED, "", start, end))
-        closers = {each for opening in failed.openings for each in _owed(opening)}
+        forms = [opening.form for opening in failed.openings]
+        closers = {each for form in forms for each in (*form.closers, *form.owes)}
         self.owed[inside].update(each for each in closers if each not in seen)
 
     def leave(self, end: int) -> None:
@@ -90,6 +91,8 @@ class Attempts:
         if self._tail.is_armed or not owed[closer]:
             return False
         owed[closer] -= 1
+        if not owed[closer]:
+            del owed[closer]
         return True
 
     def renew(self) -> None:
@@ -97,7 +100,3 @@ class Attempts:
         if self._tail.has_reopened():
             self.free = 0
             self.owed[False].clear()
-
-
-def _owed(opening: Opening) -> tuple[str, ...]:
-    return (*opening.form.closers, *opening.form.owes)
