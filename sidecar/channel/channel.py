@@ -66,9 +66,9 @@ class Channel:
     # What few streams need is made where it is needed
 
     @cached_property
-    def formed(self) -> Formed:
+    def extracted(self) -> Extracted:
         """Takes what was written into the channel."""
-        return Formed(self.choice, self.outlet, self.blocks, self._written)
+        return Extracted(self.choice, self.outlet, self.blocks, self._written)
 
     @cached_property
     def tagged(self) -> TaggedReasoning:
@@ -79,7 +79,8 @@ class Channel:
 
     @cached_property
     def _mirrors(self) -> NativeText:
-        return NativeText(self._shared.options.limits.max_document_chars)
+        limit = self._shared.options.limits.max_document_chars
+        return NativeText(limit, cumulative_fields(self._shared.profile))
 
     # What comes in
 

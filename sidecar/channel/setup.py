@@ -6,6 +6,7 @@ lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -18,7 +19,7 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
-from sidecar.text.lexicon import Rules
+from sidecar.text.lexicon import Lexicon, Rules, Vocabulary
 from sidecar.text.rereading import Rereading
 from sidecar.text.splitter import Splitter
 
@@ -54,11 +55,11 @@ class Surroundings:
         return Rereading(first, self.shown)
 
     def shown(self) -> Splitter:
-        """What reads text that is visible, as repair will."""
+        """A splitter that reads visible text as repair of the message would."""
         return Splitter(self._rules(), starts_open="closed", thinks=False)
 
     def native(self) -> Splitter:
-        """What reads the native reasoning of a new choice."""
+        """The splitter for the native reasoning of a new choice."""
         return Splitter(evolve(self._rules(), native=True))
 
     def _rules(self) -> Rules:

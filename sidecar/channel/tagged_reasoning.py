@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
     from sidecar.channel.native_reasoning import NativeText
     from sidecar.channel.setup import Surroundings
-    from sidecar.forms.grammar import Part
+    from sidecar.forms.grammar import Extent
     from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
 
@@ -237,7 +237,7 @@ class TaggedReasoning:
         return self._native
 
     def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Would the visible text need repair with these blocks in it (contract 7.3)?
+        """Would the visible text need repair with these blocks in it (text rule 7.4)?
         All of it is read, or its end where texts are not kept."""
         builder, state = self.outlet.builder, self.answer.shown()
         if builder.parts:

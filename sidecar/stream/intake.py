@@ -84,6 +84,7 @@ class Intake:
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
         self._undecided: list[Document] = []
+        self._waiting = 0  # code points of these
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: TextOf | None = None  # from the last chunk
@@ -104,8 +105,7 @@ class Intake:
     def held(self) -> int:
         """Code points that nothing has been said of, at most."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        waiting = sum(text_size(document.value) for document in self._undecided)
-        return self._framer.held + waiting + strays
+        return self._framer.held + self._waiting + strays
 
     @property
     def text_of(self) -> TextOf | None:
@@ -231,7 +231,7 @@ class Intake:
             return
         body = find_error(document.value, document.event)
         if body is None:
-            self._undecided.append(document)
+            yield from self._wait(document)
         else:
             self.used = True
             yield [normalize_error(body, provider=self.options.provider)]
@@ -240,7 +240,7 @@ class Intake:
         """Keeps a document that fits no wire; when it is one too many, none waits any
         longer, and a later one still decides."""
         self._undecided.append(document)
-        self._waiting += len(dumps(document.value))
+        self._waiting += text_size(document.value)
         if len(self._undecided) <= _MOST_UNDECIDED and self._waiting <= _MAX_BODY:
             return
         waiting, self._undecided, self._waiting = self._undecided, [], 0
@@ -255,7 +255,7 @@ class Intake:
     def _choose(self, name: str) -> Iterator[list[Part]]:
         self._reader = WIRES[name].make(self.options.provider)
         self.wire = name
-        waiting, self._undecided = self._undecided, []
+        waiting, self._undecided, self._waiting = self._undecided, [], 0
         for document in waiting:
             yield self._read(document)
 

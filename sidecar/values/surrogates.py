@@ -10,12 +10,20 @@ import re
 
 from attrs import define
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+HALVES = "\ud800-\udfff"
+"""Halves of a character of two UTF-16 units, as a range of a regular expression."""
+
+_SURROGATE = re.compile(f"[{HALVES}]")
 _PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 
 has_half = _SURROGATE.search
 """Whether a text has half a character, with or without its partner."""
+
+
+def without_halves(text: str) -> str:
+    """``text`` with U+FFFD for each half character."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 @define(eq=False)
