@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS), str(TESTS / "support")]
 
 settings.register_profile(
     "default",

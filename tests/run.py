@@ -1,8 +1,10 @@
 """Runs every check of the project, in an environment of its own: the test command.
 
-``python3 tests/run.py [pytest arguments]``. Without arguments: ruff, mypy, all tests
-with branch coverage of the core, the clients in other languages, and the tests that
-matter once more without orjson. It says every minute where it is.
+``python3 tests/run.py [room or pytest argument ...]``. Without arguments: ruff, mypy,
+all tests with branch coverage of the core, the clients in other languages, and the
+tests that matter once more without orjson. It says every minute where it is. With
+arguments it runs pytest with them; a room (``text``, ``wires``, ``house`` ...) stands
+for the folder of its tests.
 """
 
 from __future__ import annotations
@@ -18,20 +20,27 @@ from typing import Any
 from environment import ROOT, ensure
 from progress import VARIABLE, each_minute, read
 
-CUT = ("tests/test_spec.py", "tests/test_dialects.py", "tests/test_wires.py")
+CUT = (
+    "tests/text/test_spec.py",
+    "tests/dialects/test_dialects.py",
+    "tests/wires/test_wires.py",
+)
 """What tries the engine at every cut; coverage is measured at few of them."""
 
-WHOLE = (
-    *("tests/test_cases.py", "tests/test_corpus.py", "tests/test_fuzz.py"),
-    *("tests/test_linear.py", "tests/test_packaging.py", "tests/test_properties.py"),
-    *("tests/test_pumps.py", "tests/test_soak.py"),
-)
+WHOLE = ("tests/whole", "tests/house/test_packaging.py")
 """What reads any input and runs whole processes: coverage needs none of it."""
 
-CLIENTS = ("tests/test_client_typescript.py", "tests/test_client_rust.py")
+CLIENTS = (
+    "tests/house/test_client_typescript.py",
+    "tests/house/test_client_rust.py",
+)
 """What takes a toolchain of its own."""
 
-PLAIN = ("tests/test_jsontext.py", "tests/test_wires.py", "tests/test_protocol.py")
+PLAIN = (
+    "tests/values/test_jsontext.py",
+    "tests/wires/test_wires.py",
+    "tests/protocol/test_protocol.py",
+)
 """What is run again on the standard library's JSON."""
 
 FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
@@ -45,10 +54,10 @@ BESIDE = {
         *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS)),
     ),
     "clients": (*_TESTS, *CLIENTS),
-    "few cuts, covered": (*_COVERED, "-p", "tests.few_cuts", *CUT),
+    "few cuts, covered": (*_COVERED, "-p", "tests.support.few_cuts", *CUT),
     "every cut": (*_TESTS, *CUT),
     "whole inputs and processes": (*_TESTS, *WHOLE),
-    "without orjson": (*_TESTS, "-p", "tests.without_orjson", *PLAIN),
+    "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
     "types": ("mypy",),
 }
 """What does not need each other, the longest first; two at a time, each told when it
@@ -60,9 +69,15 @@ LAST = (("coverage", "combine", "--quiet"), ("coverage", "report"))
 def main(arguments: list[str]) -> int:
     python = ensure("test", "lint")
     if arguments:
-        return _run(python, "pytest", *arguments)
+        return _run(python, "pytest", *map(_path_of, arguments))
     first = _run_all(python, (*FIRST, ("coverage", "erase")))
     return first or _run_beside(python) or _run_all(python, LAST)
+
+
+def _path_of(argument: str) -> str:
+    """The folder of a room's tests; any other argument as it is."""
+    folder = ROOT / "tests" / argument
+    return str(folder) if argument.isidentifier() and folder.is_dir() else argument
 
 
 def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:

@@ -81,7 +81,7 @@ def _print(rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support")]
     from environment import enter
 
     code = enter(__file__, "test")

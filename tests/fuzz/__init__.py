@@ -1,1 +1,1 @@
-"""Fuzzing, soak and endurance by command; ``tests/test_fuzz.py`` runs some of it."""
+"""Fuzzing, soak and endurance by command; ``tests/whole/test_fuzz.py`` runs some."""

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS), str(TESTS / "support")]
     from environment import enter
 
     code = enter(__file__, "test")

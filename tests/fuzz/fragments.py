@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from spec_pages import PAGES, cases_of
 from strategies import FRAGMENTS, LEAKS, PROTOCOL, RECORDINGS, recordings
-from test_spec import PAGES, cases_of
 
 from sidecar.dialects import DIALECTS, pair_of
 from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS), str(TESTS / "support")]
 KNOWN = ("pieces", "text", "documents", "bodies")
 """Lanes of ``fuzz.lanes`` that take bytes; ``documents`` has every wire."""
 

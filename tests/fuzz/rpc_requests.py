@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from bad_envelopes import ENVELOPES
+from bad_params import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
 from checking import feed
 from oracle import healed
 from rpc_client import RpcError, message
 from strategies import as_read
-from test_connection import ENVELOPES
-from test_protocol import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
 
 from fuzz import inputs
 from fuzz.rpc_host import SLOW

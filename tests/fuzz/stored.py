@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checking import feed
 from oracle import healed
-from test_history import assistant, check, inspect
+from stored_messages import assistant, check, inspect
 
 from fuzz import inputs
 

@@ -1,0 +1,293 @@
+"""The house: a room and what it may import, and what holds in every file.
+
+``ROOMS`` is every folder of ``sidecar/`` and every module beside them, from the ground
+up: each may import what its row names, which stands above it. A new room is put in its
+place.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from places import TESTS
+
+from sidecar.dialects import DIALECTS
+from sidecar.wires import WIRES
+
+HOUSE = TESTS.parent / "sidecar"
+
+ROOMS: dict[str, str] = {
+    "": "",
+    "parts": "",
+    "errors": "",
+    "events": "parts",
+    "options": "",
+    "values": "",
+    "framing": "parts values",
+    "provider_errors": "parts values",
+    "forms": "options values",
+    "dialects": "options values forms",
+    "text": "values forms",
+    "message": "events",
+    "wires": "parts values provider_errors",
+    "tools": "parts events options values forms",
+    "channel": "events options values forms dialects text message",
+    "stream": (
+        "parts events options values framing provider_errors forms text message wires "
+        "tools channel"
+    ),
+    "history": "parts events options values forms tools stream",
+    "protocol": (
+        " parts errors events options values framing provider_errors dialects message "
+        "wires tools stream history"
+    ),
+    "rpc": " errors options values protocol",
+    "editor": " errors options values history rpc",
+    "session_files": "options values history",
+    "cli": (
+        " events options values dialects wires stream history protocol rpc editor "
+        "session_files"
+    ),
+    "__main__": " values cli",
+}
+"""A room -> what it may import, but for itself and the package's version."""
+
+CORE = tuple(ROOMS)[1 : tuple(ROOMS).index("protocol")]
+"""Decides what a stream means, and does nothing else."""
+
+IMPURE = {
+    *("asyncio", "threading", "multiprocessing", "concurrent", "subprocess", "signal"),
+    *("socket", "select", "selectors", "http", "urllib", "os", "sys", "ctypes"),
+    *("pathlib", "tempfile", "logging", "time", "random", "secrets", "uuid"),
+}
+"""What the core may not import: the world, its clock and chance."""
+
+LOCKED = {"history.repair_counts": {"threading"}}
+"""Counters that two threads add to have a lock; it decides nothing."""
+
+CORE_LIBRARIES = {"attrs", "orjson"}
+
+GUARDED = {
+    "pygls": ("editor", "rpc.transport"),
+    "lsprotocol": ("editor", "rpc.transport"),
+    "rich": ("cli.terminal",),
+    "click": ("cli",),
+    "cattrs": ("protocol.converter", "editor.server"),
+    "orjson": ("values.jsontext",),
+    "ctypes": ("rpc.lifetime",),
+}
+"""Libraries that only these modules, or modules of these rooms, may know."""
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(HOUSE).with_suffix("").parts
+    return ".".join(parts).removesuffix("__init__").removesuffix(".")
+
+
+FILES = {_name(path): path for path in sorted(HOUSE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
+
+
+def _imports(name: str) -> set[str]:
+    """Everything that a module imports, by full name."""
+    found = set()
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"{name}: a relative import"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {each for each in inner if _own(each) in FILES}
+            found |= modules or {node.module}
+    return found
+
+
+def _own(module: str) -> str | None:
+    """The name of our own module, None of another's."""
+    if module == "sidecar":
+        return ""
+    return module.removeprefix("sidecar.") if module.startswith("sidecar.") else None
+
+
+def _own_imports(name: str) -> set[str]:
+    return {own for each in _imports(name) if (own := _own(each)) is not None} - {name}
+
+
+def _others(name: str) -> set[str]:
+    return {each.split(".")[0] for each in _imports(name) if _own(each) is None}
+
+
+def _assigned(tree: ast.Module) -> set[str]:
+    targets = [
+        target
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+ROWS = {
+    name
+    for name, tree in TREES.items()
+    if name.startswith("wires.") and "ROW" in _assigned(tree)
+}
+"""The wires among the modules of their room."""
+
+
+def _room(name: str) -> str:
+    return name.split(".")[0]
+
+
+def test_every_room_has_its_place() -> None:
+    assert {_room(name) for name in FILES} == set(ROOMS)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_room_imports_what_its_row_names(name: str) -> None:
+    room = _room(name)
+    allowed = {room, "", *ROOMS[room].split()}
+    assert {_room(own) for own in _own_imports(name)} <= allowed
+
+
+def test_a_row_names_what_is_imported() -> None:
+    used = {
+        room: {
+            _room(own)
+            for name in FILES
+            for own in _own_imports(name)
+            if _room(name) == room
+        }
+        for room in ROOMS
+    }
+    for room, row in ROOMS.items():
+        assert set(row.split()) <= used[room], room
+
+
+def test_rooms_stand_above_those_that_import_them() -> None:
+    above: set[str] = set()
+    for room, row in ROOMS.items():
+        assert set(row.split()) <= above, room
+        above.add(room)
+
+
+def test_the_map_shows_the_house() -> None:
+    """The table of sidecar/README.md, "Rooms", is this one."""
+    text = (HOUSE / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)
+    told = {room: re.findall(r"`(\w+)`", row) for room, row in rows}
+    rooms = {room: row.split() for room, row in ROOMS.items()}
+    assert [*told.items()] == [*rooms.items()][1:-1]  # without "" and "__main__"
+
+
+def test_imports_have_no_circles() -> None:
+    tuple(
+        TopologicalSorter({name: _own_imports(name) for name in FILES}).static_order()
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_core_is_pure(name: str) -> None:
+    if _room(name) in CORE:
+        assert _others(name) & IMPURE <= LOCKED.get(name, set())
+        assert _others(name) <= sys.stdlib_module_names | CORE_LIBRARIES
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_libraries_are_known_in_one_place(name: str) -> None:
+    for library in _others(name) & GUARDED.keys():
+        homes = GUARDED[library]
+        assert any(f"{name}.".startswith(f"{home}.") for home in homes), library
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_wires_know_nothing_of_each_other(name: str) -> None:
+    """What two of them need stands in ``wires/shared``."""
+    package, _, inner = name.partition(".")
+    if package == "wires" and inner:
+        home = _provider(name)
+        others = {_provider(own) for own in _own_imports(name) if own != "wires"}
+        assert {each for each in others if each} <= {home, "shared"}
+
+
+def _provider(name: str) -> str:
+    """The folder or file of ``wires/`` that a module belongs to; "" of another room."""
+    package, _, inner = name.partition(".")
+    return inner.split(".")[0] if package == "wires" else ""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_begins_with_its_contract(name: str) -> None:
+    assert ast.get_docstring(TREES[name])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_prints(name: str) -> None:
+    """Standard output is the protocol's; of the command line one module writes."""
+    nodes = list(ast.walk(TREES[name]))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    assert "print" not in names
+    if name.startswith("cli") and name != "cli.terminal":
+        of = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        assert not of & {"echo", "secho", "stdout", "stderr", "progressbar"}
+
+
+def test_every_wire_is_in_the_table_and_has_a_recording() -> None:
+    """A module with a ``ROW`` is a wire."""
+    names = {_provider(name).replace("_", "-") for name in ROWS}
+    assert names == set(WIRES)
+    recorded = {path.parent.name for path in TESTS.glob("wires/*/*.chunks.jsonl")}
+    assert set(WIRES) - {"text"} <= recorded
+
+
+def test_every_dialect_is_in_the_table_and_has_a_page() -> None:
+    """``spec/<file>.md`` tells what a file of dialects means."""
+    files = {name.removeprefix("dialects.") for name in FILES if "dialects." in name}
+    files -= NO_SYNTAX
+    pages = {path.stem.replace("-", "_") for path in TESTS.glob("spec/*.md")}
+    assert files <= pages
+    tables = {file: _families(f"dialects.{file}") for file in files}
+    assert set().union(*tables.values()) == set(DIALECTS)
+    assert {file for file, names in tables.items() if not names} == OF_NO_FAMILY
+
+
+PAGE_ROW = re.compile(
+    r"^\| \[`(\w+)\.py`\]\(\1\.py\) \|.*\| ([^|]*) \| \[", re.MULTILINE
+)
+"""A file and its families in the table of ``dialects/README.md``."""
+
+
+def test_every_family_is_named_on_the_page_of_dialects() -> None:
+    """Beside a file that has it in one of its tables."""
+    page = (HOUSE / "dialects" / "README.md").read_text(encoding="utf-8")
+    named = {
+        file: set(re.findall(r"`([^`]+)`", families))
+        for file, families in PAGE_ROW.findall(page)
+    }
+    assert set().union(*named.values()) == set(DIALECTS)
+    for file, families in named.items():
+        assert families <= _families(f"dialects.{file}"), file
+
+
+NO_SYNTAX = {"profiles"}
+"""Files that say which model writes how."""
+
+OF_NO_FAMILY = {"host_echo", "leftovers"}
+"""Files without a row in the table: what they read is nobody's way of writing."""
+
+
+def _families(name: str) -> set[str]:
+    """The families in a file's tables of forms and delimiters."""
+    module = import_module(f"sidecar.{name}")
+    tables = (getattr(module, table, {}) for table in TABLES)
+    return {family for table in tables for family in table}
+
+
+TABLES = ("FORMS", "THOUGHTS", "PAIRS", "MARKS", "ENDS")
+"""The names that tables by family have in the files of dialects."""

@@ -1,0 +1,58 @@
+"""Recorded conversations, replayed against the real process.
+
+What a transcript is stands in ``replay.py``. ``UPDATE=1 pytest`` records what the
+sidecar says anew; it is read as a diff, never typed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from places import TESTS
+from replay import difference, read, renewed, replay, write
+from rpc_client import strict_json
+
+PATHS = sorted((TESTS / "transcripts").glob("*.jsonl"))
+
+_FORMS = (
+    {"comment"},
+    {"dir", "msg"},
+    {"dir", "raw"},
+    {"dir", "base64"},
+    {"dir", "end"},
+    {"dir", "code"},
+)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_transcript(path: Path) -> None:
+    """The sidecar says what was recorded, nothing else, and ends as it did."""
+    recorded = read(path)
+    played = replay(recorded)
+    if os.environ.get("UPDATE"):
+        write(path, [*map(renewed, recorded, played)])
+        return
+    problems = map(difference, recorded, played)
+    told = [f"line {n}: {problem}" for n, problem in enumerate(problems, 1) if problem]
+    assert not told, "\n".join(told)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_form(path: Path) -> None:
+    """Any client can read it: strict JSON, one header, known lines, one end."""
+    lines = [strict_json(line) for line in path.read_bytes().splitlines()]
+    header, *rest = lines
+    assert header.keys() == {"transcript", "protocolVersion", "title"}
+    assert (header["transcript"], header["protocolVersion"]) == (1, 1)
+    assert header["title"]
+    assert all(set(line) in _FORMS for line in rest)
+    assert [line["dir"] for line in rest if "code" in line] == ["exit"]
+    assert "code" in rest[-1]
+
+
+def test_titles() -> None:
+    """Each says something of its own."""
+    titles = [read(path)[0]["title"] for path in PATHS]
+    assert len(set(titles)) == len(titles)

@@ -1,0 +1,325 @@
+"""Envelope, lifecycle and handshake: one answer, and the right one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bad_envelopes import ANSWERED, ENVELOPES
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+from memory_host import MemoryHost
+from pygls.capabilities import ServerCapabilitiesBuilder
+from rpc_client import RpcError, frame, message
+
+from sidecar.editor.handlers import register
+from sidecar.editor.server import SidecarServer
+from sidecar.errors import UsageError
+from sidecar.events import EVENTS
+from sidecar.framing.framer import FRAMINGS
+from sidecar.options import Limits, StreamOptions
+from sidecar.protocol import handshake, sessions
+from sidecar.protocol.converter import unstructure
+from sidecar.protocol.methods import WIRE_NAMES
+
+
+@pytest.fixture
+def host():
+    return MemoryHost()
+
+
+@pytest.fixture
+def stream(host):
+    """A host with the stream ``s``, of text."""
+    host.request("stream/open", {"streamId": "s", "wire": "text"})
+    return host
+
+
+def error_of(host, method, params=None):
+    with pytest.raises(RpcError) as caught:
+        host.request(method, params)
+    return caught.value
+
+
+# The envelope
+
+
+@pytest.mark.parametrize(
+    ("body", "message_id", "code"),
+    [pytest.param(*row[1:], id=row[0]) for row in ENVELOPES],
+)
+def test_envelope(host, body, message_id, code):
+    """Exactly one answer, with the id where it is one."""
+    body = body if isinstance(body, bytes) else body.encode()
+
+    (answer,) = host.push(frame(body))
+
+    assert answer["id"] == message_id
+    assert answer.get("error", {}).get("code", ANSWERED) == code
+    if code:
+        RpcError(answer["error"])
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "found"),
+    [
+        ('{"id":"f","text":"', '"}', "f"),
+        ('{"text":"', '","id":5,"method":"x","jsonrpc":"2.0" }', 5),
+        ('{"text":"', '", "id" : "e" }\n', "e"),
+        ('{"text":"', '","params":{"id":5}}', None),
+        ('{"text":"', '","id":99999999999999999}', None),
+        ('[{"id":1},"', '"]', None),
+        ('{"id":', " 5}", None),
+    ],
+)
+def test_id_of_a_long_unreadable_message(host, head, tail, found):
+    body = head.encode() + b"\xff" * 10_000 + tail.encode()
+
+    (answer,) = host.push(frame(body))
+
+    assert (answer["id"], answer["error"]["code"]) == (found, -32700)
+
+
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        {"jsonrpc": "2.0", "id": 1, "result": None},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
+        {"error": {}},
+        message("no/method"),
+        message("$/cancelRequest", {"id": 1}),
+        message("initialize", {}),
+        message("shutdown"),
+        message("stream/open", {"streamId": 5}),
+        message("stream/open", []),
+    ],
+)
+def test_messages_without_an_answer(host, ignored):
+    """Responses, notifications that mean nothing, and those that are wrong."""
+    assert host.push(frame(ignored)) == []
+    assert host.request("stream/list") == {"streams": []}
+
+
+def test_chunks_that_quote_messages(stream):
+    """A nested ``jsonrpc`` is nothing special (pygls reads it as a message)."""
+    quoted = {"jsonrpc": "2.0", "id": 1, "method": "exit", "type_name": "x"}
+
+    result = stream.request("stream/push", {"streamId": "s", "chunk": quoted})
+
+    assert result["pushes"] == 1
+
+
+@pytest.mark.parametrize("raised", [ValueError("/home/x"), MemoryError(), KeyError(1)])
+def test_bug(stream, monkeypatch, raised):
+    def push(*_):
+        raise raised
+
+    monkeypatch.setattr(sessions.Stream, "push", push)
+
+    error = error_of(stream, "stream/push", {"streamId": "s", "chunk": "x"})
+
+    assert error.code == -32603
+    assert error.data == {"kind": "internal-error", "retryable": False}
+    assert "/home" not in error.message
+    assert stream.request("stream/list")["streams"][0]["pushes"] == 0
+
+
+def test_result_that_is_no_json(stream, monkeypatch):
+    monkeypatch.setattr(sessions.Stream, "wire", {1})
+
+    assert error_of(stream, "stream/list").code == -32603
+
+
+# Lifecycle; tests/rpc/test_lifecycle.py has the same over a real process
+
+
+def test_before_initialize():
+    host = MemoryHost(started=False)
+
+    for method in ("stream/list", "shutdown", "a/b", "$/x"):
+        assert error_of(host, method).code == -32002
+    assert host.notify("stream/push", {"streamId": "s", "chunk": "x"}) == []
+    assert host.request("initialize")
+    assert error_of(host, "initialize").code == -32600
+
+
+@pytest.mark.parametrize("shutdown", [False, True])
+def test_exit(host, shutdown):
+    if shutdown:
+        assert host.request("shutdown") is None
+        for method in ("stream/list", "shutdown", "initialize", "a/b"):
+            assert error_of(host, method).code == -32600
+
+    assert host.push(frame(message("exit")), NEXT) == []
+    assert host.close() == []
+    assert host.connection.exit_code == (0 if shutdown else 1)
+
+
+NEXT = frame(message("stream/list", id=1))
+
+
+# The LSP side
+
+
+def test_everything_else_goes_to_the_lsp_side(host):
+    initialized = message("initialized", {})
+    hover = message("textDocument/hover", {}, id=5)
+    assert host.push(frame(initialized), frame(message("$/setTrace"))) == []
+    assert host.lsp is None
+
+    host.push(frame(hover), frame(message("$/setTrace")))
+    host.push(
+        frame({"id": "x", "result": 1}), frame(message("$/cancelRequest", {"id": 5}))
+    )
+
+    submitted = [initialized, hover, message("$/setTrace"), {"id": "x", "result": 1}]
+    assert host.lsp.submitted == submitted
+    assert host.lsp.cancelled == [5]
+    assert host.lsp.params == {"initializationOptions": {"streamSidecar": {}}}
+
+
+def test_lsp_answers_once(host):
+    host.push(frame(message("a/b", id=1)), frame(message("a/b", id=2)))
+    host.connection.answer(1, {"x": None})
+    host.connection.refuse(2, RefusedError("no"))
+    host.connection.answer(1, 1)
+    host.connection.refuse(3, RefusedError("never asked"))
+    host.connection.send(message("window/logMessage", {}))
+
+    assert [each.get("id") for each in host.sent] == [1, 2, None]
+    assert host.sent[0]["result"] == {"x": None}
+
+
+class RefusedError(UsageError):
+    code = -1
+    kind = "test"
+
+
+def test_id_that_is_in_flight(host):
+    twice = frame(message("a/b", id=1))
+
+    (answer,) = host.push(twice, twice)
+
+    assert (answer["id"], answer["error"]["code"]) == (1, -32600)
+    assert len(host.lsp.submitted) == 1
+
+
+def test_lsp_requests_at_the_end(host):
+    host.push(frame(message("a/b", id=1)))
+
+    assert host.close() == []
+
+    (answer,) = host.sent
+    assert (answer["id"], answer["error"]["code"]) == (1, -32800)
+
+
+def test_shutdown_is_answered_by_the_lsp_side(host):
+    host.push(frame(message("a/b")))
+
+    assert host.push(frame(message("shutdown", id=9))) == []
+    host.connection.answer(9, None)
+
+    assert host.sent == [{"jsonrpc": "2.0", "id": 9, "result": None}]
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        {},
+        {"general": {"positionEncodings": ["utf-32", "utf-8"]}},
+        {"general": {"positionEncodings": ["utf-7"]}},
+        {"general": {"positionEncodings": []}},
+        {"textDocument": {"hover": {}}, "notebookDocument": None, "workspace": {}},
+    ],
+)
+def test_capabilities_are_those_of_pygls(capabilities):
+    """pygls is the authority; the answer is only given before it is imported."""
+    converter = get_converter()
+    client = converter.structure(capabilities, types.ClientCapabilities)
+    server = SidecarServer(MemoryHost().connection, set())
+    register(server, StreamOptions)
+    manager = server.protocol.fm
+    expected = ServerCapabilitiesBuilder(
+        client,
+        {*manager.features, *manager.builtin_features},
+        manager.feature_options,
+        list(manager.commands),
+        types.TextDocumentSyncKind.Incremental,
+        None,
+        ServerCapabilitiesBuilder.choose_position_encoding(client),
+    ).build()
+
+    result = handshake.shake_hands({"capabilities": capabilities}).result
+
+    announced = dict(result["capabilities"])
+    del announced["experimental"]
+    assert announced == json.loads(json.dumps(converter.unstructure(expected)))
+
+
+# initialize
+
+
+def test_our_capabilities():
+    host = MemoryHost(started=False)
+    limits = {"maxStreams": 5, "idleTimeoutMs": None}
+    options = {"streamSidecar": {"protocolVersion": 1, "limits": limits, "later": 1}}
+
+    result = host.request("initialize", {"initializationOptions": options})
+
+    ours = result["capabilities"]["experimental"]["streamSidecar"]
+    assert ours["limits"] == {**unstructure(Limits()), "maxStreams": 5}
+    assert ours["wires"] == list(WIRE_NAMES)
+    assert ours["framings"] == list(FRAMINGS)
+    assert ours["events"] == [event.type for event in EVENTS]
+    assert "hermes" in ours["dialects"]
+
+
+@pytest.mark.parametrize("options", [None, "x", [], {}, {"other": 1}])
+def test_options_of_other_servers(options):
+    host = MemoryHost(started=False)
+
+    assert host.request("initialize", {"initializationOptions": options})
+
+
+def test_unsupported_version():
+    host = MemoryHost(started=False)
+    options = {"streamSidecar": {"protocolVersion": 2}}
+
+    error = error_of(host, "initialize", {"initializationOptions": options})
+
+    assert (error.code, error.data["kind"]) == (-31005, "unsupported-version")
+    assert error.data["supported"] == [1]
+    assert "1" in error.message
+
+
+@pytest.mark.parametrize(
+    ("ours", "path"),
+    [
+        (5, ""),
+        ({"protocolVersion": "1"}, ".protocolVersion"),
+        ({"limits": {"maxStreams": 0}}, ".limits.maxStreams"),
+        ({"limits": {"maxStreams": True}}, ".limits.maxStreams"),
+        ({"limits": {"idleTimeoutMs": -1}}, ".limits.idleTimeoutMs"),
+        ({"policy": {"trace": 1}}, ".policy.trace"),
+    ],
+)
+def test_bad_options(ours, path):
+    host = MemoryHost(started=False)
+
+    error = error_of(
+        host, "initialize", {"initializationOptions": {"streamSidecar": ours}}
+    )
+
+    where = f"params.initializationOptions.streamSidecar{path}"
+    assert error.message.startswith(f"{where}: ")
+
+
+def test_bad_initialize_params():
+    assert error_of(MemoryHost(started=False), "initialize", []).code == -32602
+
+
+def test_process_id_is_watched():
+    host = MemoryHost(started=False)
+    host.request("initialize", {"processId": 77})
+
+    assert host.watched == [77]

@@ -1,0 +1,49 @@
+"""Params that the protocol refuses, with the path that the refusal names."""
+
+from __future__ import annotations
+
+BAD_OPENS = [
+    ([], ""),
+    ({"streamId": ""}, ".streamId"),
+    ({"streamId": 5}, ".streamId"),
+    ({"wire": "telegraph"}, ".wire"),
+    ({"wire": 5}, ".wire"),
+    ({"framing": "picture"}, ".framing"),
+    ({"wire": "text", "framing": "sse"}, ".framing"),
+    ({"wire": "openai-chat", "framing": "text"}, ".framing"),
+    ({"encoding": "rot13"}, ".encoding"),
+    ({"model": 5}, ".model"),
+    ({"tools": {}}, ".tools"),
+    ({"tools": ["x"]}, ".tools[0]"),
+    ({"tools": [{"name": "a"}, {}]}, ".tools[1].name"),
+    ({"tools": [{"name": ""}]}, ".tools[0].name"),
+    ({"tools": [{"name": "a", "kind": "dance"}]}, ".tools[0].kind"),
+    ({"tools": [{"name": "a", "executor": "me"}]}, ".tools[0].executor"),
+    ({"tools": [{"type": "function", "function": {}}]}, ".tools[0].name"),
+    ({"policy": []}, ".policy"),
+    ({"policy": {"trace": "yes"}}, ".policy.trace"),
+    ({"policy": {"reasoning": {"scope": "x"}}}, ".policy.reasoning.scope"),
+    ({"policy": {"dialects": "hermes"}}, ".policy.dialects"),
+    ({"policy": {"dialects": ["hermes", "x"]}}, ".policy.dialects[1]"),
+    ({"policy": {"echo": {"markers": [""]}}}, ".policy.echo.markers[0]"),
+    ({"policy": {"toolResults": {"mode": "x"}}}, ".policy.toolResults.mode"),
+    ({"policy": {"reasoning": {"tags": "think"}}}, ".policy.reasoning.tags"),
+    ({"policy": {"reasoning": {"tags": [5]}}}, ".policy.reasoning.tags[0]"),
+    ({"policy": {"reasoning": {"tags": ["a", ""]}}}, ".policy.reasoning.tags[1]"),
+    ({"policy": {"reasoning": {"tags": ["a b"]}}}, ".policy.reasoning.tags[0]"),
+    ({"policy": {"reasoning": {"tags": ["`a`"]}}}, ".policy.reasoning.tags[0]"),
+]
+
+
+BAD_PUSHES = [
+    ({}, "chunk"),
+    ({"chunks": None}, "chunk"),
+    ({"chunks": "x"}, "chunks"),
+    ({"chunk": "x", "chunks": ["y"]}, "chunks"),
+    ({"chunk": "x", "pushSeq": "1"}, "pushSeq"),
+    ({"chunk": "x", "pushSeq": 1.0}, "pushSeq"),
+    ({"chunk": "x", "streamId": None}, "streamId"),
+]
+
+
+BAD_CLOSES = [({"reason": "bored"}, "reason"), ({"error": "x"}, "error")]

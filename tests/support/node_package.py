@@ -1,0 +1,67 @@
+"""The TypeScript client's tools: installs and builds ``clients/typescript`` once.
+
+`missing()` says why that cannot be done on this machine (no Node, too old a Node), and
+`prepare()` does it: ``npm ci`` where the lockfile has changed since the last time,
+which a stamp in ``node_modules`` tells, then the build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+from places import ROOT
+
+HOME = ROOT / "clients" / "typescript"
+OLDEST = 20
+"""The major version of Node.js that ``engines`` asks for."""
+
+_STAMP = HOME / "node_modules" / ".stamp"
+
+
+def missing() -> str | None:
+    """What the machine lacks; None: nothing."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return "there is no Node.js (node and npm)"
+    version = subprocess.check_output(["node", "--version"], text=True).strip()
+    if int(version.removeprefix("v").split(".")[0]) < OLDEST:
+        return f"Node.js is {version}, and {OLDEST} is needed"
+    return None
+
+
+def prepare() -> None:
+    """Installs what is not there yet, and builds; raises CalledProcessError."""
+    wanted = _fingerprint()
+    if not _STAMP.exists() or _STAMP.read_text() != wanted:
+        npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        _STAMP.write_text(wanted)
+    npm("run", "build")
+
+
+def npm(*arguments: str) -> str:
+    """What npm says on standard output; its errors go where pytest shows them."""
+    npm_command = shutil.which("npm")
+    assert npm_command is not None
+    environment = {**os.environ, "SIDECAR_TEST_PYTHON": sys.executable, "CI": "1"}
+    done = subprocess.run(
+        [npm_command, *arguments],
+        cwd=HOME,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout)
+    done.check_returncode()
+    return done.stdout
+
+
+def _fingerprint() -> str:
+    version = subprocess.check_output(["node", "--version"])
+    lock = (HOME / "package-lock.json").read_bytes()
+    return hashlib.sha256(version + lock).hexdigest()

@@ -1,0 +1,226 @@
+"""Which regular expressions the project makes, where, and what it does with them.
+
+Nobody keeps a list. ``made()`` runs this file in a process of its own: there ``re`` is
+watched while every module is imported and the examples of the pages and recordings are
+read, so that each call of ``re`` from a file of ours is known with the patterns that
+it was given, those made at run time included. ``calls()`` finds the same calls in the
+source, and the pattern where it is written there: one that has none and was not seen
+fails the test, so no pattern can hide.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+SUPPORT = Path(__file__).resolve().parent
+TESTS = SUPPORT.parent
+PACKAGE = TESTS.parent / "sidecar"
+MAKERS = ("compile", "search", "match", "fullmatch", "split")
+MAKERS += ("findall", "finditer", "sub", "subn")
+
+
+@frozen
+class Made:
+    """A pattern, and the places in the source (``file.py:line``) that make it.
+
+    ``searches``: it may look for its beginning; False where the source only ever asks
+    whether it stands at a place (``match``, ``fullmatch``).
+    """
+
+    pattern: re.Pattern[Any]
+    places: tuple[str, ...]
+    searches: bool
+
+
+@cache
+def made() -> tuple[Made, ...]:
+    """Every pattern that the package makes, each once."""
+    command = [sys.executable, str(Path(__file__).resolve())]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    places: dict[tuple[Any, int], set[str]] = defaultdict(set)
+    for place, written, is_bytes, flags in json.loads(run.stdout):
+        source = written.encode("latin-1") if is_bytes else written
+        places[source, flags].add(place)
+    found = calls()
+    seen = set().union(*places.values())
+    for place, call in found.items():
+        if call.literal is not None and place not in seen:
+            places[call.literal, 0].add(place)
+    return tuple(
+        Made(
+            re.compile(source, flags),
+            tuple(sorted(where)),
+            any(found[place].searches for place in where),
+        )
+        for (source, flags), where in places.items()
+    )
+
+
+@frozen
+class Call:
+    """A call of ``re`` in the source; ``literal`` is None for a computed pattern."""
+
+    literal: Any
+    searches: bool
+
+
+_ANCHORED = {"match", "fullmatch"}
+_SEARCHING = {"search", "findall", "finditer", "sub", "subn"}
+
+
+def calls() -> dict[str, Call]:
+    """The calls of ``re`` in the source, by place."""
+    return {
+        place: call
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for place, call in _calls_of(path, ast.parse(path.read_text("utf-8")))
+    }
+
+
+def _calls_of(path: Path, tree: ast.Module) -> Iterator[tuple[str, Call]]:
+    nodes = list(ast.walk(tree))
+    assert not any(map(_hides, nodes)), f"{path.name} hides where it calls re"
+    called = {node.func: node for node in nodes if isinstance(node, ast.Call)}
+    names = {
+        statement.value: statement.targets[0].id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and _is_maker(node):
+            call = called[node]
+            uses = {node.attr}
+            if node.attr == "compile":
+                uses = _uses(call, names, nodes)
+            pattern = call.args[0]
+            literal = pattern.value if isinstance(pattern, ast.Constant) else None
+            where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+            yield where, Call(literal, searches=not uses <= _ANCHORED)
+
+
+def _hides(node: ast.AST) -> bool:
+    """Whether ``re`` goes by another name."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "re"
+    return isinstance(node, ast.Import) and any(
+        name.name == "re" and name.asname for name in node.names
+    )
+
+
+def _is_maker(node: ast.Attribute) -> bool:
+    owner = node.value
+    return isinstance(owner, ast.Name) and owner.id == "re" and node.attr in MAKERS
+
+
+def _uses(call: ast.Call, names: dict[Any, str], nodes: list[ast.AST]) -> set[str]:
+    """The methods that are used of a compiled pattern. One that is handed on may meet
+    those that its file uses of what is no pattern of a name."""
+    methods = {
+        node.value: node.attr for node in nodes if isinstance(node, ast.Attribute)
+    }
+    if call in methods:
+        return {methods[call]}
+    loads = [node for node in nodes if _is_loaded(node, names.get(call))]
+    uses = {methods.get(node, "") for node in loads}
+    if not loads or "" in uses:
+        known = {"re", *names.values()}
+        uses |= {
+            method
+            for owner, method in methods.items()
+            if method in _SEARCHING
+            and not (isinstance(owner, ast.Name) and owner.id in known)
+        }
+    return uses - {""}
+
+
+def _is_loaded(node: ast.AST, name: str | None) -> bool:
+    is_name = isinstance(node, ast.Name) and node.id == name
+    return is_name and isinstance(node.ctx, ast.Load)
+
+
+# --- In the process that is watched ---------------------------------------------------
+
+
+def _watch(seen: set[tuple[str, Any, int]]) -> None:
+    for name in MAKERS:
+        setattr(re, name, _watched(getattr(re, name), seen))
+
+
+def _watched(maker: Callable[..., Any], seen: set[Any]) -> Callable[..., Any]:
+    def call(pattern: Any, *arguments: Any, **named: Any) -> Any:
+        caller = sys._getframe(1)
+        path = Path(caller.f_code.co_filename)
+        if path.is_relative_to(PACKAGE):
+            flags = _flags(maker.__name__, pattern, arguments, named)
+            place = f"{path.relative_to(PACKAGE)}:{caller.f_lineno}"
+            seen.add((place, pattern, flags))
+        return maker(pattern, *arguments, **named)
+
+    return call
+
+
+_FLAGS_AT = {"compile": 0, "sub": 3, "subn": 3, "split": 2}
+
+
+def _flags(name: str, pattern: Any, arguments: Any, named: Any) -> int:
+    """What the pattern is compiled with; a compiled one brings its own."""
+    assert isinstance(pattern, str | bytes), "a compiled pattern has methods"
+    at = _FLAGS_AT.get(name, 1)
+    given = arguments[at] if len(arguments) > at else named.get("flags", 0)
+    return int(given)
+
+
+def _import_all() -> None:
+    import importlib
+
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if parts[-1] != "__main__":
+            importlib.import_module(".".join(parts).removesuffix(".__init__"))
+
+
+def _exercise() -> None:
+    """Makes what is made at run time only: by streams, and by the commands."""
+    from checking import feed
+    from spec_pages import PAGES, cases_of
+    from strategies import recordings
+
+    from sidecar.protocol.schema import schema
+
+    for page in PAGES:
+        for case in cases_of(page.read_text(encoding="utf-8")):
+            feed(case.params, case.chunks, close=case.close)
+    for params, chunks in recordings():
+        feed(params, chunks)
+    schema()
+
+
+def _main() -> None:
+    seen: set[tuple[str, Any, int]] = set()
+    _watch(seen)
+    _import_all()
+    _exercise()
+    rows = [
+        (place, pattern, False, flags)
+        if isinstance(pattern, str)
+        else (place, pattern.decode("latin-1"), True, flags)
+        for place, pattern, flags in seen
+    ]
+    sys.stdout.write(json.dumps(sorted(rows)))
+
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(SUPPORT), str(TESTS), str(PACKAGE.parent)]
+    _main()

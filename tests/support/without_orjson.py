@@ -1,0 +1,21 @@
+"""A pytest plugin (``-p tests.support.without_orjson``): hides orjson from the project.
+
+Processes that the tests start are told by ``PYTHONPATH`` and a ``sitecustomize`` made
+in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+_HIDE = "import sys\nsys.modules['orjson'] = None\n"
+
+sys.modules["orjson"] = None  # type: ignore[assignment]
+_FOLDER = tempfile.TemporaryDirectory(prefix="sidecar-without-orjson-")
+(Path(_FOLDER.name) / "sitecustomize.py").write_text(_HIDE)
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (_FOLDER.name, os.environ.get("PYTHONPATH")))
+)

@@ -1,0 +1,146 @@
+"""The wires ``openai-chat`` and ``text``: documents in, parts out.
+
+Each line of ``data/openai_chat_parts.jsonl`` is a stream of documents and the parts
+that the wire gives for all of them and at its close: ``{class: fields}``, without the
+fields that have their default. Whole streams, through all stages, are the recordings in
+``wires/openai-chat``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import NOTHING, fields
+from places import TESTS
+from wire_tables import ODD, changed, places, too_deep
+
+from sidecar.parts import (
+    DiagnosticPart,
+    Document,
+    ErrorPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+)
+from sidecar.wires import WIRES, detect
+
+LINES = TESTS / "data" / "openai_chat_parts.jsonl"
+ROWS = [json.loads(line) for line in LINES.read_text("utf-8").splitlines()]
+
+
+def plain(part: Part) -> dict[str, Any]:
+    told = {
+        field.name: getattr(part, field.name)
+        for field in fields(type(part))
+        if field.default is NOTHING or getattr(part, field.name) != field.default
+    }
+    return {type(part).__name__: told}
+
+
+def read(documents: list[Any]) -> list[Part]:
+    wire = WIRES["openai-chat"].make(None)
+    parts: list[Part] = []
+    for document in documents:
+        parts += wire.push(Document(document))
+    return parts + wire.close()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["case"] for row in ROWS])
+def test_parts(row: dict[str, Any]) -> None:
+    assert [plain(part) for part in read(row["documents"])] == row["parts"]
+
+
+def chunk(**delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta}]}
+
+
+BOOM = {"message": "boom"}
+ERRORS: dict[str, tuple[Any, str | None, list[tuple[int, str, int]]]] = {
+    "error document": ({"error": BOOM}, None, [(0, "boom", 0)]),
+    "error event": (BOOM, "error", [(0, "boom", 0)]),
+    "error event with text": ("boom", "error", [(0, "boom", 0)]),
+    "array": ([{"error": BOOM}], None, [(0, "boom", 0)]),
+    "FastAPI": ({"detail": "boom"}, None, [(0, "boom", 0)]),
+    "MiniMax": (
+        {"choices": None, "base_resp": {"status_code": 8, "status_msg": "boom"}},
+        None,
+        [(0, "boom", 0)],
+    ),
+    "Groq": ({"choices": [], "x_groq": {"error": "boom"}}, None, [(0, "boom", 0)]),
+    "after the delta": ({**chunk(content="t"), "error": BOOM}, None, [(1, "boom", 0)]),
+    "in choices": (
+        {"choices": [{"delta": {}, "error": {"message": m}} for m in ("a", "b")]},
+        None,
+        [(0, "a", 0), (1, "b", 1)],
+    ),
+    "null is none": ({**chunk(content="t"), "error": None}, None, []),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors(case: str) -> None:
+    value, event, expected = ERRORS[case]
+    parts = WIRES["openai-chat"].make("openrouter").push(Document(value, event))
+    errors = [
+        (place, part.message, part.choice)
+        for place, part in enumerate(parts)
+        if isinstance(part, ErrorPart)
+    ]
+    assert errors == expected
+
+
+FITS: list[tuple[Any, bool]] = [
+    ({"object": "chat.completion.chunk", "choices": []}, True),
+    ({"object": "chat.completion"}, True),
+    ({"object": "text_completion"}, True),
+    (chunk(content="x"), True),
+    ({"choices": [{"text": "x"}]}, True),
+    ([chunk(content="x")], True),
+    ({"choices": [{}]}, False),
+    ({"choices": []}, False),
+    ({"choices": [5]}, False),
+    ({"usage": {}}, False),
+    ({"error": BOOM}, False),
+    ({"object": ["chat.completion"]}, False),
+    ([], False),
+    (None, False),
+    ("x", False),
+]
+
+
+@pytest.mark.parametrize(("value", "is_ours"), FITS)
+def test_fits(value: Any, is_ours: bool) -> None:
+    assert WIRES["openai-chat"].fits(Document(value)) == is_ours
+    assert detect(Document(value)) == ("openai-chat" if is_ours else None)
+
+
+def test_text_wire() -> None:
+    wire = WIRES["text"].make(None)
+    assert wire.push(Document("Hi")) == [TextPart("Hi")]
+    (part,) = wire.push(Document({"content": "Hi"}))
+    assert isinstance(part, DiagnosticPart)
+    assert (part.code, part.raw) == ("unknown-chunk", {"content": "Hi"})
+    assert wire.close() == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["case"] for row in ROWS])
+def test_never_raises(row: dict[str, Any]) -> None:
+    """Any value in any place of any document: what can be used is, nothing raises."""
+    for document in row["documents"]:
+        for path in places(document):
+            for odd in ODD:
+                value = changed(document, path, odd)
+                WIRES["openai-chat"].fits(Document(value))
+                for part in read([value, value, document]):
+                    if isinstance(part, TextPart | ReasoningPart):
+                        assert isinstance(part.text, str)
+
+
+def test_results_nested_too_deep_for_python_are_given_once() -> None:
+    def result() -> dict[str, Any]:
+        item = {"tool_use_id": "a", "content": too_deep()}
+        return chunk(provider_specific_fields={"tool_results": [item]})
+
+    assert len(read([result(), result()])) == 1

@@ -1,0 +1,83 @@
+"""Recordings: the chunks of a provider and the events that come of them.
+
+``wires/<wire>/<case>.chunks.jsonl`` begins with a line ``{"options": ...}``, the
+parameters of stream/open (and ``"close"``, those of stream/close); each further line
+is a chunk. ``<case>.events.jsonl`` has one event a line. A new recording needs no test
+code: ``UPDATE=1 pytest`` writes the events, which are then read line by line.
+
+``data/wire_types.jsonl`` names the events, deltas, blocks, items, parts and fields of
+each wire: each must be in one of its recordings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checking import check, feed
+from places import TESTS
+
+from sidecar.protocol.converter import unstructure
+from sidecar.values.jsontext import encode, loads
+
+WIRES = TESTS / "wires"
+RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
+TYPES = TESTS / "data" / "wire_types.jsonl"
+
+
+def _read(path: Path) -> list[Any]:
+    return [loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _write(path: Path, values: list[Any]) -> None:
+    lines = [encode(value).decode() + "\n" for value in values]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _golden(path: Path) -> Path:
+    return path.with_name(path.name.replace(".chunks.", ".events."))
+
+
+@pytest.mark.parametrize(
+    "path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
+)
+def test_recording(path: Path) -> None:
+    header, *chunks = _read(path)
+    params, close = header["options"], header.get("close")
+    events = [
+        json.loads(encode(unstructure(event)))
+        for event in feed(params, chunks, close=close).events
+    ]
+    if os.environ.get("UPDATE"):
+        _write(_golden(path), events)
+    assert _golden(path).exists(), "UPDATE=1 pytest writes it"
+    assert events == _read(_golden(path))
+    check(params, chunks, close=close)
+
+
+def test_every_golden_has_its_recording() -> None:
+    goldens = {_golden(path) for path in RECORDINGS}
+    assert set(WIRES.glob("*/*.events.jsonl")) == goldens
+
+
+@cache
+def _names() -> dict[str, set[str]]:
+    """Wire -> the keys and short strings of its recordings, also of those in text."""
+    names = defaultdict(set)
+    for path in RECORDINGS:
+        text = path.read_text(encoding="utf-8").replace('\\"', '"')
+        names[path.parent.name].update(re.findall(r'"([\w.:-]{1,60})"', text))
+    return names
+
+
+@pytest.mark.parametrize(
+    "row", _read(TYPES), ids=lambda row: f"{row['wire']}: {row['kind']}"
+)
+def test_every_type_is_recorded(row: dict[str, Any]) -> None:
+    assert set(row["names"]) <= _names()[row["wire"]]
