@@ -20,7 +20,7 @@ from sidecar.values.printable import in_lines, json_line, one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-Piece: TypeAlias = "str | tuple[str, str]"
+StyledText: TypeAlias = "str | tuple[str, str]"
 """Text, or text and its style: ``("error", "bold red")``."""
 
 Cell: TypeAlias = "str | list[str]"
@@ -33,7 +33,7 @@ class Terminal:
     def __init__(self) -> None:
         self._console = Console(highlight=False, markup=False, emoji=False)
 
-    def line(self, *pieces: Piece) -> None:
+    def line(self, *pieces: StyledText) -> None:
         """One line, whatever is in its pieces; not wrapped."""
         told = [(each, "") if isinstance(each, str) else each for each in pieces]
         text = Text.assemble(*((one_line(words), style) for words, style in told))

@@ -227,6 +227,29 @@ def test_a_file_begins_with_its_contract(name: str) -> None:
     assert ast.get_docstring(TREES[name])
 
 
+def test_a_public_name_is_one_thing() -> None:
+    """Classes and types: one name, one meaning, in whatever room."""
+    homes: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        for public in _types(tree):
+            homes.setdefault(public, []).append(name)
+    assert {each: where for each, where in homes.items() if len(where) > 1} == {}
+
+
+def _types(tree: ast.Module) -> set[str]:
+    """The public classes and type aliases that a module makes."""
+    classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    aliases = {
+        node.target.id
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.annotation, ast.Name)
+        and node.annotation.id == "TypeAlias"
+    }
+    return {name for name in classes | aliases if not name.startswith("_")}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_prints(name: str) -> None:
     """Standard output is the protocol's; of the command line one module writes."""
