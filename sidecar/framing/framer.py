@@ -42,8 +42,7 @@ class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the longest document in code points. ``held``: how many code points are
-    held back, at most.
+    ``limit`` is the longest document in code points.
     """
 
     def __init__(
@@ -53,8 +52,8 @@ class Framer:
         self._reader = _READERS[framing](limit)
         self._started = False
         self._joiner = getattr(self._decoder, "joiner", None)
-        self._most = 2 * limit  # what came after a document, and a line of it
-        self.held = 0
+        self._most = 2 * limit  # a document, and a line behind it
+        self._came = 0  # code points since the last push that gave frames
 
     @property
     def framing(self) -> str:
@@ -67,6 +66,11 @@ class Framer:
         joiner = self._joiner
         return joiner is not None and not joiner.held and self._reader.idle
 
+    @property
+    def held(self) -> int:
+        """How many code points are held back, at most."""
+        return 0 if self.idle else min(self._came, self._most)
+
     def push(self, chunk: object) -> list[Frame]:
         if not isinstance(chunk, str):
             return [Document(chunk)]
@@ -77,8 +81,7 @@ class Framer:
             frames = self._read(self._decoder.push(chunk))
         if self.framing == "json":
             return frames + self.close()
-        before = 0 if frames else self.held
-        self.held = 0 if self.idle else min(before + len(chunk), self._most)
+        self._came = len(chunk) if frames else self._came + len(chunk)
         return frames
 
     def close(self) -> list[Frame]:
