@@ -11,8 +11,10 @@ plain text under HTTP 200); what begins as an exception does is one at once.
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
 
 from sidecar.framing.framer import Framer
 from sidecar.parts import (
@@ -58,6 +60,25 @@ def _itself(chunk: object) -> str | None:
     return chunk if type(chunk) is str else None
 
 
+@define(eq=False)
+class _Undecided:
+    """Documents that fit no wire yet; ``size``: code points of them."""
+
+    documents: list[Document] = field(factory=list)
+    size: int = 0
+
+    def push(self, document: Document) -> bool:
+        """Keeps a document; False: it is one too many, or they are too long."""
+        self.documents.append(document)
+        self.size += text_size(document.value)
+        return len(self.documents) <= _MOST_UNDECIDED and self.size <= _MAX_BODY
+
+    def take(self) -> list[Document]:
+        """All of them, of which nothing is kept."""
+        documents, self.documents, self.size = self.documents, [], 0
+        return documents
+
+
 class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
@@ -83,8 +104,6 @@ class Intake:
         )
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
-        self._undecided: list[Document] = []
-        self._waiting = 0  # code points of these
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: TextOf | None = None  # from the last chunk
@@ -101,11 +120,16 @@ class Intake:
         """The framing's name, ``auto`` until it is decided."""
         return self._framer.framing
 
+    @cached_property
+    def _undecided(self) -> _Undecided:
+        return _Undecided()
+
     @property
     def held(self) -> int:
         """Code points that nothing has been said of, at most."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        return self._framer.held + self._waiting + strays
+        waiting = self._undecided.size if "_undecided" in vars(self) else 0
+        return self._framer.held + waiting + strays
 
     @property
     def text_of(self) -> TextOf | None:
@@ -155,7 +179,7 @@ class Intake:
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""
         yield from self._frames(self._framer.close())
-        if self._reader is None and self._undecided:
+        if self._reader is None and self._undecided.documents:
             yield from self._choose(FALLBACK)
 
     def end(self) -> list[Part]:
@@ -239,12 +263,9 @@ class Intake:
     def _wait(self, document: Document) -> Iterator[list[Part]]:
         """Keeps a document that fits no wire; when it is one too many, none waits any
         longer, and a later one still decides."""
-        self._undecided.append(document)
-        self._waiting += text_size(document.value)
-        if len(self._undecided) <= _MOST_UNDECIDED and self._waiting <= _MAX_BODY:
+        if self._undecided.push(document):
             return
-        waiting, self._undecided, self._waiting = self._undecided, [], 0
-        for each in waiting:
+        for each in self._undecided.take():
             if isinstance(each.value, str):
                 self._stray(each.value)
             else:
@@ -255,8 +276,7 @@ class Intake:
     def _choose(self, name: str) -> Iterator[list[Part]]:
         self._reader = WIRES[name].make(self.options.provider)
         self.wire = name
-        waiting, self._undecided, self._waiting = self._undecided, [], 0
-        for document in waiting:
+        for document in self._undecided.take():
             yield self._read(document)
 
     def _read(self, document: Document) -> list[Part]:

@@ -8,6 +8,7 @@ Any exception that leaves them is a bug. A whole response is pushed once and clo
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import astuple, fields
@@ -62,7 +63,6 @@ class Stream:
         self.options = options
         policy = options.policy
         self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
-        self._oddities = Oddities(self._outlet)
         self._intake = Intake(options)
         self._shared = surroundings(options, self._outlet)
         self.profile = self._shared.profile
@@ -96,6 +96,11 @@ class Stream:
     def last_seq(self) -> int:
         """``seq`` of the last event, 0 before the first."""
         return self._outlet.seq
+
+    @cached_property
+    def _oddities(self) -> Oddities:
+        """Takes what the provider sent and nobody can use; few streams have it."""
+        return Oddities(self._outlet)
 
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
@@ -170,7 +175,8 @@ class Stream:
         if not (self._intake.silent or finished or self._ending.over):
             message = "the stream ended without a finish reason or an end mark"
             self._diagnostic(DiagnosticPart("missing-terminator", message))
-        self._oddities.close()
+        if "_oddities" in vars(self):
+            self._oddities.close()
 
     def message(self) -> Message:
         """The message of all events so far."""
