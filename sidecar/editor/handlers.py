@@ -19,6 +19,7 @@ from sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
 from sidecar.editor.progress import Progress
 from sidecar.editor.session import SessionDocument
 from sidecar.editor.text import UNITS, DocumentText
+from sidecar.history.documents import BY_LINE, WHOLE
 from sidecar.rpc.logs import log
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from sidecar.history.documents import Cut
     from sidecar.options import StreamOptions
     from sidecar.values.units import Unit
-
-_BY_LINE = ("jsonl", "ndjson", "jsonlines")
-_WHOLE = ("json",)
 
 _STEP_SECONDS = 0.01
 """So long a reading goes on before others have their turn."""
@@ -276,9 +274,9 @@ def _is_by_line(uri: str, language: str) -> bool | None:
     """Whether a document is read line by line; None: it is no session."""
     suffix = uri.rpartition(".")[2].lower()
     for name in (suffix, language):
-        if name in _BY_LINE:
+        if name in BY_LINE:
             return True
-        if name in _WHOLE:
+        if name in WHOLE:
             return False
     return None
 

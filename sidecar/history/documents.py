@@ -33,6 +33,13 @@ _MODELS = ("model", "modelID", "model_name")
 _PROVIDERS = ("provider", "providerID", "model_provider")
 
 
+BY_LINE = ("jsonl", "ndjson", "jsonlines")
+"""Endings of files, and editors' names of languages, with a JSON document a line."""
+
+WHOLE = ("json",)
+"""The same of one JSON document."""
+
+
 @frozen
 class FoundMessage:
     """A message at ``path`` of a document, and what the document says of its origin."""

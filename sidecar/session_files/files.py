@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from sidecar.history.documents import BY_LINE, WHOLE
 from sidecar.history.history import History
 from sidecar.options import StreamOptions
 from sidecar.session_files.backups import copied
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
     from sidecar.session_files.documents import Advance
 
-SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3"))
+_DATABASES = ("db", "sqlite", "sqlite3")
+SUFFIXES = frozenset(f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES))
 """What is looked at in a folder."""
 
 _SQLITE = b"SQLite format 3\0"
@@ -92,7 +94,7 @@ def format_of(path: Path) -> str:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
         return "sqlite"
-    if path.suffix in (".jsonl", ".ndjson"):
+    if path.suffix.removeprefix(".") in BY_LINE:
         return "jsonl"
     first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     return "jsonl" if rest.strip() and _is_document(first) else "json"

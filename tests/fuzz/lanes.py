@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import amplify, engine, rpc, stored
+from fuzz import amplify, engine, pump, rpc, stored
 
 Input = dict[str, Any]
 
@@ -37,6 +37,7 @@ LANES: dict[str, Lane] = {
         Lane("stored", stored.draw_stored, stored.check_stored),
         Lane("closed", stored.draw_stored, stored.check_closed),
         Lane("amplify", amplify.draw_amplified, amplify.check_amplified, timed=False),
+        Lane("pump", pump.draw_pumped, pump.check_pumped, timed=False),
         Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
     )
 }

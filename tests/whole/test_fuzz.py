@@ -48,6 +48,7 @@ SHORT = {
     "stored": 120,
     "closed": 120,
     "amplify": 40,
+    "pump": 6,
     "rpc": 100,
 }
 """Inputs of each lane here."""
