@@ -1,7 +1,7 @@
 """Where the commands write: the one place that knows the standard streams and rich.
 
 A `Terminal` takes plain text and nothing else, neither markup nor anything of rich,
-and makes it harmless on the way (``sidecar.printable``); so no command can forget it.
+and makes it harmless on the way (``sidecar.values.printable``); so no command can forget it.
 Styles are given beside the text.
 """
 
