@@ -45,8 +45,9 @@ export function linesOf(path: string): unknown[] {
 /** Every stream of tests/wires whose chunks JavaScript can hold. */
 export function recordings(): Recording[] {
   const home = join(ROOT, "tests", "wires");
-  const wires = readdirSync(home).sort();
-  return wires.flatMap((wire) => {
+  const entries = readdirSync(home, { withFileTypes: true });
+  const wires = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return wires.sort().flatMap((wire) => {
     const files = readdirSync(join(home, wire)).filter((file) => file.endsWith(".chunks.jsonl"));
     return files.sort().map((file) => recording(join(home, wire, file), `${wire}/${basename(file, ".chunks.jsonl")}`));
   });
