@@ -1,8 +1,8 @@
 """Where the commands write: the one place that knows the standard streams and rich.
 
 A `Terminal` takes plain text and nothing else, neither markup nor anything of rich,
-and makes it harmless on the way (``sidecar.values.printable``); so no command can forget it.
-Styles are given beside the text.
+and makes it harmless on the way (``sidecar.values.printable``); so no command can
+forget it. Styles are given beside the text.
 """
 
 from __future__ import annotations
