@@ -41,13 +41,15 @@ def check_stored(given: Input) -> None:
 
 def check_closed(given: Input) -> None:
     """But where two removals met inside a form, or at the end of one that breaks off
-    there, or where nothing but such a form follows: only repair reads so often."""
+    there, or behind it and blanks, or where nothing but such a form follows: only
+    repair reads so often."""
     fed = feed({"wire": "text"}, given["texts"], trace=True)
     text, places = fed.message.text or "", _removals(fed.events)
     result = inspect(assistant(text))
     end = None  # where a form begins that two removals made
     for each in reversed(result.findings):
-        met = sum(each.start <= at <= each.end for at in places) > 1
+        at_it = (at for at in places if at >= each.start)
+        met = sum(not text[each.end : at].strip() for at in at_it) > 1
         followed = end is not None and not text[each.end : end].strip()
         assert met or followed, "it needs repair"
         end = each.start
