@@ -27,7 +27,12 @@ CUT = (
 )
 """What tries the engine at every cut; coverage is measured at few of them."""
 
-WHOLE = ("tests/whole", "tests/house/test_packaging.py")
+WHOLE = (
+    *("tests/whole/test_cases.py", "tests/whole/test_corpus.py"),
+    *("tests/whole/test_fuzz.py", "tests/whole/test_linear.py"),
+    *("tests/whole/test_properties.py", "tests/whole/test_pumps.py"),
+    *("tests/whole/test_soak.py", "tests/house/test_packaging.py"),
+)
 """What reads any input and runs whole processes: coverage needs none of it."""
 
 CLIENTS = (
