@@ -91,8 +91,7 @@ class Attempts:
         if self._tail.is_armed or not owed[closer]:
             return False
         owed[closer] -= 1
-        if not owed[closer]:
-            del owed[closer]
+        self.owed[inside] = +owed  # without those of which none is left
         return True
 
     def renew(self) -> None:

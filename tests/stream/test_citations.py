@@ -286,6 +286,7 @@ def test_what_is_light() -> None:
     given = {
         "n": 1,
         "s": LONG,
+        LONG: 2,
         "l": [0] * 17,
         "m": [1, LONG, None, [2]],
         "o": {"t": "x"},
