@@ -31,7 +31,8 @@ WHOLE = (
     *("tests/whole/test_cases.py", "tests/whole/test_corpus.py"),
     *("tests/whole/test_fuzz.py", "tests/whole/test_linear.py"),
     *("tests/whole/test_properties.py", "tests/whole/test_pumps.py"),
-    *("tests/whole/test_soak.py", "tests/house/test_packaging.py"),
+    *("tests/whole/test_soak.py", "tests/whole/test_trust_cases.py"),
+    "tests/house/test_packaging.py",
 )
 """What reads any input and runs whole processes: coverage needs none of it."""
 

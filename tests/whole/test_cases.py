@@ -7,13 +7,12 @@ Every text is fed as it is, whole, by character and cut at random.
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pytest
 from checking import Fed, assert_sound, feed
 from corpus import CASES, cases_in
-from cutting import LONG, at_random
+from feeding_cases import WIRES, case_cuts, params_of, text_cuts
 
 from sidecar.values.jsontext import dumps
 
@@ -21,18 +20,6 @@ pytestmark = pytest.mark.skipif(
     not CASES.exists(),
     reason="no cases beside the project (SIDECAR_CORPUS): they were not run",
 )
-
-SEEDS = range(20) if LONG else range(3)
-
-
-def _text_cuts(chunks: list[str]) -> list[list[str]]:
-    whole = "".join(chunks)
-    return [
-        chunks,
-        [whole],
-        list(whole),
-        *(at_random(whole, seed, 4) for seed in SEEDS),
-    ]
 
 
 def test_tags() -> None:
@@ -44,7 +31,7 @@ def test_tags() -> None:
         feedings = [({"wire": "openai-chat"}, chunks)]
         if all(delta.keys() == {"content"} for delta in case["deltas"]):
             texts = [delta["content"] for delta in case["deltas"]]
-            feedings += [({"wire": "text"}, cut) for cut in _text_cuts(texts)]
+            feedings += [({"wire": "text"}, cut) for cut in text_cuts(texts)]
         for params, cut in feedings:
             fed = feed(params, cut)
             assert_sound(fed, params)
@@ -59,7 +46,7 @@ def test_tools_and_framing() -> None:
     """Whole bodies: fragments of calls, odd chunks, errors."""
     wrong = []
     for case in cases_in("tool_and_framing.jsonl"):
-        for cut in _text_cuts([case["sse"]]):
+        for cut in text_cuts([case["sse"]]):
             params = {"wire": "openai-chat"}
             fed = feed(params, cut)
             assert_sound(fed, params)
@@ -75,16 +62,6 @@ def test_tools_and_framing() -> None:
     assert not wrong
 
 
-WIRES = {
-    "text": {"wire": "text"},
-    "openai-chat": {"wire": "openai-chat"},
-    "openai-chat-body": {"wire": "openai-chat"},
-    "openai-responses": {"wire": "openai-responses"},
-    "anthropic": {"wire": "anthropic"},
-    "gemini": {"wire": "gemini"},
-    "sse": {"wire": "openai-chat", "framing": "sse"},
-    "sse-bytes": {"wire": "openai-chat", "framing": "sse", "encoding": "base64"},
-}
 DIAGNOSTICS = {
     "malformed_chunk": "malformed-chunk",
     "stream_truncated": "missing-terminator",
@@ -100,54 +77,6 @@ FINISHES = {"malformed_tool_call": "malformed"}
 def _is_ours(case: dict[str, Any]) -> bool:
     """Cases of streams and bodies with one right answer."""
     return case["wire"] in WIRES and not case["ambiguous"]
-
-
-OPTIONS: dict[str, tuple[str, str]] = {
-    "reasoning_tags": ("reasoning", "tags"),
-    "recent_tool_results": ("toolResults", "known"),
-    "echo_markers": ("echo", "markers"),
-    "echo_prefixes": ("echo", "prefixes"),
-}
-"""An option of a case: the key of the policy."""
-
-
-def _policy(options: dict[str, Any]) -> dict[str, Any]:
-    policy: dict[str, Any] = {}
-    for name, (group, key) in OPTIONS.items():
-        if name in options:
-            policy.setdefault(group, {})[key] = options[name]
-    reasoning = policy.setdefault("reasoning", {})
-    if "reasoning_starts_open" in options:
-        starts_open = options["reasoning_starts_open"]
-        reasoning["startsOpen"] = "open" if starts_open else "closed"
-    if "unclosed_reasoning" in options:
-        unclosed = options["unclosed_reasoning"]
-        reasoning["unclosed"] = {"visible": "text"}.get(unclosed, unclosed)
-    if options.get("reasoning_merge"):
-        reasoning["precedence"] = "merge"
-    return policy
-
-
-def _params(case: dict[str, Any]) -> dict[str, Any]:
-    params = {**WIRES[case["wire"]], "policy": _policy(case["options"])}
-    if "model" in case["options"]:
-        params["model"] = case["options"]["model"]
-    if case["declared_tools"] is not None:
-        params["tools"] = [
-            {"name": tool["name"], "inputSchema": tool.get("parameters")}
-            for tool in case["declared_tools"]
-        ]
-    return params
-
-
-def _case_cuts(case: dict[str, Any]) -> list[list[Any]]:
-    if case["wire"] in ("text", "sse"):
-        return _text_cuts(case["chunks"])
-    if case["wire"] == "sse-bytes":
-        raw = b"".join(map(base64.b64decode, case["chunks"]))
-        single = [base64.b64encode(raw[n : n + 1]).decode() for n in range(len(raw))]
-        return [case["chunks"], single]
-    return [case["chunks"]]
 
 
 def _same_text(case: dict[str, Any], fed: Fed) -> bool:
@@ -246,8 +175,8 @@ def test_leaks() -> None:
     )
     wrong = []
     for case in cases:
-        params = _params(case)
-        for cut in _case_cuts(case):
+        params = params_of(case)
+        for cut in case_cuts(case):
             fed = feed(params, cut)
             assert_sound(fed, params)
             failed = [check.__name__ for check in checks if not check(case, fed)]
@@ -304,7 +233,7 @@ def test_gemini_samples() -> None:
     wrong = []
     for sample in samples:
         params = _gemini_params(sample)
-        for cut in _text_cuts(sample.get("chunks", [sample["sample"]])):
+        for cut in text_cuts(sample.get("chunks", [sample["sample"]])):
             fed = feed(params, cut)
             assert_sound(fed, params)
             right = fed.message.text.strip() == sample["expected_visible"].strip()
