@@ -32,8 +32,6 @@ _FAILURES = {
 }
 """The code of a `Failed` -> code, severity and message of its diagnostic."""
 
-_NAMELESS = ("truncated-tool-call", "warning", "a call was cut off before its name")
-
 
 @define
 class TextCounters:
@@ -102,11 +100,8 @@ class Extracted:
                 self.send_results()
         elif piece[0] is PieceKind.CITE:
             self.written.written_citation(taken, piece)
-        elif taken.calls:
-            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
         else:
-            removed = piece[1:] if piece[0] is PieceKind.CALL else None
-            self.outlet.diagnose(self.choice, *_NAMELESS, removed)
+            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.calls += len(taken.calls)

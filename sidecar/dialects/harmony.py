@@ -2,9 +2,10 @@
 
 A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``,
 and most of its parts may be missing. What follows the channel ``analysis`` is
-reasoning, what has a recipient (``to=f``) is a call, and all else is the answer. Where
-the tokens were eaten, the words ``analysis`` and ``assistantfinal`` are left. OpenAI
-describes the format in the repository openai/harmony.
+reasoning, what has a recipient (``to=f``) is a call, and all else is the answer. A
+header holds its own words only, so ``<|channel|> is a token`` is text. Where the tokens
+were eaten, the words ``analysis`` and ``assistantfinal`` are left. OpenAI describes the
+format in the repository openai/harmony.
 """
 
 from __future__ import annotations
@@ -12,37 +13,118 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from attrs import define
+
 from sidecar.dialects.tokens import cut_part, json_part
 from sidecar.forms.form import Form, Found, WrittenCall, mark
-from sidecar.forms.grammar import before, literal, need, peek, scan, space, until
+from sidecar.forms.grammar import (
+    LONGEST_NAME,
+    EndedError,
+    MismatchError,
+    ahead,
+    blanks,
+    literal,
+    need,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import NAME, optional
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.forms.grammar import Cursor, Reading
 
-_RECIPIENT = re.compile(r"(?:^|\s)to=(?:functions\.)?([\w.:-]++)")
-_TEXT_ENDS = Literals(("<|call|>", "<|end|>"))
-_NOBODY = ("user", "self", "assistant", "all")
+_CHANNELS = ("analysis", "commentary", "final")
+_SHORTEST = 4
+"""So many letters of a channel's name tell it."""
+
+_LETTERS = re.compile(r"[a-z]*+")
+_TEXT_ENDS = Literals(("<|call|>", "<|end|>", "<|eom|>", "<|eot|>"))
+_NOBODY = ("user", "self", "assistant", "all", "")
+_TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")
 
 
-def _header(cursor: Cursor) -> Reading[Found]:
-    """A header, behind its first token and up to the message."""
-    text = cursor.opener + (yield from before(cursor, "<|message|>"))
-    to = _RECIPIENT.search(text.replace("<|channel|>", " ").replace("<|start|>", " "))
-    recipient = to[1] if to else ""
-    if recipient and recipient not in _NOBODY:
-        return (yield from _call(cursor, recipient))
-    if "<|channel|>analysis" in text or recipient == "self":
-        return Found(PieceKind.ENTER)
-    return mark(ends=True)
+@define
+class _Header:
+    """A header as far as it was read. ``end``: where it ends without its message."""
+
+    role: str = ""
+    channel: str = ""
+    recipient: str = ""
+    end: int = 0
+
+
+def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
+    """A header behind its first token or word; ``bare``: a channel is enough of it."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        header = _Header()
+        try:
+            yield from _words(cursor, header, bare=bare)
+        except (MismatchError, EndedError):
+            if not header.end:
+                raise
+            header.recipient = ""
+            cursor.at -= cursor.position - header.end
+        if header.recipient not in _NOBODY:
+            return (yield from _call(cursor, header.recipient))
+        if header.channel == "analysis" or header.recipient == "self":
+            return Found(PieceKind.ENTER)
+        return mark(ends=True)
+
+    return grammar
+
+
+def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
+    """Each part at most once, up to the message, or to the arguments of a call."""
+    left, part = list(_TOKENS), cursor.opener
+    while part != "<|message|>":
+        if part == "<|start|>":
+            header.role = yield from word(cursor, NAME)
+        elif part == "<|channel|>":
+            bare = bare or header.role == "assistant"
+            header.channel = yield from _channel(cursor, exact=not bare)
+            header.end = cursor.position if bare else 0
+        elif part == "to=":
+            header.recipient = yield from word(cursor, NAME)
+            header.recipient = header.recipient.removeprefix("functions.")
+        else:
+            yield from word(cursor, _LETTERS)
+            left = ["<|message|>"]
+        left = [each for each in left if each != part]
+        yield from blanks(cursor)
+        spoken = header.recipient and (header.role or header.channel)
+        if spoken and (yield from peek(cursor)) == "{":
+            return
+        part = yield from optional(cursor, *left)
+
+
+def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
+    """The name of a channel, or where ``exact`` is False the beginning of one."""
+    letters = yield from run(cursor, _LETTERS, LONGEST_NAME)
+    for channel in _CHANNELS:
+        begun = len(letters) >= _SHORTEST and channel.startswith(letters)
+        if channel == letters or (begun and not exact):
+            return channel
+    yield from need(cursor)
+    raise cursor.mismatch()
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
-    """The arguments; ``<|call|>`` behind them is a stop token and a mark."""
+    """The arguments, and ``<|call|>`` behind them. Muse has tags there, which are a
+    form of their own."""
     yield from space(cursor)
     cursor.partial = cut_part(name, cursor.position)
+    if (yield from ahead(cursor, "<atem:")):
+        return mark(ends=True)
     if (yield from need(cursor)) != "{":
         (start, end), closer = yield from until(cursor, _TEXT_ENDS)
         cursor.at += len(closer)
@@ -52,6 +134,7 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
             lambda raw: [WrittenCall(name, raw[start:end], place, text=True)],
         )
     part = yield from scan(cursor, ObjectScanner())
+    yield from optional(cursor, "<|call|>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
@@ -67,10 +150,13 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """``analysis`` glued to a sentence (``analysisWe need``) begins reasoning."""
-    character = yield from need(cursor)
-    if not character.isupper():
+    """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it."""
+    start = cursor.position
+    following = yield from need(cursor)
+    if following in " \t" or following.islower():
         raise cursor.mismatch()
+    yield from until(cursor, _EATEN_ENDS)
+    cursor.at -= cursor.position - start
     return Found(PieceKind.ENTER)
 
 
@@ -82,25 +168,37 @@ def _ended(cursor: Cursor) -> Reading[Found]:
     return mark(ends=True)
 
 
-def _recipient(cursor: Cursor) -> Reading[Found]:
-    """A call that lost its tokens: ``to=functions.f {..}`` on a line of its own."""
-    head = cursor.opener + (yield from before(cursor, "{"))
-    cursor.at -= 1
-    match = re.fullmatch(r"to=functions\.([\w.-]++)\s*+(?:\(?json\)?\s*+)?", head)
-    if match is None:
-        raise cursor.mismatch(0)
+def _eaten_call(cursor: Cursor) -> Reading[Found]:
+    """A call that lost its tokens: ``to=functions.f json {..}``."""
+    name = yield from word(cursor, NAME)
+    yield from space(cursor)
+    yield from optional(cursor, "json", "(json)", "code")
+    yield from space(cursor)
     part = yield from scan(cursor, ObjectScanner())
-    return Found(PieceKind.CALL, json_part(match[1], part, cursor.position))
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
+
+_EATEN = ("assistantfinal", "assistantcommentary")
+_EATEN_ENDS = Literals(_EATEN)
+_BORDERS = ("<|end|>", "<|return|>", "<|call|>")
+_TO_A_FUNCTION = "to=functions."
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "harmony": (
-        Form(("<|channel|>", "<|start|>"), _header, "A"),
-        Form(("<|end|>", "<|return|>", "<|call|>"), _border, "B", vague=True),
-        Form(("to=functions.",), _recipient, "C", "line", vague=True),
+        Form(("<|channel|>", "<|start|>"), _header(bare=False), "A"),
+        Form(("to=",), _header(bare=False), "A", "start", vague=True),
+        Form(_BORDERS, _border, "B", vague=True),
+        Form((_TO_A_FUNCTION,), _eaten_call, "C", "line", vague=True),
     ),
     "harmony-eaten": (
-        Form(("analysis",), _eaten, "B", "start", vague=True),
-        Form(("assistantfinal",), _ended, "B", vague=True),
+        Form(("<|channel|>", "<|start|>"), _header(bare=True), "A"),
+        Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
+        Form(_EATEN, _ended, "B", vague=True),
+        Form(
+            (_TO_A_FUNCTION, f"commentary {_TO_A_FUNCTION}"),
+            *(_eaten_call, "B", "line"),
+            vague=True,
+        ),
     ),
+    "muse": (Form(("<|eom|>",), _border, "B", vague=True),),
 }

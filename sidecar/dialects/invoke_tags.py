@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}DSML{bar}" for bar in _BARS)
 NAMESPACE = "antml:"
-PREFIXES = ("", NAMESPACE, "minimax:", "steptml:", "atem:", *DSML)
+SPACES = ("", NAMESPACE, "tml:", "mm:", "atem:", "minimax:", "steptml:")
+PREFIXES = (*SPACES, *DSML)
 
 _QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in ('"', "'"))
 _ATTRIBUTES = re.compile(r"[^<>]*+")
@@ -195,7 +196,7 @@ def _named_function(cursor: Cursor) -> Reading[Found]:
 
 def _noise(cursor: Cursor) -> Reading[Found]:
     """A word alone on the line before a call (``court``): what is left of a wrapper."""
-    yield from literal(cursor, *_NOISY)
+    yield from literal(cursor, *_OPENERS)
     return (yield from _one(cursor))
 
 
@@ -210,9 +211,9 @@ def _results(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
 
 
-_NOISY = ("<invoke ", f"<{NAMESPACE}invoke ")
+_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
-_WRAPPERS = ("function_calls", f"{NAMESPACE}function_calls")
+_WRAPPERS = tuple(f"{space}function_calls" for space in SPACES)
 
 ANTHROPIC = (
     *(
@@ -220,10 +221,10 @@ ANTHROPIC = (
         for each in _WRAPPERS
     ),
     Form(
-        _NOISY,
+        _OPENERS,
         _one,
         "B",
-        closers=("</invoke>", f"</{NAMESPACE}invoke>"),
+        closers=tuple(f"</{space}invoke>" for space in SPACES),
     ),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
     Form(("<function_results>",), _results, "B", about="results"),

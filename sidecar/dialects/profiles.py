@@ -29,6 +29,7 @@ DEFAULT = Profile("default")
 # More special patterns come first.
 _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"gpt-oss", Profile("gpt-oss", ("harmony",))),
+    (r"muse.{0,99}glimmer", Profile("muse", ("harmony", "muse"))),
     (
         r"deepseek-r1|r1-distill|deepseek-reasoner",
         Profile("deepseek-r1", ("deepseek-v3",), True),

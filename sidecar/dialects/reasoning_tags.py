@@ -65,7 +65,7 @@ ENDS: dict[str, tuple[str, ...]] = {
 UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "inkling"),
+        *("gemini-thoughts", "inkling", "muse"),
     )
 )
 """Families whose literals another model may well write: only when they are named."""

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from sidecar.forms.call_bodies import Parameter, properties, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
-from sidecar.forms.grammar import before, literal, need, scan, space, word
+from sidecar.forms.grammar import (
+    LONGEST_NAME,
+    before,
+    literal,
+    need,
+    run,
+    scan,
+    space,
+    word,
+)
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import NAME, json_calls, optional, value
@@ -24,7 +33,10 @@ if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
-_KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:]+?)(?::(?P<number>\d+))?")
+_KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
+_ID = re.compile(r"[^\s<>]*+")
+_KIMI_CALL = "<|tool_call_begin|>"
+_PLAIN = re.compile(r"[^<\[]*+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _GLM_NAME = re.compile(r"[^\s<>{}\[\]\"']*+")
 _TYPES = {"string": "string"}
@@ -56,8 +68,13 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
     """An id like ``functions.name:0``, or a bare counter, and its arguments."""
-    yield from _section(cursor, "<|tool_call_begin|>")
-    id = (yield from before(cursor, "<|tool_call_argument_begin|>")).strip()
+    if cursor.opener != _KIMI_CALL:
+        yield from run(cursor, _PLAIN, LONGEST_NAME)  # it belongs to the call
+        yield from literal(cursor, _KIMI_CALL)
+    yield from space(cursor)
+    id = yield from word(cursor, _ID)
+    yield from space(cursor)
+    yield from literal(cursor, "<|tool_call_argument_begin|>")
     yield from space(cursor)
     known = _KIMI_ID.fullmatch(id)
     name = known["name"] if known else id
@@ -213,6 +230,8 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
         return (yield from json_calls()(cursor))
     name = yield from word(cursor, NAME)
     yield from space(cursor)
+    if (yield from need(cursor)) not in "[{":
+        raise cursor.mismatch()
     id = ""
     if (yield from optional(cursor, "[CALL_ID]")):
         id = yield from word(cursor, re.compile(r"[\w-]*+"))

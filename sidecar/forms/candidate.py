@@ -42,8 +42,7 @@ class Opening:
 class Taken:
     """The first ``end`` code points of the candidate are protocol.
 
-    ``raw`` is its text where that stays in the channel. A CALL without ``calls`` was
-    cut off before its name.
+    ``raw`` is its text where that stays in the channel.
     """
 
     opening: Opening
@@ -70,7 +69,8 @@ class Failed:
 
 class Candidate:
     """Text from an opener on. ``start``: the position of its first character in the
-    channel's text; ``size``: code points so far."""
+    channel's text; ``size``: code points so far; ``called``: a call stands behind it,
+    so an unmistakable form that breaks off here is a border of that one."""
 
     def __init__(
         self,
@@ -85,6 +85,7 @@ class Candidate:
         self.openings = openings
         self.context = context
         self.size = 0
+        self.called = False
         self._pieces: list[str] = []
         self._readers = [
             _Reader(opening, Cursor(opening.opener, context, inside=inside), limit)
@@ -172,23 +173,25 @@ class Candidate:
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
             position = max(reason.position, reader.cursor.furthest)
-        if position > self.size and reader.opening.form.tier == "A":
-            return self._cut_off(reader)
+        is_cut = position > self.size and reader.opening.form.tier == "A"
+        if is_cut and (taken := self._cut_off(reader)) is not None:
+            return taken
         position = min(position, self.size)
         self._refuse(position, "malformed-tool-text" if reader.serious else "")
         return None
 
-    def _cut_off(self, reader: _Reader) -> Taken:
-        """The text ended within an unmistakable form: it is out, and truncated."""
+    def _cut_off(self, reader: _Reader) -> Taken | None:
+        """The text ended within an unmistakable form: behind its name it is out, and
+        truncated; before that it is text (text rule 11.3)."""
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # what there is of it is no call
                 found = reader.cursor.partial(self.raw)
                 calls = tuple(call for call in found if call.name)
-        if is_crowd(len(calls), self.size):
-            calls = ()
-        elif calls:
-            calls = (*calls[:-1], evolve(calls[-1], cut=True))
+        if not calls or is_crowd(len(calls), self.size):
+            border = Taken(reader.opening, PieceKind.MARK, self.size)
+            return border if self.called else None
+        calls = (*calls[:-1], evolve(calls[-1], cut=True))
         return Taken(reader.opening, PieceKind.CALL, self.size, calls)
 
     def _refuse(self, position: int, code: str) -> None:

@@ -188,7 +188,7 @@ class Rereading:
             if kind in FORMED or kind in _TOLD:
                 taken = self.first.taken.popleft()
                 if isinstance(taken, Taken) and taken.calls:
-                    self._read_again(self.second.flush(), out)  # decided before it
+                    self._read_again(self.second.flush(called=True), out)
                 self.taken.append(taken)
             elif kind in _REASONS:
                 self._read_again(self.second.flush(), out)

@@ -94,13 +94,15 @@ class Splitter:
             self._read(final=False)
         return self._buffer.give()
 
-    def flush(self, *, followed: bool = False) -> Pieces:
+    def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
         """Decides what is held as at the end of the text; the states of reasoning,
         fence and line go on.
 
-        ``followed``: something visible follows that is not text.
+        ``followed``: something visible follows that is not text; ``called``: a call.
         """
-        tail = self._tail
+        tail, candidate = self._tail, self._attempts.candidate
+        if candidate is not None:
+            candidate.called = called
         self._read(final=True)
         if tail.leading is not None:
             tail.decide(echo=followed and tail.leading.is_echo())

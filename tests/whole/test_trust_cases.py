@@ -52,8 +52,6 @@ OPEN: dict[str, frozenset[str]] = {
             "delta-103",
             "delta-104",
             "delta-120",
-            "harm-102",
-            "harm-103",
             "keep-201",
             "think-201",
         }
@@ -61,9 +59,6 @@ OPEN: dict[str, frozenset[str]] = {
     "legit.jsonl": frozenset(
         {
             "tooldef-list",
-            "token-tail-start",
-            "token-tail-kimi",
-            "token-tail-k3",
             "function-results-mention",
             "inner-fence-think",
             "inner-fence-output",
