@@ -64,8 +64,9 @@ class BlockEnd:
     """A block of text or reasoning is over.
 
     ``signature`` and ``opaque`` are provider state that must go back unchanged in the
-    next turn; ``raw_text`` is the original when signed reasoning was cleaned. May come
-    without deltas, and again (later fields win).
+    next turn; ``raw_text`` is the original when signed reasoning was cleaned.
+    ``fields`` are the provider's own in which native reasoning came, and goes back. May
+    come without deltas, and again (later fields win).
     """
 
     type: ClassVar[str] = "block-end"
@@ -76,6 +77,7 @@ class BlockEnd:
     signature: str | None = None
     opaque: Any = None
     raw_text: str | None = None
+    fields: tuple[str, ...] | None = None
 
 
 @frozen

@@ -14,6 +14,8 @@ from attrs import define, field
 from sidecar.events import BlockEnd, ReasoningDelta, TextDelta
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sidecar.events import ChannelName, Span
     from sidecar.message.outlet import Outlet
 
@@ -24,11 +26,12 @@ ReasoningSource: TypeAlias = Literal["native", "tag"]
 class OpenBlock:
     """A block that is or was open. ``removed``: what cleaning took out of it, each with
     its place in the cleaned text, until the original was sent; ``told``: the last
-    ``opaque`` that was."""
+    ``opaque`` that was; ``fields``: those of the provider that say it, so far."""
 
     number: int
     channel: ChannelName
     source: ReasoningSource | None
+    fields: Collection[str] = ()
     size: int = 0
     signature: str | None = None
     opaque: Any = None
@@ -54,8 +57,15 @@ class Blocks:
         outlet.delta(TextDelta(seq, self.choice, block.number, text, span))
         return block.number
 
-    def reasoning(self, text: str, source: ReasoningSource, span: Span | None) -> int:
-        block = self._ready("reasoning", source)
+    def reasoning(
+        self,
+        text: str,
+        source: ReasoningSource,
+        span: Span | None,
+        fields: Collection[str] = (),
+    ) -> int:
+        """``fields``: where the provider says it, a collection that may still grow."""
+        block = self._ready("reasoning", source, fields)
         block.size += len(text)
         outlet = self.outlet
         seq, number = outlet.seq + 1, block.number
@@ -69,13 +79,19 @@ class Blocks:
         block.size += len(text)
         self.outlet.builder.extend(self.choice, block.number, text)
 
-    def _ready(self, channel: ChannelName, source: ReasoningSource | None) -> OpenBlock:
+    def _ready(
+        self,
+        channel: ChannelName,
+        source: ReasoningSource | None,
+        fields: Collection[str] = (),
+    ) -> OpenBlock:
         block = self.open
         if block is not None:
             if block.channel == channel and block.source == source:
                 return block
             self.end()
-        block = self.open = OpenBlock(self.outlet.block(), channel, source)
+        number = self.outlet.block()
+        block = self.open = OpenBlock(number, channel, source, fields)
         if source == "native":
             block.removed, self._removed = self._removed, []
             self._native = block
@@ -135,6 +151,7 @@ class Blocks:
             block.signature,
             opaque,
             self._raw_text(block) if block.signature and block.removed else None,
+            tuple(block.fields) or None,
         )
 
     def _raw_text(self, block: OpenBlock) -> str | None:

@@ -140,13 +140,15 @@ class Channel:
         new, said = self._mirrors.push(field, text, document)
         if said:
             self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
-        text = self._joiners[1].push(new)
-        if not text:
-            return
-        self.settle()
-        if self.blocks.signed or block != self._native_key:
+        if text := self._joiners[1].push(new):
+            self.settle()
+        is_next = bool(text) and (self.blocks.signed or block != self._native_key)
+        if is_next:
             self._native_key = block
             self.blocks.end_native()
+        self._mirrors.says(field, anew=is_next)
+        if not text:
+            return
         if self._native is None:
             self._native = self._shared.native()
             self.answer.native_begins()
@@ -314,5 +316,6 @@ class Channel:
             self._reasons = False
 
     def _send_native(self, piece: Piece) -> None:
-        self.blocks.reasoning(piece[1], "native", self.outlet.span(*piece[2:]))
+        span, fields = self.outlet.span(*piece[2:]), self._mirrors.fields
+        self.blocks.reasoning(piece[1], "native", span, fields)
         self.tagged.native(piece[1])

@@ -65,6 +65,8 @@ class NativeText:
         self._cumulative = cumulative
         self._given = bytearray()
         self._fields: dict[str, _Field] = {}
+        #: those that say the block at hand, in the order of their first words
+        self.fields: list[str] = []
         self._document = -1
         self._document_start = 0
 
@@ -88,6 +90,13 @@ class NativeText:
             self._append(new)
             state.position = self.size
         return new.decode("utf-8", "surrogatepass") if old else text, said
+
+    def says(self, field: str, *, anew: bool) -> None:
+        """``field`` is one of those that say the block at hand, or begins another."""
+        if anew:
+            self.fields = []
+        if field not in self.fields:
+            self.fields.append(field)
 
     def head(self, size: int) -> str:
         """The first ``size`` characters given, or somewhat more."""

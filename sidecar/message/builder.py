@@ -42,9 +42,8 @@ class _Building:
     channel: ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
-    signature: str | None = None
-    opaque: Any = None
-    raw_text: str | None = None
+    #: what the ends of the block said of it, by field
+    state: dict[str, Any] = field(factory=dict)
 
     @property
     def text(self) -> str:
@@ -53,10 +52,12 @@ class _Building:
     def build(self, number: int) -> TextBlock | ReasoningBlock:
         text = self.text
         if self.channel == "text":
-            return TextBlock(number, text, self.opaque)
-        return ReasoningBlock(
-            number, text, self.source, self.signature, self.opaque, self.raw_text
-        )
+            return TextBlock(number, text, self.state.get("opaque"))
+        return ReasoningBlock(number, text, self.source, **self.state)
+
+
+_STATE = ("signature", "opaque", "raw_text", "fields")
+"""Fields of the end of a block that are its block's."""
 
 
 class _Choice:
@@ -200,14 +201,12 @@ class MessageBuilder:
         return building
 
     def _block_end(self, event: BlockEnd) -> None:
-        state = event.signature is not None or event.opaque is not None
-        if not state and event.block not in self._choice(event.choice).texts:
+        has_state = event.signature is not None or event.opaque is not None
+        if not has_state and event.block not in self._choice(event.choice).texts:
             return  # the end of a block that was retracted
         building = self._building(event.choice, event.block, event.channel)
-        building.signature = event.signature or building.signature
-        building.raw_text = event.raw_text or building.raw_text
-        if event.opaque is not None:
-            building.opaque = event.opaque
+        told = {name: getattr(event, name) for name in _STATE}
+        building.state |= {name: told[name] for name in told if told[name] is not None}
 
     def _reclassify(self, event: Reclassify) -> None:
         for block in event.blocks:

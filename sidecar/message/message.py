@@ -34,7 +34,10 @@ class TextBlock:
 
 @frozen
 class ReasoningBlock:
-    """A block of reasoning with the provider state that belongs to it."""
+    """A block of reasoning with the provider state that belongs to it.
+
+    ``fields``: those of the provider in which native reasoning came.
+    """
 
     type: ClassVar[str] = "reasoning"
     block: int
@@ -43,6 +46,7 @@ class ReasoningBlock:
     signature: str | None = None
     opaque: object = None
     raw_text: str | None = None
+    fields: tuple[str, ...] | None = None
 
 
 Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult

@@ -92,7 +92,7 @@ class CohereWire(BlockWire):
         self.stop(self.index(value))
 
     def _plan(self, value: JsonObject) -> None:
-        self._think(self.text(self._piece(value), _PLAN), _PLAN)
+        self._think(self.text(self._piece(value), _PLAN), _PLAN, _PLAN)
 
     def _call_start(self, value: JsonObject) -> None:
         index = _call_index(self.index(value))
@@ -124,7 +124,7 @@ class CohereWire(BlockWire):
     def _message(self, message: JsonObject) -> None:
         """A whole message, in the order of its events; at its start mostly empty."""
         self.end()
-        self._think(self.text(message, _PLAN), _PLAN)
+        self._think(self.text(message, _PLAN), _PLAN, _PLAN)
         for index, item in enumerate(self.objects(message, "content")):
             self.start(index)
             self._say(index, item)
@@ -137,14 +137,14 @@ class CohereWire(BlockWire):
             self._cite(item)
 
     def _say(self, index: Index, item: JsonObject) -> None:
-        self._think(self.text(item, "thinking"), self.block(index).key)
+        self._think(self.text(item, _REASONING), self.block(index).key, _REASONING)
         if text := self.text(item, "text"):
             self._length += len(text)
             self.parts.append(TextPart(text))
 
-    def _think(self, text: str, block: int | str) -> None:
+    def _think(self, text: str, block: int | str, field: str) -> None:
         if text:
-            self.parts.append(ReasoningPart(text, _REASONING, 0, block))
+            self.parts.append(ReasoningPart(text, field, 0, block))
 
     def _call(self, index: Index, item: JsonObject) -> None:
         function = self.body(item, "function")

@@ -130,7 +130,7 @@ pub struct AllRepairCounters {
 
 /// A block of text or reasoning is over.
 ///
-/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. May come without deltas, and again (later fields win).
+/// `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` are the provider's own in which native reasoning came, and goes back. May come without deltas, and again (later fields win).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "block-end")]
 #[non_exhaustive]
@@ -153,6 +153,9 @@ pub struct BlockEnd {
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
+    /// Fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<String>>,
 }
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
@@ -964,6 +967,8 @@ pub struct PushResult {
 }
 
 /// A block of reasoning with the provider state that belongs to it.
+///
+/// `fields`: those of the provider in which native reasoning came.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "reasoning")]
 #[non_exhaustive]
@@ -984,6 +989,9 @@ pub struct ReasoningBlock {
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
+    /// Fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<String>>,
 }
 
 /// A piece of reasoning; `source` tells a provider's field from tagged text.

@@ -83,7 +83,7 @@ export interface ModelRepairCounters {
 /**
  * A block of text or reasoning is over.
  *
- * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. May come without deltas, and again (later fields win).
+ * `signature` and `opaque` are provider state that must go back unchanged in the next turn; `rawText` is the original when signed reasoning was cleaned. `fields` are the provider's own in which native reasoning came, and goes back. May come without deltas, and again (later fields win).
  */
 export interface BlockEnd {
   type: "block-end";
@@ -94,6 +94,7 @@ export interface BlockEnd {
   signature?: string;
   opaque?: unknown;
   rawText?: string;
+  fields?: string[];
 }
 
 /**
@@ -891,6 +892,8 @@ export interface PushResult {
 
 /**
  * A block of reasoning with the provider state that belongs to it.
+ *
+ * `fields`: those of the provider in which native reasoning came.
  */
 export interface ReasoningBlock {
   type: "reasoning";
@@ -900,6 +903,7 @@ export interface ReasoningBlock {
   signature?: string;
   opaque?: unknown;
   rawText?: string;
+  fields?: string[];
 }
 
 /**
