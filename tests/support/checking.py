@@ -129,6 +129,7 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_blocks(mine)
         _assert_calls(mine)
         _assert_joined(mine, message)
+        _assert_told(mine)
         _assert_clean(message, params)
     limits, policy = options_of(params).limits, options_of(params).policy
     calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
@@ -204,6 +205,12 @@ def _assert_joined(events: list[Event], message: Message) -> None:
     if message.finish is not None:
         empty = not message.text.strip() and not message.tool_calls
         assert message.finish.empty_answer is empty
+
+
+def _assert_told(events: list[Event]) -> None:
+    """No text is told by a diagnostic of a call alone: half a name is text."""
+    told = [event for event in events if event.type == "diagnostic"]
+    assert all(e.raw is None for e in told if e.code == "truncated-tool-call")
 
 
 def _assert_clean(message: Message, params: Params) -> None:
