@@ -5,7 +5,7 @@
 import { AbstractChat, lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sessionUpdates, type SessionUpdate } from "../src/adapters/acp.js";
-import { toUIMessageStream, uiMessageChunks } from "../src/adapters/ai-sdk.js";
+import { uiMessageStreamOf, uiMessageChunks } from "../src/adapters/ai-sdk.js";
 import { Sidecar, type OpenParams, type StreamEvent } from "../src/index.js";
 import { cited, collect, REAL, recordings } from "./support.js";
 
@@ -115,7 +115,7 @@ class Chat extends AbstractChat<UIMessage> {
 }
 
 async function chatOn(events: () => AsyncIterable<StreamEvent>): Promise<Chat> {
-  const chat = new Chat(() => toUIMessageStream(events()));
+  const chat = new Chat(() => uiMessageStreamOf(events()));
   await chat.sendMessage({ text: "?" });
   return chat;
 }

@@ -6,7 +6,7 @@
 // was found in text is no call of a tool at all, but data.
 
 import type { Retract, ToolCall, ToolCallDelta, ToolResult } from "../protocol.js";
-import type { Claim, UIMessageChunk } from "./ai-sdk-chunks.js";
+import type { Claim, SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
 import { isOfServer, objection, objectionOfEnd, type TurnEnd } from "./turn.js";
 
 /** A call whose input has begun and not ended; `text`: its arguments so far. */
@@ -16,7 +16,7 @@ interface OpenInput {
   /** The end of it that no part has carried yet. */
   unsent: string;
   /** Its output, where the server's result has come before its call. */
-  output?: UIMessageChunk;
+  output?: SidecarUIMessageChunk;
   /** It is whole, and executable unless the turn's end says otherwise. */
   call?: ToolCall;
 }
@@ -39,7 +39,7 @@ export class Calls {
     this.#sendReasoning = sendReasoning;
   }
 
-  retract({ blocks, reason }: Retract): UIMessageChunk[] {
+  retract({ blocks, reason }: Retract): SidecarUIMessageChunk[] {
     const toolCallIds = blocks.flatMap((block) => this.#calls.get(block) ?? []);
     const ids = blocks.filter((block) => !this.#calls.has(block)).map(String);
     const ended = blocks.flatMap((block) => this.#endInput(block, `the call was retracted: ${reason}`));
@@ -62,7 +62,7 @@ export class Calls {
     return id;
   }
 
-  delta({ block, toolCallId = "", name = "", argumentsDelta: text }: ToolCallDelta): UIMessageChunk[] {
+  delta({ block, toolCallId = "", name = "", argumentsDelta: text }: ToolCallDelta): SidecarUIMessageChunk[] {
     const input = this.#open.get(block);
     if (!input) return this.#begin(block, { toolCallId, name, text });
     input.text += text;
@@ -78,7 +78,7 @@ export class Calls {
   }
 
   /** Every delta carries the id, so that behind a long one there is as much of the input. */
-  #send(block: number, input: OpenInput): UIMessageChunk[] {
+  #send(block: number, input: OpenInput): SidecarUIMessageChunk[] {
     const toolCallId = this.#calls.get(block) ?? "";
     if (toolCallId.length > LONG_ID && input.unsent.length < toolCallId.length) return [];
     const inputTextDelta = input.unsent;
@@ -86,7 +86,7 @@ export class Calls {
     return [{ type: "tool-input-delta", toolCallId, inputTextDelta }];
   }
 
-  call(call: ToolCall): UIMessageChunk[] {
+  call(call: ToolCall): SidecarUIMessageChunk[] {
     const { block = -1, origin, toolCallId, name, arguments: text } = call;
     const input = this.#open.get(block);
     if (input?.output) return [this.#available(call, true), input.output];
@@ -103,17 +103,17 @@ export class Calls {
     return channel !== "reasoning" || this.#sendReasoning;
   }
 
-  #claim(claim: Claim): UIMessageChunk {
+  #claim(claim: Claim): SidecarUIMessageChunk {
     this.#claims.set(claim.block, claim);
     return { type: "data-claim", id: String(claim.block), data: claim };
   }
 
-  #available(call: ToolCall, providerExecuted = call.executor === "server"): UIMessageChunk {
+  #available(call: ToolCall, providerExecuted = call.executor === "server"): SidecarUIMessageChunk {
     const input = call.input ?? call.arguments;
     return { type: "tool-input-available", input, ...this.#part(call), providerExecuted };
   }
 
-  #unavailable(call: ToolCall, errorText: string): UIMessageChunk {
+  #unavailable(call: ToolCall, errorText: string): SidecarUIMessageChunk {
     const input = call.state === "complete" ? (call.input ?? call.arguments) : call.arguments;
     const providerExecuted = call.executor === "server";
     return { type: "tool-input-error", input, errorText, ...this.#part(call), providerExecuted };
@@ -131,7 +131,7 @@ export class Calls {
   }
 
   /** Ends an input that will never be available; nothing where none is open. */
-  #endInput(block: number, errorText: string): UIMessageChunk[] {
+  #endInput(block: number, errorText: string): SidecarUIMessageChunk[] {
     const input = this.#open.get(block);
     if (!input) return [];
     if (input.call) return [this.#unavailable({ ...input.call, executable: false }, errorText)];
@@ -143,13 +143,13 @@ export class Calls {
   }
 
   /** An output needs the call it belongs to, which the server has run; without one it is data. */
-  result({ toolCallId, name, content, isError, source }: ToolResult): UIMessageChunk[] {
+  result({ toolCallId, name, content, isError, source }: ToolResult): SidecarUIMessageChunk[] {
     const block = toolCallId === undefined ? undefined : this.#latest.get(toolCallId);
     if (source !== "server" || block === undefined) {
       return [{ type: "data-tool-result", data: { toolCallId, name, content, isError, source } }];
     }
     const part = { toolCallId: this.#calls.get(block) ?? "", dynamic: this.#dynamic, providerExecuted: true };
-    const output: UIMessageChunk = isError
+    const output: SidecarUIMessageChunk = isError
       ? { type: "tool-output-error", errorText: textOf(content), ...part }
       : { type: "tool-output-available", output: content ?? null, ...part };
     const input = this.#open.get(block);
@@ -160,7 +160,7 @@ export class Calls {
   }
 
   /** Inputs of a turn that was cancelled stay as they are: `abort` ends them, and no reader goes on with it. */
-  end({ finish, executable }: TurnEnd): UIMessageChunk[] {
+  end({ finish, executable }: TurnEnd): SidecarUIMessageChunk[] {
     const isCancelled = finish?.reason === "cancelled";
     return [...this.#open].flatMap(([block, { call }]) => {
       if (call && executable.has(block)) return [this.#available(call)];

@@ -30,8 +30,8 @@ export interface Claim {
   retracted?: Retract["reason"];
 }
 
-/** The parts that the adapter makes: a subset of the SDK's own UIMessageChunk. */
-export type UIMessageChunk =
+/** The parts that the adapter makes: a subset of the SDK's own SidecarUIMessageChunk. */
+export type SidecarUIMessageChunk =
   | { type: "start"; messageId?: string }
   | { type: "start-step" | "finish-step" }
   | { type: "text-start" | "reasoning-start" | "text-end" | "reasoning-end"; id: string; providerMetadata?: Metadata }

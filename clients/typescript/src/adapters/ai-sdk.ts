@@ -5,10 +5,13 @@
 import type { StreamEvent } from "../events.js";
 import type { BlockEnd, Citation, Finish } from "../protocol.js";
 import { Calls } from "./ai-sdk-calls.js";
-import type { FinishReason, Json, UIMessageChunk } from "./ai-sdk-chunks.js";
+import type { FinishReason, Json, SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
+import { Step } from "./ai-sdk-step.js";
 import { turn, type TurnEnd } from "./turn.js";
 
-export type { Claim, UIMessageChunk } from "./ai-sdk-chunks.js";
+export type { Claim, SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
+export { sidecarMiddleware, withClaimApproval, type MiddlewareOptions, type SidecarMiddleware } from "./middleware.js";
+export { ModelError, type ClaimPolicy } from "./model-parts.js";
 
 export interface UIMessageStreamOptions {
   /** The id of the new message. */
@@ -19,6 +22,13 @@ export interface UIMessageStreamOptions {
   sendReasoning?: boolean;
   /** false: the client's tools are typed (`tool-NAME` parts); true, the default: `dynamic-tool`. */
   dynamicTools?: boolean;
+  /** The stop button's: once it has aborted, the message ends with `abort`. */
+  signal?: AbortSignal;
+  /**
+   * true, for readers of version 7 and newer: what is reclassified or retracted is taken
+   * back with `reset-step`, and the step is told again as it is now. false: data parts say so.
+   */
+  resetStep?: boolean;
 }
 
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -33,10 +43,10 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 };
 
 /** The events of `stream.pipe(...)` as the body of a UI message stream; pulls as it is read. */
-export function toUIMessageStream(
+export function uiMessageStreamOf(
   events: AsyncIterable<StreamEvent>,
   options: UIMessageStreamOptions = {},
-): ReadableStream<UIMessageChunk> {
+): ReadableStream<SidecarUIMessageChunk> {
   const chunks = uiMessageChunks(events, options);
   return new ReadableStream(
     {
@@ -57,12 +67,20 @@ export function toUIMessageStream(
 export async function* uiMessageChunks(
   events: AsyncIterable<StreamEvent>,
   options: UIMessageStreamOptions = {},
-): AsyncGenerator<UIMessageChunk, void, void> {
-  const { choice = 0, messageId } = options;
+): AsyncGenerator<SidecarUIMessageChunk, void, void> {
+  const { choice = 0, messageId, signal, resetStep = false } = options;
   const parts = new Parts(options);
+  const step = resetStep ? new Step() : undefined;
   yield { type: "start", ...(messageId === undefined ? {} : { messageId }) };
   yield { type: "start-step" };
-  for await (const event of turn(events, choice)) yield* parts.of(event);
+  try {
+    for await (const event of turn(events, choice)) {
+      const made = parts.of(event);
+      yield* step ? step.of(event, made) : made;
+    }
+  } catch (error) {
+    yield* parts.failed(error, signal);
+  }
 }
 
 class Parts {
@@ -71,7 +89,7 @@ class Parts {
   readonly #blocks = new Map<number, boolean>();
   readonly #calls: Calls;
   /** A reader of the SDK stops at an error, so that errors wait for what goes before the end. */
-  readonly #errors: UIMessageChunk[] = [];
+  readonly #errors: SidecarUIMessageChunk[] = [];
   readonly #urls = new Set<string>();
   #sources = 0;
 
@@ -80,7 +98,7 @@ class Parts {
     this.#calls = new Calls({ dynamicTools, sendReasoning });
   }
 
-  of(event: StreamEvent | TurnEnd): UIMessageChunk[] {
+  of(event: StreamEvent | TurnEnd): SidecarUIMessageChunk[] {
     switch (event.type) {
       case "text-delta":
         return this.#delta("text", event);
@@ -113,7 +131,7 @@ class Parts {
     }
   }
 
-  #delta(channel: "text" | "reasoning", event: { block: number; text: string }): UIMessageChunk[] {
+  #delta(channel: "text" | "reasoning", event: { block: number; text: string }): SidecarUIMessageChunk[] {
     const id = String(event.block);
     const delta = { type: `${channel}-delta`, id, delta: event.text } as const;
     if (this.#blocks.get(event.block)) return [delta];
@@ -121,7 +139,7 @@ class Parts {
     return [{ type: `${channel}-start`, id }, delta];
   }
 
-  #blockEnd({ block, channel, signature, opaque, rawText }: BlockEnd): UIMessageChunk[] {
+  #blockEnd({ block, channel, signature, opaque, rawText }: BlockEnd): SidecarUIMessageChunk[] {
     const isReasoning = channel === "reasoning";
     if (isReasoning && !this.#sendReasoning) return [];
     const state = written({ signature, opaque, rawText });
@@ -138,7 +156,7 @@ class Parts {
     return [{ type: isReasoning ? "reasoning-start" : "text-start", id: end.id }, end];
   }
 
-  #citation({ url, title, citedText }: Citation): UIMessageChunk[] {
+  #citation({ url, title, citedText }: Citation): SidecarUIMessageChunk[] {
     const key = url ?? title ?? citedText ?? "";
     if (this.#urls.has(key)) return [];
     this.#urls.add(key);
@@ -147,7 +165,7 @@ class Parts {
     return [{ type: "source-document", sourceId, mediaType: "text/plain", title: title ?? citedText ?? sourceId }];
   }
 
-  #metadata(event: Extract<StreamEvent, { type: "metadata" | "usage" }>): UIMessageChunk {
+  #metadata(event: Extract<StreamEvent, { type: "metadata" | "usage" }>): SidecarUIMessageChunk {
     if (event.type === "metadata") {
       const { id, model, provider, created } = event;
       return {
@@ -159,12 +177,23 @@ class Parts {
     return { type: "message-metadata", messageMetadata: { usage } };
   }
 
-  #end(end: TurnEnd): UIMessageChunk[] {
+  /** What a stream that threw ends with; its error may have been told as an event. */
+  failed(error: unknown, signal: AbortSignal | undefined): SidecarUIMessageChunk[] {
+    if (isAbort(error, signal)) return [{ type: "abort" }];
+    return this.#errors.length > 0 ? [] : [{ type: "error", errorText: String((error as Error)?.message ?? error) }];
+  }
+
+  #end(end: TurnEnd): SidecarUIMessageChunk[] {
     return [...this.#calls.end(end), ...this.#errors, ...finishOf(end.finish)];
   }
 }
 
-function finishOf(finish: Finish | undefined): UIMessageChunk[] {
+/** A stop button ends a request, and nothing else: not the server that shows it. */
+function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true || (error as { name?: unknown } | undefined)?.name === "AbortError";
+}
+
+function finishOf(finish: Finish | undefined): SidecarUIMessageChunk[] {
   if (!finish) return [];
   if (finish.reason === "cancelled") return [{ type: "abort" }];
   return [{ type: "finish-step" }, { type: "finish", finishReason: FINISH[finish.reason] ?? "other" }];

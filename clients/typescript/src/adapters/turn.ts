@@ -26,36 +26,68 @@ export function isFailed(finish: Finish | undefined): boolean {
   return finish === undefined || FAILED.has(finish.reason);
 }
 
+/** The events of one choice, filled in as they come, and its end. */
+export class Turn {
+  readonly #choice: number;
+  readonly #filler = new Filler();
+  readonly #calls = new Map<number, ToolCall>();
+  #finish: Finish | undefined;
+
+  constructor(choice = 0) {
+    this.#choice = choice;
+  }
+
+  /** The event as the adapters tell it; undefined: it is another choice's, or the finish. */
+  of(event: StreamEvent): StreamEvent | undefined {
+    const filled = this.#filler.of(event);
+    if ((event.choice ?? 0) !== this.#choice) return undefined;
+    if (filled.type === "tool-call" && filled.block !== undefined) this.#calls.set(filled.block, filled);
+    if (filled.type === "retract") for (const block of filled.blocks) this.#calls.delete(block);
+    if (filled.type !== "finish") return filled;
+    this.#finish = filled;
+    return undefined;
+  }
+
+  /** The calls that were not retracted. */
+  get calls(): readonly ToolCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /**
+   * The end. The last word on `executable` has the message of the closed stream; without
+   * it, no call of a finish that may have cut it off is run.
+   */
+  end(closed?: Pick<ClosedStream, "message">): TurnEnd {
+    const executable = executables(this.calls, this.#finish, messageOf(closed, this.#choice));
+    return { type: "turn-end", finish: this.#finish, executable: new Set(executable) };
+  }
+
+  /** The end of a turn that broke off: no call is run. */
+  brokenOff(): TurnEnd {
+    return { type: "turn-end", finish: this.#finish, executable: new Set() };
+  }
+}
+
 /**
- * The events of a choice and its end. The last word on `executable` has the message that
- * `stream.pipe(...)` returns; where the events come without it, no call of a finish that
- * may have cut it off is run. A source that throws has no executable calls; its error is
- * thrown behind the end.
+ * The events of `stream.pipe(...)`, of one choice, and its end (see `Turn`). A source that
+ * throws has no executable calls; its error is thrown behind the end.
  */
 export async function* turn(
   events: AsyncIterable<StreamEvent>,
   choice: number,
 ): AsyncGenerator<StreamEvent | TurnEnd, void, void> {
-  const filler = new Filler();
-  const calls = new Map<number, ToolCall>();
-  let finish: Finish | undefined;
+  const told = new Turn(choice);
   let closed: unknown;
-  let failure: { readonly error: unknown } | undefined;
   try {
     for await (const event of returning(events, (value) => (closed = value))) {
-      const filled = filler.of(event);
-      if ((event.choice ?? 0) !== choice) continue;
-      if (filled.type === "tool-call" && filled.block !== undefined) calls.set(filled.block, filled);
-      if (filled.type === "retract") for (const block of filled.blocks) calls.delete(block);
-      if (filled.type === "finish") finish = filled;
-      else yield filled;
+      const filled = told.of(event);
+      if (filled) yield filled;
     }
   } catch (error) {
-    failure = { error };
+    yield told.brokenOff();
+    throw error;
   }
-  const executable = failure ? [] : executables([...calls.values()], finish, messageOf(closed, choice));
-  yield { type: "turn-end", finish, executable: new Set(executable) };
-  if (failure) throw failure.error;
+  yield told.end(closed as ClosedStream | undefined);
 }
 
 /** Whether the provider runs this call, or has run it. */
@@ -83,8 +115,8 @@ async function* returning(events: AsyncIterable<StreamEvent>, take: (value: unkn
 }
 
 /** The choice's message in what the source has returned, if that was a closed stream. */
-function messageOf(closed: unknown, choice: number): Message | undefined {
-  const message = (closed as Partial<ClosedStream> | undefined)?.message;
+function messageOf(closed: Partial<ClosedStream> | undefined, choice: number): Message | undefined {
+  const message = closed?.message;
   if (choice === 0) return message;
   return message?.choices?.find((each) => each.choice === choice);
 }

@@ -1,0 +1,71 @@
+// The shapes of the Vercel AI SDK's language models (specification 3, and what of 4 is the
+// same) as far as the middleware reads and makes them.
+
+import type { FinishReason } from "./ai-sdk-chunks.js";
+
+/** State of a provider, under the provider's name; the SDK sends it back in the next turn. */
+export type ProviderMetadata = Record<string, Record<string, unknown>>;
+
+/** A part of a model's stream. Those that the middleware does not know pass as they are. */
+export interface StreamPart {
+  readonly type: string;
+  readonly id?: string;
+  readonly delta?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+  readonly input?: string;
+  readonly providerExecuted?: boolean;
+  readonly dynamic?: boolean;
+  readonly providerMetadata?: ProviderMetadata;
+  readonly rawValue?: unknown;
+  readonly sourceType?: string;
+  readonly url?: string;
+  readonly title?: string;
+  readonly mediaType?: string;
+  readonly error?: unknown;
+  readonly finishReason?: Finished;
+  readonly usage?: unknown;
+}
+
+/** Why a model stopped: in our word, and in the provider's. */
+export interface Finished {
+  readonly unified: FinishReason;
+  readonly raw: string | undefined;
+}
+
+/** A part of a whole answer. */
+export interface Content extends Omit<StreamPart, "delta"> {
+  readonly text?: string;
+}
+
+export interface StreamResult {
+  readonly stream: ReadableStream<StreamPart>;
+}
+
+export interface GenerateResult {
+  readonly content: readonly Content[];
+  readonly finishReason: Finished;
+  readonly usage: unknown;
+  readonly providerMetadata?: ProviderMetadata;
+  readonly response?: { readonly body?: unknown };
+}
+
+/** What a call of a model is asked with. */
+export interface CallOptions {
+  readonly tools?: readonly ModelTool[];
+  readonly abortSignal?: AbortSignal;
+  readonly includeRawChunks?: boolean;
+}
+
+export interface ModelTool {
+  readonly type: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema?: unknown;
+  readonly providerOptions?: ProviderMetadata;
+}
+
+export interface Model {
+  readonly provider: string;
+  readonly modelId: string;
+}

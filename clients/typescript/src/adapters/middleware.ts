@@ -1,0 +1,217 @@
+// A middleware of the Vercel AI SDK: `wrapLanguageModel({ model, middleware })` gives a
+// model whose answers have gone through the sidecar, streamed or whole. The provider's raw
+// chunks are read where they are known, else what the provider made of them.
+
+import type { ClosedStream } from "../events.js";
+import type { OpenParams, PolicyPatch } from "../protocol.js";
+import type { Sidecar } from "../sidecar.js";
+import type { SidecarStream } from "../stream.js";
+import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
+import { ModelDocuments, partsOf } from "./model-documents.js";
+import { APPROVABLE, CLAIM_PREFIX, ModelParts, type ClaimPolicy } from "./model-parts.js";
+import { providerName, wireOf } from "./provider-wires.js";
+
+export interface MiddlewareOptions {
+  /**
+   * What becomes of calls that the model wrote into its text. `drop`: nothing. `data`:
+   * `providerMetadata.streamSidecar.claims` of the finish lists them. `promote`: once the
+   * turn has ended well, those of tools that were given are calls. `approve`: the same, for
+   * tools of `withClaimApproval`, which the SDK asks about before it runs them.
+   */
+  claims?: ClaimPolicy;
+  policy?: PolicyPatch;
+  /** The sidecar cannot be had: the model's answer goes on as it is. Without it that is an error. */
+  onLost?: (error: unknown) => void;
+}
+
+/** What `wrapLanguageModel` takes; of every version of the SDK since 6. */
+export interface SidecarMiddleware {
+  readonly specificationVersion: never;
+  transformParams<P>(asked: { type: string; params: P }): Promise<P>;
+  wrapGenerate<R>(asked: { doGenerate: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
+  wrapStream<R>(asked: { doStream: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
+}
+
+/** The middleware. One sidecar serves any number of models. */
+export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions = {}): SidecarMiddleware {
+  const through = new Through(sidecar, options);
+  const middleware = {
+    specificationVersion: "v3",
+    transformParams: async ({ type, params }: { type: string; params: CallOptions }) =>
+      type === "stream" ? { ...params, [ASKED]: params.includeRawChunks ?? false, includeRawChunks: true } : params,
+    wrapGenerate: async ({ doGenerate, params, model }: Asked) => through.whole(await doGenerate(), params, model),
+    wrapStream: async ({ doStream, params, model }: Asked) => through.streamed(await doStream(), params, model),
+  };
+  return middleware as unknown as SidecarMiddleware;
+}
+
+/** Tools whose calls may be found in text and then wait for approval; their own wish stays. */
+export function withClaimApproval<T extends Readonly<Record<string, object>>>(tools: T): T {
+  const made = Object.entries(tools).map(([name, tool]) => [name, approvable(tool)]);
+  return Object.fromEntries(made) as T;
+}
+
+/** Whether the host asked for raw chunks itself. */
+const ASKED = Symbol("includeRawChunks");
+
+interface Asked {
+  readonly doGenerate: () => PromiseLike<GenerateResult>;
+  readonly doStream: () => PromiseLike<StreamResult>;
+  readonly params: CallOptions & { readonly [ASKED]?: boolean };
+  readonly model: Model;
+}
+
+interface Approval {
+  readonly providerOptions?: object;
+  readonly needsApproval?:
+    boolean | ((input: unknown, asked: { toolCallId: string }) => boolean | PromiseLike<boolean>);
+}
+
+function approvable(tool: object): object {
+  const { needsApproval = false, providerOptions } = tool as Approval;
+  const asks: Approval["needsApproval"] = async (input, asked) =>
+    asked.toolCallId.startsWith(CLAIM_PREFIX) ||
+    (typeof needsApproval === "function" ? needsApproval(input, asked) : needsApproval);
+  return { ...tool, needsApproval: asks, providerOptions: { ...providerOptions, ...APPROVABLE } };
+}
+
+class Through {
+  readonly #sidecar: Sidecar;
+  readonly #options: MiddlewareOptions;
+
+  constructor(sidecar: Sidecar, options: MiddlewareOptions) {
+    this.#sidecar = sidecar;
+    this.#options = options;
+  }
+
+  /** A streamed answer. */
+  async streamed(result: StreamResult, params: Asked["params"], model: Model): Promise<StreamResult> {
+    const wire = wireOf(model.provider);
+    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
+    if (!stream) return result;
+    const parts = this.#parts(params, stream.id);
+    const chunks = told(result.stream, {
+      stream,
+      parts,
+      isRaw: wire !== undefined,
+      showRaw: params[ASKED] ?? false,
+      signal: params.abortSignal,
+    });
+    return { ...result, stream: ReadableStream.from(chunks) as ReadableStream<StreamPart> };
+  }
+
+  /** A whole answer: the provider's body, or else what the provider made of it, as documents. */
+  async whole(result: GenerateResult, params: Asked["params"], model: Model): Promise<GenerateResult> {
+    const wire = result.response?.body === undefined ? undefined : wireOf(model.provider);
+    const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
+    if (!stream) return result;
+    const parts = this.#parts(params, stream.id);
+    const natives = [...partsOf(result.content)];
+    const finish: StreamPart = { ...result, type: "finish" };
+    const documents = new ModelDocuments();
+    const chunks = wire ? [result.response?.body] : [...natives, finish].flatMap((part) => documents.of(part));
+    const isEnd = ({ type }: StreamPart) => type === "text-end" || type === "reasoning-end";
+    const told = [...natives.filter((part) => !isEnd(part)), finish].flatMap((part) => parts.native(part));
+    for await (const event of stream.pipe(chunks)) told.push(...parts.event(event));
+    told.push(...natives.filter(isEnd).flatMap((part) => parts.native(part)));
+    told.push(...parts.end(parts.turn.end(await stream.close())));
+    const { finishReason = result.finishReason, providerMetadata = {} } = told.at(-1) as StreamPart;
+    const failed = told.find(({ type }) => type === "error");
+    if (failed) throw failed.error;
+    return { ...result, content: contentOf(told), finishReason, providerMetadata };
+  }
+
+  async #open(params: OpenParams): Promise<SidecarStream | undefined> {
+    try {
+      return await this.#sidecar.openStream(params);
+    } catch (error) {
+      if (!this.#options.onLost) throw error;
+      this.#options.onLost(error);
+      return undefined;
+    }
+  }
+
+  #params({ tools }: CallOptions, model: Model): OpenParams {
+    const { policy } = this.#options;
+    const declared = tools?.map(({ name, description, inputSchema }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(inputSchema === undefined ? {} : { inputSchema: inputSchema as Record<string, unknown> }),
+    }));
+    return {
+      provider: providerName(model.provider),
+      model: model.modelId,
+      ...(declared && { tools: declared }),
+      ...(policy && { policy }),
+    };
+  }
+
+  #parts({ tools = [] }: CallOptions, streamId: string): ModelParts {
+    return new ModelParts({ claims: this.#options.claims ?? "data", tools, streamId });
+  }
+}
+
+interface Reading {
+  readonly stream: SidecarStream;
+  readonly parts: ModelParts;
+  readonly isRaw: boolean;
+  readonly showRaw: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The parts of a streamed answer. A broken upstream ends it with an error, an abort as it does. */
+async function* told(source: ReadableStream<StreamPart>, reading: Reading): AsyncGenerator<StreamPart> {
+  const { stream, parts, signal } = reading;
+  const documents = new ModelDocuments();
+  let closed: ClosedStream;
+  try {
+    for await (const part of source as unknown as AsyncIterable<StreamPart>) {
+      const isRaw = part.type === "raw";
+      const chunks = reading.isRaw ? (isRaw ? [part.rawValue] : []) : documents.of(part);
+      if (chunks.length > 0) {
+        yield* parts.settle();
+        for (const event of await stream.pushAll(chunks)) yield* parts.event(event);
+      }
+      if (!isRaw) yield* parts.native(part);
+      else if (reading.showRaw) yield part;
+    }
+    closed = await stream.close();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    yield { type: "error", error };
+    closed = await stream.close({ reason: "error" });
+  } finally {
+    await stream[Symbol.asyncDispose]();
+  }
+  for (const event of closed.events) yield* parts.event(event);
+  yield* parts.end(parts.turn.end(closed));
+}
+
+/** The parts of a stream as a whole answer. */
+function contentOf(parts: readonly StreamPart[]): Content[] {
+  const content: Content[] = [];
+  const open = new Map<string, { type: string; text: string }>();
+  for (const part of parts) {
+    const [channel = "", step] = part.type.split("-");
+    const isBlock = step !== undefined && (channel === "text" || channel === "reasoning");
+    if (!isBlock) {
+      if (!NOT_CONTENT.test(part.type)) content.push(part);
+    } else if (step === "start") {
+      const block = { type: channel, text: "" };
+      open.set(part.id ?? "", block);
+      content.push(block);
+    } else if (step === "delta") {
+      const block = open.get(part.id ?? "");
+      if (block) block.text += part.delta ?? "";
+    } else {
+      Object.assign(
+        open.get(part.id ?? "") ?? {},
+        part.providerMetadata && { providerMetadata: part.providerMetadata },
+      );
+    }
+  }
+  return content;
+}
+
+/** Parts of a stream that a whole answer has elsewhere. */
+const NOT_CONTENT = /^(finish|error|tool-input-.*)$/;
