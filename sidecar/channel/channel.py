@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
     from sidecar.text.fast_path import Gate
+    from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
 
 _SAID_BEFORE = (
@@ -52,7 +53,6 @@ class Channel:
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self._written = written
-        self.answer = shared.answer()
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self.empty = True
         self._empty_at_call = True
@@ -63,7 +63,12 @@ class Channel:
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
 
-    # What few streams need is made where it is needed
+    # What few streams need, or not all at once, is made where it is needed
+
+    @cached_property
+    def answer(self) -> Rereading:
+        """Reads the answer's text."""
+        return self._shared.answer(native=self._native is not None)
 
     @cached_property
     def extracted(self) -> Extracted:
@@ -151,7 +156,6 @@ class Channel:
             return
         if self._native is None:
             self._native = self._shared.native()
-            self.answer.native_begins()
         self._take_native(self._native.push(text))
         if self._native.held:
             self._note_held()
@@ -214,7 +218,8 @@ class Channel:
     @property
     def held(self) -> int:
         """Code points that are held back, but for the end of a plain run."""
-        held = self.answer.held + self._held_tagged
+        held = self.answer.held if "answer" in vars(self) else 0
+        held += self._held_tagged
         return held if self._native is None else held + self._native.held
 
     def _note_held(self, in_run: int = 0) -> None:

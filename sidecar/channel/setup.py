@@ -21,6 +21,7 @@ from sidecar.forms.repeated_results import EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
 from sidecar.text.lexicon import Lexicon, Rules, Vocabulary
 from sidecar.text.rereading import Rereading
+from sidecar.text.shown_text import Orphan
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
@@ -48,15 +49,20 @@ class Surroundings:
     outlet: Outlet
     tools: dict[str, Tool] | None
 
-    def answer(self) -> Rereading:
-        """What reads the text of a new choice."""
-        opens, likely = self.policy.reasoning.starts_open, self.profile.starts_open
-        first = Splitter(self._rules(), starts_open=opens, likely_open=likely)
-        return Rereading(first, self.shown)
+    def answer(self, *, native: bool = False) -> Rereading:
+        """What reads the text of a new choice; where its reasoning is ``native``, none
+        was opened in the prompt."""
+        opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
+        if opens == "auto":
+            orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
+        rules = evolve(
+            self._rules(), opened=opens == "open" and not native, orphan=orphan
+        )
+        return Rereading(Splitter(rules), self.shown)
 
     def shown(self) -> Splitter:
         """A splitter that reads visible text as repair of the message would."""
-        return Splitter(self._rules(), starts_open="closed", thinks=False)
+        return Splitter(evolve(self._rules(), thinks=False))
 
     def native(self) -> Splitter:
         """The splitter for the native reasoning of a new choice."""

@@ -242,7 +242,7 @@ class TaggedReasoning:
         builder, state = self.outlet.builder, self.answer.shown()
         if builder.parts:
             text, start = builder.text_with(self.choice, numbers)
-        elif self.answer.first.has_quoted:
+        elif self.answer.first.has_mentions:
             return True
         else:
             text, start = state[1] + block.head, len(state[1])

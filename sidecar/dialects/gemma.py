@@ -260,4 +260,4 @@ RESULTS = (
     Form(("response:",), _response, "B", "line", vague=True, about="results"),
     Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
 )
-THOUGHT = Form(("[thought]:",), _thought, "B", "start", about="leftovers")
+THOUGHT = Form(("[thought]:",), _thought, "B", "start", vague=True, about="leftovers")

@@ -1,7 +1,8 @@
 """Delimiters of reasoning, marks and wrappers: literals alone, one row a family.
 
 `PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``; an
-empty opener is written by the chat template alone. `MARKS` are borders of sections of
+opener with several closers stands in several, and an empty one is written by the chat
+template alone. `MARKS` are borders of sections of
 calls. `ENDS` are wrappers of the answer: they go, and end reasoning that is open.
 """
 
@@ -34,9 +35,10 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
         ("<|think|>", "</|/think|>"),
     ),
     "gemini-call": (("<unused94>thought", "<unused95>"),),
-    "granite-phrases": (
-        ("Here is my thought process:", "Here is my response:"),
-        ("Here's my thought process:", "Here's my response:"),
+    "granite-phrases": tuple(
+        (f"{begun} my thought process:", f"{ended} my response:")
+        for begun in ("Here is", "Here's")
+        for ended in ("Here is", "Here's")
     ),
     "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
     "inkling": (("<|content_thinking|>", "<|end_message|>"),),

@@ -10,6 +10,7 @@ finds what would complete one that was begun (text rule 5.1).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[str, str]
 """Opener and closer; an empty opener is written by the chat template alone."""
+
+_NAME = re.compile(r"<[\w.-]++>")
+"""An opener that is a bare name."""
 
 _TELLING = 4
 """How many characters of a literal are enough to tell most text from it."""
@@ -66,11 +70,13 @@ class Literals:
 
 
 class Delimiters(Literals):
-    """All reasoning delimiters of a stream."""
+    """All reasoning delimiters of a stream. ``partners``: by each of them, what closes
+    a block that it opens or that it closes itself."""
 
     def __init__(self, pairs: tuple[Pair, ...]) -> None:
         super().__init__({literal for pair in pairs for literal in pair if literal})
         self.closers = frozenset(closer for _, closer in pairs)
+        self.partners = _partners(pairs)
         self._sizes: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
@@ -86,6 +92,26 @@ class Delimiters(Literals):
         return self.any.match(text, at) is not None or (
             at > 0 and text[at:] in self.prefixes
         )
+
+
+def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:
+    """By opener and by closer, all closers of the family (text rule 3.3).
+
+    Models mix up names without a colon (``<think>a</thinking>``), so these are one
+    family; any other opener has the closers of its own pairs.
+    """
+    families: defaultdict[str, set[str]] = defaultdict(set)
+    for opener, closer in pairs:
+        families[_family(opener)].add(closer)
+    return {
+        delimiter: frozenset(families[_family(pair[0])])
+        for pair in pairs
+        for delimiter in pair
+    }
+
+
+def _family(opener: str) -> str:
+    return "<>" if _NAME.fullmatch(opener) else opener
 
 
 def completions(literals: Literals, before: str) -> list[str]:

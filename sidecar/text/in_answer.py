@@ -32,20 +32,13 @@ CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’
 
 @define(eq=False)
 class InAnswer:
-    """``reopens``: a closer without opener may make what was shown reasoning, and is
-    ``likely`` to; ``thinks``: an opener begins reasoning, or is just taken out;
-    ``orphans``: closers without opener since the last structured call.
-    """
+    """Its state is what was seen of the text ahead."""
 
     _rules: Rules
     _buffer: Buffer
     _attempts: Attempts
     _tail: Tail
     _reasoning: InReasoning
-    reopens: bool
-    likely: bool
-    thinks: bool
-    orphans: int = 0
     _tried: int = -1  # the last place where a line began with nothing special
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
     _runs: RunIndex | None = None
@@ -141,7 +134,8 @@ class InAnswer:
         if code or not self._counts(delimiter):
             self._tail.show(len(delimiter))
         elif delimiter in self._rules.lexicon.delimiters.closers:
-            self._orphan(delimiter)
+            self._tail.await_answer()
+            self._tail.remove(PieceKind.STRAY, len(delimiter))
         else:
             self._enter(delimiter)
 
@@ -167,7 +161,7 @@ class InAnswer:
         """A form that was written here goes."""
         if taken.kind is PieceKind.ENTER:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
-            self._begin(middle=False)
+            self._begin(self._reasoning.closers_behind(taken), middle=False)
         elif taken.opening.form.place == "end":
             end = self._buffer.place + taken.end
             if not self._tail.hold_token(taken.end):
@@ -175,6 +169,8 @@ class InAnswer:
         else:
             if taken.kind in FORMED:
                 self._buffer.taken.append(taken)
+            if taken.kind is PieceKind.CALL:
+                self._tail.shown.followed(self._buffer.pieces)
             ends = taken.kind is PieceKind.EXIT
             self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
 
@@ -227,22 +223,14 @@ class InAnswer:
         tail = self._tail
         return not tail.line_shown or tail.before[-1:] in CLOSING_PUNCTUATION
 
-    def _orphan(self, closer: str) -> None:
-        """A closer without an opener."""
-        tail = self._tail
-        alone = self.likely or not tail.line_shown
-        if self.reopens and alone and not self.orphans:
-            tail.end_trailing(followed=False)  # it stands in what may be reasoning
-            tail.shown.orphan = Orphan.ARMED if self.likely else Orphan.LINE
-        self.orphans += 1
-        tail.remove(PieceKind.STRAY, len(closer))
-
     def _enter(self, opener: str) -> None:
         last = self._tail.last
         self._tail.remove(PieceKind.DELIMITER, len(opener))
-        self._begin(middle=bool(last) and last not in CLOSING_PUNCTUATION)
+        middle = bool(last) and last not in CLOSING_PUNCTUATION
+        closers = self._rules.lexicon.delimiters.partners[opener]
+        self._begin(closers, middle=middle)
 
-    def _begin(self, *, middle: bool) -> None:
-        self.reopens = False
-        if self.thinks:
-            self._reasoning.begin(middle=middle)
+    def _begin(self, closers: frozenset[str], *, middle: bool) -> None:
+        self._tail.shown.next_orphan = Orphan.NONE
+        if self._rules.thinks:
+            self._reasoning.begin(closers, middle=middle)

@@ -1,10 +1,11 @@
 """Steps through reasoning, between an opener and its closer or in a native field.
 
-A closer of any name closes, an opener nests only at a line's start or right after
-another opener, a closer with backticks directly on both sides is quoted, and one line
-break right after an opener belongs to it. Calls that a model drafts here are taken out
-and the block goes on, unless their dialect ends reasoning by design. Example: of
-``why`</think>`?</think>Yes`` the first closer is quoted, and ``Yes`` is the answer.
+What closes a block depends on its opener; delimiters of other pairs are text of it. An
+opener of its own pair nests only at a line's start or right after another one, a
+delimiter with backticks directly on both sides is quoted, and one line break right
+after an opener belongs to it. Calls that a model drafts here are taken out and the
+block goes on, unless their dialect ends reasoning by design. Example: of
+``why`</think>`?[/THINK]</think>Yes`` the last closer counts, and ``Yes`` is the answer.
 """
 
 from __future__ import annotations
@@ -29,25 +30,28 @@ if TYPE_CHECKING:
 class InReasoning:
     """``depth``: how many openers are open; 0: what comes is the answer.
 
-    ``implicit``: no opener so far; ``line_blank``: only blanks since line break or
-    opener; ``skip_break``: a line break here belongs to the opener; ``before``: the
-    last characters given; ``quoted``: a quoted closer was left in it.
+    ``closers``: what closes them; ``implicit``: no opener so far; ``line_blank``: only
+    blanks since line break or opener; ``skip_break``: a line break here belongs to the
+    opener; ``before``: the last characters given; ``mentions``: a delimiter was left in
+    it as text.
     """
 
     _rules: Rules
     _buffer: Buffer
     _attempts: Attempts
+    closers: frozenset[str]
     depth: int = 0
     implicit: bool = False
     line_blank: bool = True
     skip_break: bool = False
     before: str = ""
-    quoted: bool = False
+    mentions: bool = False
 
-    def begin(self, *, middle: bool) -> None:
-        """A block begins behind an opener; ``middle``: that stood in mid-sentence."""
+    def begin(self, closers: frozenset[str], *, middle: bool) -> None:
+        """A block begins behind an opener, and ``closers`` close it; ``middle``: that
+        stood in mid-sentence."""
         self._buffer.mark(PieceKind.ENTER_MID if middle else PieceKind.ENTER)
-        self.depth, self.implicit = 1, False
+        self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
         self.line_blank = self.skip_break = True
         self.before, self._buffer.border = "", False
@@ -88,10 +92,18 @@ class InReasoning:
             if size != 0:
                 return True
             literal = lexicon.delimiter_at(buffer.text, buffer.at)
-        if literal in lexicon.delimiters.closers:
-            return self._close(literal, final)
-        self._nest(literal)
-        return True
+        return self._at_delimiter(literal, final)
+
+    def _at_delimiter(self, delimiter: str, final: bool) -> bool:
+        partners = self._rules.lexicon.delimiters.partners[delimiter]
+        foreign = self.closers.isdisjoint(partners)
+        quoted = foreign or self._is_quoted(delimiter, final)
+        if quoted:
+            self.mentions = True
+            self._think(len(delimiter))
+        elif quoted is False:
+            (self._end if delimiter in self.closers else self._nest)(delimiter)
+        return quoted is not None
 
     def _protocol(self, literal: str) -> int | None:
         """Handles what is no delimiter: a mark, a closer or an opener of calls; where
@@ -126,7 +138,13 @@ class InReasoning:
         self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
         self._buffer.border = True
         if taken.kind is PieceKind.ENTER and not self._rules.native:
-            self.begin(middle=False)
+            self.begin(self.closers_behind(taken), middle=False)
+
+    def closers_behind(self, taken: Taken) -> frozenset[str]:
+        """What closes the reasoning that a form begins: tokens have ends of their own,
+        words have lost theirs, so that any closer may be meant."""
+        words = taken.opening.form.vague
+        return self._rules.lexicon.delimiters.closers if words else frozenset()
 
     def _skip_break(self, final: bool) -> bool:
         rest = self._buffer.ahead(2)
@@ -155,25 +173,18 @@ class InReasoning:
         elif len(line) < len(text):
             self.line_blank = True
 
-    def _close(self, closer: str, final: bool) -> bool:
-        quoted = self._is_quoted(closer, final)
-        if quoted:
-            self.quoted = True
-            self._think(len(closer))
-        elif quoted is False:
-            self._end(closer)
-        return quoted is not None
-
-    def _is_quoted(self, closer: str, final: bool) -> bool | None:
-        """A closer with backticks directly on both sides is quoted; None: wait."""
+    def _is_quoted(self, delimiter: str, final: bool) -> bool | None:
+        """A delimiter with backticks directly on both sides is quoted; None: wait."""
         everywhere = self._rules.scope == "everywhere"
         if self.before[-1:] != "`" or self._buffer.border or everywhere:
             return False
-        after = self._buffer.ahead(1, skip=len(closer))
+        after = self._buffer.ahead(1, skip=len(delimiter))
         return None if not after and not final else after == "`"
 
     def _nest(self, opener: str) -> None:
-        if self.line_blank and not self.implicit and not self._rules.native:
+        if self.implicit and not self._rules.native:
+            self.closers = self._rules.lexicon.delimiters.partners[opener]
+        elif self.line_blank and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
         self.implicit = False

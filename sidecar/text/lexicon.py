@@ -18,6 +18,7 @@ from sidecar.forms.candidate import Opening
 from sidecar.forms.literals import Delimiters, Literals, rebuilt
 from sidecar.text.code import BLANKS
 from sidecar.text.fast_path import anywhere, line_gates
+from sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -204,8 +205,12 @@ class Lexicon:
 
 @frozen
 class Rules:
-    """By what a channel is read. ``max_held`` and ``max_call`` are code points,
-    ``native``: the channel is a provider's own reasoning field."""
+    """By what a channel is read. ``max_held`` and ``max_call`` are code points.
+
+    ``native``: all of it is reasoning, of which delimiters are only removed;
+    ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
+    just taken out; ``orphan``: what becomes of a first closer without an opener.
+    """
 
     lexicon: Lexicon
     context: Context
@@ -213,6 +218,9 @@ class Rules:
     max_held: int
     max_call: int
     native: bool = False
+    opened: bool = False
+    thinks: bool = True
+    orphan: Orphan = Orphan.NONE
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:

@@ -120,11 +120,6 @@ class Rereading:
         if self._since is None:
             self.second.call()
 
-    def native_begins(self) -> None:
-        """Native reasoning has come (see `Splitter`)."""
-        self.first.native_begins()
-        self._watch()
-
     def _watch(self) -> None:
         """Plain text passes where it would in both readings."""
         first = self.first

@@ -45,7 +45,7 @@ class Orphan(Enum):
 
     NONE = 1  # none is waiting
     LINE = 2  # its line is blank so far
-    ARMED = 3  # it stands alone: text behind it makes what came before reasoning
+    ARMED = 3  # text behind it makes what came before reasoning
 
 
 @define(eq=False)
@@ -54,6 +54,8 @@ class ShownText:
 
     At most ``limit`` characters wait, at least one; ``tail_size`` or more of what was
     shown are known. ``fences_pass``: nothing is taken out of fenced code.
+    ``first_orphan``: what becomes of a closer with neither opener nor closer before it
+    since the last structured call; ``next_orphan``: of the next one.
 
     ``start``: nothing but blanks has been shown; ``start_removed``: and something was
     removed there. ``line_shown``: this line has a visible character, ``last`` is its
@@ -67,6 +69,8 @@ class ShownText:
     limit: int
     tail_size: int
     fences_pass: bool
+    first_orphan: Orphan
+    next_orphan: Orphan
     code: CodeState = field(factory=CodeState)
     tail: str = ""
     at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
@@ -139,6 +143,7 @@ class ShownText:
             self._blank_line(out)
         if self.held >= self.limit:
             out.append((PieceKind.FULL, "", 0, 0))
+            self.orphan = Orphan.NONE  # a stray, as at the end
             self.flush(out)
         return text[taken:], start + taken
 
@@ -178,6 +183,7 @@ class ShownText:
     def begin(self, out: Pieces) -> None:
         """The same where the new answer starts at once, with a line of its own."""
         self.reopen(out)
+        self.orphan = Orphan.NONE
         self.line_shown = self.line_removed = False
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
@@ -224,9 +230,17 @@ class ShownText:
                 self._emit(piece[1], piece[2], out)
         waiting.clear()
 
+    def followed(self, out: Pieces) -> None:
+        """A call stands here, which is as good as text behind an orphan closer."""
+        if self.orphan is not Orphan.NONE:
+            self.begin(out)
+
     def flush(self, out: Pieces) -> None:
-        """Decides what waits as at the end; an orphan closer was a stray."""
-        self.orphan, self.ahead = Orphan.NONE, None
+        """Decides what waits as at the end; an orphan closer has its line to itself,
+        and goes on waiting."""
+        self.ahead = None
+        if self.orphan is Orphan.LINE:
+            self.orphan = Orphan.ARMED
         gone = self.start and self.start_removed
         self._decide(self.lines, out, gone=gone)
         gone = gone or (self.line_removed and not self.line_shown)
@@ -290,3 +304,4 @@ class ShownText:
     def call(self) -> None:
         """A structured call stands here."""
         self.at_call = self.tail[-self.tail_size :], self.code.state()
+        self.next_orphan = self.first_orphan

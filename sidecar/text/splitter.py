@@ -14,7 +14,7 @@ tail. While ``gate`` is set, text in which nothing matters is one piece.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
@@ -46,39 +46,24 @@ _STEP = 2048
 
 
 class Splitter:
-    """Splits one channel: ``push(text)``, ``flush()``; both give pieces.
-
-    Under ``native`` rules all of it is reasoning, and delimiters are only removed; so
-    they are where it ``thinks`` not, and nothing is reasoning. ``starts_open``: the
-    text begins in reasoning; ``likely_open``: the model's template may have begun it.
-    """
+    """Splits one channel: ``push(text)``, ``flush()``; both give pieces."""
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_reasoning", "_rules", "_tail"),
         *("gate", "gates"),
     )
 
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        starts_open: Literal["auto", "open", "closed"] = "auto",
-        likely_open: bool = False,
-        thinks: bool = True,
-    ) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._buffer = buffer = Buffer()
         self._tail = tail = Tail(rules, buffer)
         self._attempts = attempts = Attempts(rules, buffer, tail)
-        opened = rules.native or starts_open == "open"
-        reasoning = InReasoning(rules, buffer, attempts, int(opened), implicit=opened)
-        self._reasoning = reasoning
-        self._answer = InAnswer(
-            *(rules, buffer, attempts, tail, reasoning),
-            reopens=starts_open == "auto",
-            likely=likely_open,
-            thinks=thinks,
+        opened = rules.opened or rules.native
+        closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
+        self._reasoning = reasoning = InReasoning(
+            rules, buffer, attempts, closers, int(opened), implicit=opened
         )
+        self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
         self.gates = rules.lexicon.gates  # for plain text from here on
         self.gate: Gate | None = None
         if opened and not rules.native:
@@ -108,6 +93,8 @@ class Splitter:
             tail.decide(echo=followed and tail.leading.is_echo())
             self._read(final=True)
         tail.end_trailing(followed=False)
+        if followed:
+            tail.shown.followed(self._buffer.pieces)
         tail.shown.flush(self._buffer.pieces)
         self._buffer.border, self.gate = True, None
         return self._buffer.give()
@@ -130,22 +117,11 @@ class Splitter:
     def call(self) -> None:
         """A structured call stands here; text before it is never reclassified."""
         self._tail.shown.call()
-        self._answer.orphans = 0
 
     def reopen(self) -> Pieces:
         """What was shown since the last call is reasoning: a new answer starts here."""
         self._tail.shown.begin(self._buffer.pieces)
         return self._buffer.give()
-
-    def native_begins(self) -> None:
-        """Native reasoning has come: no closer makes visible text reasoning any more,
-        and a block that only the template would have opened is not there."""
-        self._answer.reopens = False
-        reasoning = self._reasoning
-        if reasoning.implicit and self._buffer.pieces:  # its opener, not given yet
-            reasoning.depth, reasoning.implicit = 0, False
-            self._buffer.pieces.clear()
-            self._watch()
 
     # How text is read from here on
 
@@ -161,9 +137,9 @@ class Splitter:
         return self._reasoning.depth
 
     @property
-    def has_quoted(self) -> bool:
-        """Whether a quoted closer was left in reasoning."""
-        return self._reasoning.quoted
+    def has_mentions(self) -> bool:
+        """Whether a delimiter was left in reasoning as text."""
+        return self._reasoning.mentions
 
     @property
     def has_begun(self) -> bool:

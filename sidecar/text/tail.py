@@ -43,8 +43,8 @@ class Tail:
 
     def __attrs_post_init__(self) -> None:
         rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
-        passes = rules.scope != "everywhere"
-        self.shown = ShownText(max(rules.max_held, 1), size, fences_pass=passes)
+        passes, held = rules.scope != "everywhere", max(rules.max_held, 1)
+        self.shown = ShownText(held, size, passes, rules.orphan, rules.orphan)
 
     # What waits
 
@@ -161,6 +161,15 @@ class Tail:
                 kind = PieceKind.MARK if token else PieceKind.BLANK
                 self._buffer.pieces.append((kind, text, start, start + len(text)))
             self.shown.removed()
+
+    def await_answer(self) -> None:
+        """A closer without an opener stands here: it may be that what was shown is
+        reasoning, and that an answer follows."""
+        shown, alone = self.shown, not self.line_shown
+        orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
+        if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):
+            self.end_trailing(followed=False)  # it stands in what may be reasoning
+            shown.orphan = orphan
 
     # What stands before the next character
 

@@ -34,7 +34,6 @@ OPEN: dict[str, frozenset[str]] = {
             "keep-120",
             "keep-127",
             "think-111",
-            "think-135",
             "think-144",
             "think-145",
             "think-148",
@@ -53,7 +52,6 @@ OPEN: dict[str, frozenset[str]] = {
             "delta-104",
             "delta-120",
             "keep-201",
-            "think-201",
         }
     ),
     "legit.jsonl": frozenset(
