@@ -2,24 +2,24 @@
 
 `ArgumentText` takes fragments and gives back what may be passed on; nothing is edited,
 but a leading ``{}`` before the real object goes (BerriAI/litellm#4537) and no arguments
-at all are ``{}``. `judge` says whether finished text is complete, was cut off or is no
-JSON. Everything here looks at each character a fixed number of times.
+at all are ``{}``. Another object behind the first one belongs to another call. All of
+it looks at each character a fixed number of times.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias
+from copy import copy
 
+from sidecar.tools.snapshots import SHORTEST, Snapshot
 from sidecar.values.equality import equal
 from sidecar.values.jsontext import loads
-
-ArgumentState: TypeAlias = Literal["complete", "truncated", "invalid"]
 
 _SPACE = " \t\n\r"
 _PLACEHOLDERS = re.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
 _OPENED = re.compile(r"\{[ \t\n\r]*+\Z")
 _MARKS = re.compile(r'["\\{}\[\]]')
+_GLUED = re.compile(r"(?:\A|\})[ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
 """Code points at the start that may wait until it is clear whether they are ``{}``."""
@@ -41,17 +41,19 @@ def same_json(one: str, other: str) -> bool:
 class _Brackets:
     """Follows the brackets outside strings of a growing JSON text."""
 
-    __slots__ = ("_depth", "_escaped", "_quoted", "closed", "spoiled")
+    __slots__ = ("_escaped", "_quoted", "closed", "depth", "end", "spoiled")
 
     def __init__(self) -> None:
-        self._depth = 0
+        self.depth = 0
         self._quoted = False
         self._escaped = False
         self.closed = False
+        self.end = 0  # in the text of the last push: where it was closed
         self.spoiled = False
 
     def push(self, text: str) -> None:
         if self.closed:
+            self.end = 0
             self.spoiled = self.spoiled or bool(text.strip(_SPACE))
             return
         skip = int(self._escaped)
@@ -68,13 +70,13 @@ class _Brackets:
             elif char == '"':
                 self._quoted = True
             elif char in "{[":
-                self._depth += 1
+                self.depth += 1
             elif char in "}]":
-                self._depth -= 1
-                if self._depth <= 0:
-                    self.closed = True
+                self.depth -= 1
+                if self.depth <= 0:
+                    self.closed, self.end = True, at + 1
                     rest = text[at + 1 :].strip(_SPACE)
-                    self.spoiled = self._depth < 0 or bool(rest)
+                    self.spoiled = self.depth < 0 or bool(rest)
                     return
         self._escaped = skip > len(text)
 
@@ -87,7 +89,10 @@ class ArgumentText:
     beyond the limit is not kept: it lies in ``cut`` after the push.
     """
 
-    __slots__ = ("_brackets", "_buffer", "_json", "_lead", "_room", "cut", "length")
+    __slots__ = (
+        *("_brackets", "_buffer", "_json", "_lead", "_room", "_snapshot"),
+        *("cut", "length"),
+    )
 
     def __init__(self, limit: int, json: bool = True) -> None:
         self._buffer = bytearray()  # UTF-8; a StringIO of 3.11 keeps every piece
@@ -95,6 +100,7 @@ class ArgumentText:
         self._lead: str | None = "" if json else None
         self._room = limit
         self._brackets: _Brackets | None = None
+        self._snapshot: Snapshot | None = None
         self.length = 0
         self.cut = ""
 
@@ -114,11 +120,48 @@ class ArgumentText:
     @property
     def complete(self) -> bool:
         """A whole object or array came and nothing after it (brackets only)."""
+        brackets = self._counted()
+        return self._json and brackets.closed and not brackets.spoiled
+
+    def own(self, text: str) -> int:
+        """How much of ``text``, which comes next, belongs to these arguments: all of
+        it, unless another object begins in it behind a whole one."""
+        if not self._json or _GLUED.search(text) is None:
+            return len(text)
+        before = self._lead or ""
+        lead = _PLACEHOLDERS.match(before + text) if self._lead is not None else None
+        start = max(lead.end() - len(before), 0) if lead is not None else 0
+        brackets = copy(self._counted())
+        brackets.push(text[start:])
+        end = start + brackets.end
+        whole = brackets.closed and not (brackets.depth or self._counted().spoiled)
+        other = whole and text[end:].lstrip(_SPACE).startswith("{")
+        return end if other else len(text)
+
+    def _counted(self) -> _Brackets:
+        """The brackets so far; counted from the first question on, as few ever ask."""
         if self._brackets is None:
-            # Counted from the first question on: few streams ever ask.
             self._brackets = _Brackets()
             self._brackets.push(self.text)
-        return self._json and self._brackets.closed and not self._brackets.spoiled
+        return self._brackets
+
+    @property
+    def waiting(self) -> int:
+        """Code points that may be a snapshot."""
+        return 0 if self._snapshot is None else len(self._snapshot.text)
+
+    def news(self, text: str) -> str:
+        """What of ``text``, which comes next, did not come before; what may be a
+        snapshot waits."""
+        if self._snapshot is None:
+            long = self._json and len(text) >= self.length >= SHORTEST
+            if not long or not text.startswith(given := self.text):
+                return text
+            self._snapshot, text = Snapshot(given, text, self._room), ""
+        news = self._snapshot.news(text)
+        if news is not None:
+            self._snapshot = None
+        return news or ""
 
     def push(self, text: str) -> str:
         if self._lead is not None:
@@ -143,6 +186,9 @@ class ArgumentText:
         return ""
 
     def close(self) -> str:
+        snapshot, self._snapshot = self._snapshot, None
+        if snapshot is not None:
+            return self._keep(snapshot.news("", final=True) or "")
         lead, self._lead = self._lead, None
         if lead is None:
             return ""
@@ -173,79 +219,3 @@ class ArgumentText:
         if self._brackets is not None:
             self._brackets.push(text)
         return text
-
-
-_BODY = r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
-_TOKEN = re.compile(
-    rf"""[ \t\n\r]*+(?:
-      (?P<end>\Z)
-    | (?P<mark>[{{}}\[\]:,])
-    | (?P<string>"{_BODY}")
-    | (?P<atom>(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?
-        | true | false | null)(?![-+.0-9A-Za-z]))
-    | (?P<key>"{_BODY}(?:\\(?:u[0-9a-fA-F]{{0,3}})?)?\Z)
-    | (?P<cut>(?:-|-?(?:0|[1-9][0-9]*+)(?:\.|(?:\.[0-9]++)?[eE][-+]?)
-        | t|tr|tru | f|fa|fal|fals | n|nu|nul)\Z)
-    )""",
-    re.VERBOSE,
-)
-"""``key`` and ``cut`` are the beginning of a string, a number or a word at the end."""
-
-_STEPS = {
-    ("value", "string"): "after",
-    ("value", "atom"): "after",
-    ("value", "{"): "first-key",
-    ("value", "["): "first-value",
-    ("first-value", "string"): "after",
-    ("first-value", "atom"): "after",
-    ("first-value", "{"): "first-key",
-    ("first-value", "["): "first-value",
-    ("first-value", "]"): "close",
-    ("first-key", "string"): "colon",
-    ("first-key", "}"): "close",
-    ("key", "string"): "colon",
-    ("colon", ":"): "value",
-    ("after", ","): "next",
-    ("after", "}"): "close",
-    ("after", "]"): "close",
-}
-"""RFC 8259: what is expected, what comes -> what is expected then."""
-
-_VALUE = ("value", "first-value")
-
-
-def judge(text: str) -> tuple[ArgumentState, Any]:
-    """What finished arguments are worth, and their value (None unless complete)."""
-    try:
-        return "complete", loads(text)
-    except ValueError:
-        return ("truncated" if is_cut(text) else "invalid"), None
-
-
-def is_cut(text: str) -> bool:
-    """``text`` is a proper prefix of some JSON value (RFC 8259), but none itself."""
-    expected, position = "value", 0
-    stack: list[str] = []
-    while True:
-        token = _TOKEN.match(text, position)
-        if token is None:
-            return False
-        kind = token.lastgroup or ""
-        if kind == "end":
-            return bool(stack) or expected != "after"
-        if kind in ("key", "cut"):
-            return expected in _VALUE or (kind == "key" and expected.endswith("key"))
-        position = token.end()
-        mark = token["mark"]
-        step = _STEPS.get((expected, mark or kind), "")
-        if not step or (expected == "after" and not stack):
-            return False
-        if mark and mark in "{[":
-            stack.append("}" if mark == "{" else "]")
-        elif step == "close":
-            if stack.pop() != mark:
-                return False
-            step = "after"
-        elif step == "next":
-            step = "key" if stack[-1] == "}" else "value"
-        expected = step

@@ -11,8 +11,10 @@ one where it cannot go on with that call:
   every call, huggingface/text-generation-inference),
 - another name before any arguments came, or at another index.
 
-A name is set once and never appended. A call never ends because its arguments happen
-to parse (vercel/ai#13137). What was resent is recognised and reported.
+A fragment alone that can begin no arguments goes on with the latest call, whatever its
+index is. A name is set once and never appended. A call never ends because its arguments
+happen to parse (vercel/ai#13137), but another object behind them is another call. What
+was resent is recognised and reported.
 """
 
 from __future__ import annotations
@@ -63,16 +65,59 @@ class CallAssembler:
         if entry is None:
             return []
         entry.call.learn(part)
-        delta = self._take(entry, part.whole, text)
+        if not part.whole:
+            text = entry.text.news(text)
+        elif entry.before is not None and text.endswith(entry.text.text):
+            text = entry.text.text  # told again with what was glued before it
+        given: list[tuple[OpenCall, str]] = []
+        while (own := self._own(entry, part, text)) < len(text):
+            given += self._give(entry, text[:own], whole=part.whole, over=True)
+            entry, text = self._glue(entry), text[own:]
         # A whole call with an id and no arguments waits: it may come once more with
         # them (smallcloudai/refact).
-        if not part.whole or (part.key is None and part.id and not text):
+        waits = part.key is None and bool(part.id) and not text
+        over = part.whole and not waits
+        return given + self._give(entry, text, whole=part.whole, over=over)
+
+    def _own(self, entry: Entry, part: CallPart, text: str) -> int:
+        """How much of ``text`` belongs to this call."""
+        again = part.whole and not entry.text.empty
+        return len(text) if again else entry.text.own(text)
+
+    def _give(
+        self, entry: Entry, text: str, *, whole: bool, over: bool
+    ) -> list[tuple[OpenCall, str]]:
+        """What may be sent when ``text`` has come; ``over``: the call ends with it."""
+        delta = self._take(entry, whole, text)
+        if not over:
             return self._hand_out(entry, delta)
         call, before = entry.call, delta if entry.shown else ""
         if not self._close(entry):
             return []
         delta, call.rest = before + call.rest, ""
         return [(call, delta)]
+
+    def _glue(self, entry: Entry) -> Entry:
+        """Another object begins behind the arguments of ``entry``: another call."""
+        before = entry.call
+        if entry.before is None:
+            message = "Several objects came as the arguments of one call"
+            self._report("glued-arguments", message, None)
+        self._count += 1
+        call = OpenCall(
+            name=before.name,
+            id=f"call_c{self._choice}_{self._count}",
+            id_synthetic=True,
+            choice=self._choice,
+            type=before.type,
+            executor=before.executor,
+            origin=before.origin,
+        )
+        text = ArgumentText(self._limit)
+        self._latest = Entry(call, self._count, text, resent=False, before=before)
+        self._latest.inherit(entry)
+        self._open[self._count] = self._latest
+        return self._latest
 
     def end(self, part: CallEndPart) -> list[OpenCall]:
         """The calls that the wire ends with ``part``: usually one."""
@@ -97,8 +142,9 @@ class CallAssembler:
     @property
     def held(self) -> int:
         """Code points of arguments of calls that are not told yet."""
-        unknown = (each for each in self._open.values() if not each.shown)
-        return sum(each.text.length for each in unknown)
+        entries = self._open.values()
+        unknown = sum(each.text.length for each in entries if not each.shown)
+        return unknown + sum(each.text.waiting for each in entries)
 
     def take_reports(self) -> list[DiagnosticPart]:
         """The diagnostics since the last time."""
@@ -122,7 +168,7 @@ class CallAssembler:
 
     def _loose(self, part: CallPart, text: str) -> Entry | None:
         """The call of a part without one: wires/README.md, "Fragments of calls"."""
-        held = self._held(part)
+        held = self._held(part) or self._interrupted(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
         known = bool(part.id) and (
@@ -151,6 +197,13 @@ class CallAssembler:
         if part.whole or (part.id and part.id in self._by_id):
             return self._by_id.get(part.id or "")
         return self._latest if part.index is None else by_index
+
+    def _interrupted(self, part: CallPart, text: str) -> Entry | None:
+        """The latest call, where the fragment has nothing that begins one: some servers
+        count on in the middle of a call (agno-agi/agno#8879)."""
+        begins = part.whole or part.id or part.name or not text.strip()
+        latest = None if begins or text.lstrip()[0] in "{[" else self._latest
+        return None if latest is None or latest.text.complete else latest
 
     def _start(
         self,
@@ -214,7 +267,12 @@ class CallAssembler:
         call = entry.call
         if entry.shown:
             return [(call, delta)] if delta else []
-        if entry.resent or not call.name or not (call.id or entry.text.length):
+        if (
+            entry.resent
+            or entry.before
+            or not call.name
+            or not (call.id or entry.text.length)
+        ):
             return []
         self._show(entry)
         return [(call, entry.text.text)]
@@ -233,6 +291,10 @@ class CallAssembler:
         entry.leave()
         del self._open[entry.number]
         self._latest = None if self._latest is entry else self._latest
+        before = entry.before
+        if before is not None and same_json(before.arguments, call.arguments):
+            self._report("glued-arguments", "They came twice", call.arguments)
+            return False
         identity = (call.id, call.name, call.arguments)
         if entry.resent and identity in self._ended:
             raw = {"id": call.id, "name": call.name, "arguments": call.arguments}

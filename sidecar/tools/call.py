@@ -71,14 +71,17 @@ class Entry:
     """A call while it is open.
 
     ``resent``: its id is that of a call that ended, so nothing is handed out before it
-    is clear that it differs. ``heir``: id and name that came when the arguments were
-    complete; they belong to the next call, if there is one.
+    is clear that it differs. ``before``: the call behind whose arguments these began,
+    without a word of their own; from that one it must differ, too. ``heir``: id and
+    name that came when the arguments were complete; they belong to the next call, if
+    there is one.
     """
 
     call: OpenCall
     number: int
     text: ArgumentText
     resent: bool
+    before: OpenCall | None = None
     heir: tuple[str, str] = ("", "")
     shown: bool = False
     places: list[tuple[dict[Any, Entry], Any]] = field(factory=list)
@@ -87,6 +90,11 @@ class Entry:
         if places.get(place) is not self:
             places[place] = self
             self.places.append((places, place))
+
+    def inherit(self, other: Entry) -> None:
+        """Fragments that would go to ``other``, which has left, come here."""
+        for place in other.places:
+            self.stand_at(*place)
 
     def leave(self) -> None:
         for places, place in self.places:

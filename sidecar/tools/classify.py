@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import evolve, frozen
 
 from sidecar.events import ToolCall
-from sidecar.tools.arguments import ArgumentState, judge
 from sidecar.tools.call import OpenCall
+from sidecar.tools.judging import ArgumentState, judge
 from sidecar.tools.kinds import kind_of
 from sidecar.tools.runners import (
     APPROVAL_PREFIXES,

@@ -14,10 +14,11 @@ from sidecar.events import ToolCall
 from sidecar.options import Tool
 from sidecar.parts import CallEndPart, CallPart
 from sidecar.tools import checks
-from sidecar.tools.arguments import ArgumentText, is_cut, judge
+from sidecar.tools.arguments import ArgumentText
 from sidecar.tools.assemble import CallAssembler, OpenCall
 from sidecar.tools.checks import check_call
 from sidecar.tools.classify import CallContext, classify, from_item, settle
+from sidecar.tools.judging import is_cut, judge
 from sidecar.tools.kinds import Kind, kind_of
 
 DATA = TESTS / "data"

@@ -47,10 +47,6 @@ OPEN: dict[str, frozenset[str]] = {
             "kimi-108",
             "gem-102",
             "lfm-109",
-            "delta-101",
-            "delta-103",
-            "delta-104",
-            "delta-120",
             "keep-201",
         }
     ),

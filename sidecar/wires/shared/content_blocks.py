@@ -18,6 +18,7 @@ from sidecar.parts import (
     FinishPart,
     JsonObject,
 )
+from sidecar.values.jsontext import dumps
 from sidecar.wires.shared.document_wire import DocumentWire
 from sidecar.wires.shared.usage import finish_reason
 
@@ -39,10 +40,11 @@ class ContentBlock:
 
     ``key`` is its number in the stream: a provider's index starts again with every
     message, and some gateways give all blocks the same. ``item`` is what the wire has
-    to give at its end.
+    to give at its end. ``after``: the key of a call that ended at the same place.
     """
 
     key: int
+    after: int | None = None
     is_call: bool = False
     #: its arguments came whole: what follows can only repeat them
     is_full: bool = False
@@ -61,6 +63,7 @@ class BlockWire(DocumentWire):
         #: id of a call -> its name, for the result that has only the id
         self.tools: dict[str, str] = {}
         self._open: dict[Index, ContentBlock] = {}
+        self._ended: dict[Index, int] = {}
         self._latest: Index = 0
         self._count = 0
 
@@ -79,6 +82,7 @@ class BlockWire(DocumentWire):
                 self.parts.append(CallEndPart(key=block.key, cut=True))
             else:
                 self.stop(index)
+        self._ended.clear()
 
     def last(self, _block: ContentBlock) -> list[Part]:
         """What is to be given of a block that is over and no call."""
@@ -104,7 +108,8 @@ class BlockWire(DocumentWire):
         if latest is not None and not latest.is_call:
             self.stop(self._latest)
         self.stop(index)
-        block = self._open[index] = ContentBlock(self._count)
+        block = ContentBlock(self._count, self._ended.pop(index, None))
+        self._open[index] = block
         self._count += 1
         self._latest = index
         return block
@@ -114,6 +119,7 @@ class BlockWire(DocumentWire):
         if block is None:
             return
         if block.is_call:
+            self._ended[index] = block.key
             self.parts.append(CallEndPart(key=block.key))
         else:
             self.parts += [*self.last(block), BlockEndPart(block=block.key)]
@@ -126,6 +132,11 @@ class BlockWire(DocumentWire):
         ``arguments`` are a fragment of text, or the whole as a value; ``{}`` stands
         before fragments and says nothing.
         """
+        if not (block.is_call or told) and block.after is not None and arguments:
+            # Behind the end of its block: the call with that key knows it, or not.
+            again = arguments if isinstance(arguments, str) else dumps(arguments)
+            self.parts.append(CallPart(key=block.after, arguments=again))
+            return
         block.is_call = True
         is_text = isinstance(arguments, str)
         if arguments and block.is_full:
