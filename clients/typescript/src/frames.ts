@@ -1,5 +1,5 @@
-// Tells at once when what comes is no frame. vscode-jsonrpc reads the frames; it would
-// also wait for ever for the rest of a header, or of a length, that never was one.
+// Messages out of the frames of the base protocol: `Content-Length: 2\r\n\r\n{}`. Tells at
+// once when what comes is no frame, or no JSON; frames may be cut anywhere.
 
 const LONGEST_HEADER = 1_024;
 const LARGEST_BODY = 1 << 30;
@@ -7,36 +7,84 @@ const END = "\r\n\r\n";
 const BEGINNING = /^[A-Za-z-]*(:|$)/;
 const LENGTH = /^content-length: *(\d+) *$/im;
 
-export class FrameGuard {
+export class FrameReader {
   #header = "";
+  #body: Uint8Array[] = [];
+  /** How much of the body is still to come. */
   #rest = 0;
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-  /** What is wrong with these bytes; undefined: nothing so far. */
-  check(data: Buffer): string | undefined {
+  /** The messages that are whole now. Throws NoFrame for what is none; nothing comes behind it. */
+  *push(data: Uint8Array): Generator<unknown, void, void> {
     let at = 0;
     while (at < data.length) {
       if (this.#rest === 0) {
-        const before = this.#header.length;
-        this.#header += data.toString("latin1", at, at + LONGEST_HEADER);
-        const end = this.#header.indexOf(END);
-        if (this.#isNone(end)) return `it wrote ${JSON.stringify(this.#header.slice(0, 100))}`;
-        if (end < 0) return undefined; // the rest of the header is still to come
-        at += end + END.length - before;
-        this.#header = "";
+        const end = this.#readHeader(data.subarray(at, at + LONGEST_HEADER));
+        if (end === undefined) return; // the rest of the header is still to come
+        at += end;
       }
-      const step = Math.min(this.#rest, data.length - at);
-      this.#rest -= step;
-      at += step;
+      const part = data.subarray(at, at + this.#rest);
+      this.#rest -= part.length;
+      at += part.length;
+      this.#body.push(part);
+      if (this.#rest === 0) yield this.#message();
     }
-    return undefined;
   }
 
-  /** Whether the header, which is whole when it has its `end`, can be one no more. */
-  #isNone(end: number): boolean {
+  /** How much of `data` ends the header; undefined: it goes on. */
+  #readHeader(data: Uint8Array): number | undefined {
+    const before = this.#header.length;
+    this.#header += latin1(data);
+    const end = this.#header.indexOf(END);
     const header = end < 0 ? this.#header : this.#header.slice(0, end);
-    if (!BEGINNING.test(header) || header.length > LONGEST_HEADER) return true;
-    if (end < 0) return this.#header.length >= LONGEST_HEADER;
+    if (!this.#canBe(header, end >= 0)) throw new NoFrame(`it wrote ${JSON.stringify(this.#header.slice(0, 100))}`);
+    if (end < 0) return undefined;
     this.#rest = Number(LENGTH.exec(header)?.[1]);
-    return !(this.#rest <= LARGEST_BODY);
+    this.#header = "";
+    return end + END.length - before;
   }
+
+  #canBe(header: string, isWhole: boolean): boolean {
+    if (!BEGINNING.test(header) || header.length > LONGEST_HEADER) return false;
+    if (!isWhole) return header.length < LONGEST_HEADER;
+    const length = Number(LENGTH.exec(header)?.[1]);
+    return length > 0 && length <= LARGEST_BODY;
+  }
+
+  #message(): unknown {
+    const body = this.#body.splice(0);
+    try {
+      return JSON.parse(this.#decoder.decode(joined(body))) as unknown;
+    } catch (cause) {
+      throw new NoFrame("a message is no JSON", { cause });
+    }
+  }
+}
+
+export class NoFrame extends Error {
+  override readonly name = "NoFrame";
+}
+
+/** A message as it is sent. Throws TypeError for what JSON cannot hold. */
+export function frameOf(message: object): Uint8Array {
+  const body = ENCODER.encode(JSON.stringify(message));
+  return joined([ENCODER.encode(`Content-Length: ${body.length}${END}`), body]);
+}
+
+const ENCODER = new TextEncoder();
+const LATIN1 = new TextDecoder("latin1");
+
+function latin1(data: Uint8Array): string {
+  return LATIN1.decode(data);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1 && parts[0]) return parts[0];
+  const whole = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

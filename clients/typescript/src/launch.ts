@@ -2,17 +2,10 @@
 // error that says why not. A process that speaks nonsense, hangs or ends is killed with
 // its group, and its link is lost with what it had written to standard error.
 
-import {
-  createMessageConnection,
-  NullLogger,
-  StreamMessageReader,
-  StreamMessageWriter,
-  type MessageConnection,
-  type MessageReader,
-} from "vscode-jsonrpc/node";
 import { ConnectionLost, RefusedError, UnsupportedProtocol, type RequestTimeout } from "./errors.js";
-import { FrameGuard } from "./frames.js";
+import { FrameReader } from "./frames.js";
 import { Link } from "./link.js";
+import { MessageConnection } from "./message-connection.js";
 import { SidecarProcess, type ProcessEnding, type ProcessOptions } from "./process.js";
 import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "./protocol.js";
 
@@ -65,12 +58,9 @@ export class ProcessLink extends Link {
 /** Starts `command`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<ProcessLink> {
   const process = new SidecarProcess(command, options);
-  const reader = new StreamMessageReader(process.stdout);
-  // Its timer starts itself again for ever when the rest of a message does not come.
-  reader.partialMessageTimeout = 0;
-  const connection = createMessageConnection(reader, new StreamMessageWriter(process.stdin), NullLogger);
+  const connection = new MessageConnection((frame) => process.write(frame));
   const link = new ProcessLink(process, connection, options.shutdownTimeoutMs);
-  watch(link, process, reader, connection);
+  watch(link, process, connection);
   try {
     link.capabilities = await shakeHands(link, options);
     await connection.sendNotification("initialized", {});
@@ -82,24 +72,21 @@ export async function launch(command: readonly string[], options: LaunchOptions)
 }
 
 /** Loses `link` when the process ends, and ends the process when it speaks nonsense. */
-function watch(link: Link, process: SidecarProcess, reader: MessageReader, connection: MessageConnection): void {
-  const refuse = (what: string, cause?: unknown) => {
-    const stderr = process.stderr.toString();
-    link.lose(new ConnectionLost(`the sidecar does not speak the protocol: ${what}`, { stderr, cause }));
-    process.kill();
-  };
-  const guard = new FrameGuard();
+function watch(link: Link, process: SidecarProcess, connection: MessageConnection): void {
+  const frames = new FrameReader();
   process.stdout.on("data", (data: Buffer) => {
-    const fault = link.isLost ? undefined : guard.check(data);
-    if (fault !== undefined) refuse(fault);
+    if (link.isLost) return;
+    try {
+      for (const message of frames.push(data)) connection.take(message);
+    } catch (cause) {
+      const stderr = process.stderr.toString();
+      const what = (cause as Error).message;
+      link.lose(new ConnectionLost(`the sidecar does not speak the protocol: ${what}`, { stderr, cause }));
+      process.kill();
+    }
   });
-  reader.onError((error) => refuse(error.message, error)); // one of writing is told to its request
-  connection.onClose(() => void process.end(CLOSED_MS)); // its output ended, so it has to
-  connection.listen();
-  void process.ended.then((ending) => {
-    link.lose(new ConnectionLost(epitaph(ending), ending));
-    connection.dispose();
-  });
+  process.stdout.on("end", () => void process.end(CLOSED_MS)); // so it has to end, too
+  void process.ended.then((ending) => link.lose(new ConnectionLost(epitaph(ending), ending)));
 }
 
 function epitaph({ exitCode, signal, cause, stderr }: ProcessEnding): string {

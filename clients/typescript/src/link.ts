@@ -2,8 +2,8 @@
 // with its answer, with the sidecar's refusal, with RequestTimeout, with the reason of an
 // AbortSignal, or with ConnectionLost. Knows nothing of streams and restarts.
 
-import { CancellationTokenSource } from "vscode-jsonrpc/node";
 import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "./errors.js";
+import { tokenOf } from "./message-connection.js";
 import type { Capabilities, Methods } from "./protocol.js";
 
 /** What is needed of a JSON-RPC connection: a MessageConnection, or a language client. */
@@ -78,7 +78,6 @@ export class Link {
       if (this.#loss) return reject(this.#loss);
       if (this.#isEnding) return reject(new SidecarClosed());
       if (signal?.aborted) return reject(signal.reason as Error);
-      const cancellation = signal && new CancellationTokenSource();
       const settled = () => {
         clearTimeout(timer);
         this.#pending.delete(fail);
@@ -88,10 +87,7 @@ export class Link {
         settled();
         reject(error);
       };
-      const abort = () => {
-        cancellation?.cancel();
-        fail(signal?.reason as Error);
-      };
+      const abort = () => fail(signal?.reason as Error);
       const timer = setTimeout(() => {
         const error = new RequestTimeout(method, timeoutMs);
         if (!isResumable) fail(error);
@@ -99,8 +95,9 @@ export class Link {
         fail(error); // unless it has failed by now
       }, timeoutMs);
       this.#pending.add(fail);
+      const sent = this.#send(method, params, signal && tokenOf(signal)); // which hears of an abort first
       signal?.addEventListener("abort", abort, { once: true });
-      this.#send(method, params, cancellation?.token).then(
+      sent.then(
         (result) => {
           settled();
           resolve(result as Result<M>);
@@ -132,7 +129,7 @@ function refusalOf(error: unknown, params: unknown): Error | undefined {
   return new TypeError(`the params are no JSON: ${message}`, { cause: error });
 }
 
-/** Codes that vscode-jsonrpc makes itself, when there is nobody to answer. */
+/** Codes that the connection of a host (vscode-jsonrpc) makes itself, when there is nobody to answer. */
 const LOST: ReadonlySet<number> = new Set([
   -32096, // inactive connection
   -32097, // pending response rejected

@@ -50,6 +50,13 @@ export class SidecarProcess {
     return this.#child.pid;
   }
 
+  /** Resolves when the bytes are with the system; rejects when the process takes none any more. */
+  write(data: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.stdin.write(data, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
   /** Ends the whole group at once; nothing happens when it is gone. */
   kill(): void {
     if (this.#isGone) return;
