@@ -13,8 +13,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from sidecar.forms.definitions import is_definition
 from sidecar.forms.form import MalformedError, WrittenCall
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.relaxed import parse
@@ -139,7 +140,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _moved(call: WrittenCall, by: int) -> WrittenCall:
-    return WrittenCall(call.name, call.arguments, call.end + by, call.id)
+    return evolve(call, end=call.end + by)
 
 
 def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
@@ -153,8 +154,11 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
         raise MalformedError("a call has a name")
     key = next((key for key in ARGUMENT_KEYS if key in body), None)
     given = body.get(key) if key else None
+    if is_definition(body, key, given):
+        raise MalformedError("it defines a tool")
     arguments = _arguments(given, text, start, key)
-    return WrittenCall(name, arguments, end, _first_text(value, ID_KEYS))
+    id, schema = _first_text(value, ID_KEYS), key == "parameters"
+    return WrittenCall(name, arguments, end, id, schema=schema)
 
 
 def _arguments(value: Any, text: str, start: int, key: str | None) -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
+from sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from sidecar.forms.form import MalformedError
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
@@ -148,23 +150,34 @@ class Candidate:
         end = len(raw)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)
-        if is_crowd(len(calls), end):
-            self._refuse(end, "malformed-tool-text")
+        if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
+            self._refuse(end, "" if tier == "C" else "malformed-tool-text")
             return None
         if self._allowed(calls, tier, raw):
             return Taken(opening, PieceKind.CALL, end, calls)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
+    def _is_named(self, call: WrittenCall) -> bool:
+        return can_be_called(call.name, self.context.tools or ())
+
+    def _is_call(self, call: WrittenCall) -> bool:
+        """Not so a definition of a tool, or a placeholder (text rule 11.14)."""
+        if not self._is_named(call):
+            return False
+        parameters = properties(call.name, self.context)
+        return not (has_placeholder(call) or is_schema(call, parameters))
+
     def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
         tools = self.context.tools
         if tier == "A":
             return True
         if tools is None:
-            return tier == "B"
+            known = _has_parameter(calls, raw) or _has_namespace(raw)
+            return tier == "B" and known
         if all(call.name in tools for call in calls):
             return True
-        return tier == "B" and any(prefix in raw for prefix in NAMESPACES)
+        return tier == "B" and _has_namespace(raw)
 
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
@@ -187,7 +200,7 @@ class Candidate:
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # what there is of it is no call
                 found = reader.cursor.partial(self.raw)
-                calls = tuple(call for call in found if call.name)
+                calls = tuple(call for call in found if self._is_named(call))
         if not calls or is_crowd(len(calls), self.size):
             border = Taken(reader.opening, PieceKind.MARK, self.size)
             return border if self.called else None
@@ -199,6 +212,16 @@ class Candidate:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
             self._code = self._code or code
+
+
+def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
+    """Whether what may be XML or code of another kind has what a call has."""
+    given = any(call.arguments.strip() not in ("", "{}") for call in calls)
+    return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
+
+
+def _has_namespace(raw: str) -> bool:
+    return any(prefix in raw for prefix in NAMESPACES)
 
 
 class FullError(MismatchError):

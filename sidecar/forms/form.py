@@ -34,7 +34,8 @@ class WrittenCall:
 
     ``arguments`` is JSON text, or with ``text`` free text. ``end``: where the next call
     of the same candidate begins, in code points from the candidate's beginning.
-    ``cut``: the model's text ended in it.
+    ``cut``: the model's text ended in it. ``schema``: its arguments stand under the key
+    under which the definition of a tool has its schema.
     """
 
     name: str
@@ -43,6 +44,7 @@ class WrittenCall:
     id: str = ""
     cut: bool = False
     text: bool = False
+    schema: bool = False
 
 
 @frozen

@@ -52,7 +52,6 @@ OPEN: dict[str, frozenset[str]] = {
     ),
     "legit.jsonl": frozenset(
         {
-            "tooldef-list",
             "function-results-mention",
             "inner-fence-think",
             "inner-fence-output",
@@ -62,11 +61,9 @@ OPEN: dict[str, frozenset[str]] = {
             "s-jsx",
             "glue-prose",
             "glue-percent",
-            "placeholder-invoke",
             "indented-closer",
             "quoted-pair",
             "escaped",
-            "xml-function",
             "log-call",
             "py-line",
             "hold-json-object",
