@@ -145,6 +145,18 @@ class Tool:
 
 
 @frozen
+class Emit:
+    """The stream is also given clean, as documents of ``wire``.
+
+    ``claims``: calls that were found in the text are left out (``drop``), stay in the
+    text where they stood (``text``), or are ordinary calls at the end (``promote``).
+    """
+
+    wire: str
+    claims: Literal["drop", "text", "promote"] = "drop"
+
+
+@frozen
 class StreamOptions:
     """What ``stream/open`` asks for. ``tools`` of None: the host did not say."""
 
@@ -156,3 +168,4 @@ class StreamOptions:
     tools: tuple[Tool, ...] | None = None
     policy: Policy = field(factory=Policy)
     limits: Limits = field(factory=Limits)
+    emit: Emit | None = None

@@ -73,7 +73,7 @@ LAST = (("coverage", "combine", "--quiet"), ("coverage", "report"))
 
 
 def main(arguments: list[str]) -> int:
-    python = ensure("test", "lint")
+    python = ensure("test", "lint", "sdks")
     if arguments:
         return _run(python, "pytest", *map(_path_of, arguments))
     first = _run_all(python, (*FIRST, ("coverage", "erase")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from sidecar.events import (
     Citation,
@@ -56,6 +56,21 @@ class Run(Protocol):
         """Does the bookkeeping, and is over."""
 
 
+@frozen
+class Origin:
+    """What only writers need to know of a block before it is over.
+
+    ``item`` is the id of the provider's item that it belongs to. Of a call: ``server``,
+    the provider runs it; ``free``, its arguments are free text; ``opaque``, state that
+    goes back with it.
+    """
+
+    item: str = ""
+    server: bool = False
+    free: bool = False
+    opaque: Any = None
+
+
 class Outlet:
     """Collects the events of one push; ``take`` hands them over."""
 
@@ -74,6 +89,9 @@ class Outlet:
         self._blocks += 1
         self.spoken = True
         return self._blocks - 1
+
+    def open_call(self, block: int, origin: Origin) -> None:
+        """A call begins in ``block``; only an outlet that is written wants to know."""
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
@@ -133,6 +151,11 @@ class Outlet:
     @property
     def is_closing(self) -> bool:
         return self._waiting is not None
+
+    def waiting(self, *kinds: type) -> list[Event]:
+        """The events of some kinds that wait, without their numbers."""
+        waiting = self._waiting or {}
+        return [maker(0) for kind in kinds for maker in waiting.get(kind, ())]
 
     def release(self) -> None:
         """Sends what waited, kind by kind."""

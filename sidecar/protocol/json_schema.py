@@ -17,6 +17,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    NewType,
     TypeAlias,
     Union,
     get_args,
@@ -263,8 +264,14 @@ def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
     return made.refer("Span", "Span", reads, lambda: span)
 
 
+def _named(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+    """A type that is another one under a name of its own."""
+    return made.of(hint.__supertype__, reads=reads)
+
+
 _MAKERS: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
     (lambda hint: hint in (Any, object), lambda *_: {}),
+    (lambda hint: isinstance(hint, NewType), _named),
     (lambda hint: hint in _SIMPLE, lambda _made, hint, _: {"type": _SIMPLE[hint]}),
     (lambda hint: hint == Span, _span),
     (has, _class),

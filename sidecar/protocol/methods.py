@@ -15,6 +15,7 @@ from sidecar.dialects import DIALECTS
 from sidecar.framing.framer import FRAMINGS
 from sidecar.options import (
     EchoPolicy,
+    Emit,
     Limits,
     Policy,
     ReasoningPolicy,
@@ -49,7 +50,7 @@ from sidecar.protocol.params import (
 )
 from sidecar.protocol.sessions import Sessions
 from sidecar.values.absent import ABSENT
-from sidecar.wires import WIRES
+from sidecar.wires import WIRES, WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -224,6 +225,7 @@ CHECKS.update(
         (Policy, "dialects"): _dialects,
         (Limits, "idle_timeout_ms"): _at_least(0),
         (ClassifyParams, "wire"): _one_of(WIRE_NAMES),
+        (Emit, "wire"): _one_of(WRITERS),
     }
 )
 for _kind in (OpenParams, NormalizeParams):

@@ -17,8 +17,9 @@ from sidecar.events import Event, ToolCall
 from sidecar.history.repair_counts import AllRepairCounters
 from sidecar.history.results import Inspection, Repair
 from sidecar.message.message import Message, Stats
-from sidecar.options import Limits, Policy, Tool
+from sidecar.options import Emit, Limits, Policy, Tool
 from sidecar.values.absent import ABSENT
+from sidecar.wires.shared.writing import Chunk
 
 PolicyPatch = NewType("PolicyPatch", dict[str, Any])
 """Some fields of a Policy, by name, nested like it."""
@@ -60,6 +61,7 @@ class OpenParams:
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
+    emit: Emit | None = None
     metadata: Any = None
 
 
@@ -73,6 +75,7 @@ class OpenResult:
     profile: Profile
     policy: Policy
     limits: Limits
+    emit: Emit | None = None
 
 
 # Not frozen: one of these is made for every chunk, and freezing doubles the time.
@@ -88,12 +91,14 @@ class PushParams:
 
 @define
 class PushResult:
-    """``pushes`` counts the pushes of the stream, this one included."""
+    """``pushes`` counts the pushes of the stream, this one included; ``chunks`` are
+    documents of the wire that ``emit`` names."""
 
     stream_id: str
     events: list[Event]
     last_seq: int
     pushes: int
+    chunks: list[Chunk] | None = None
 
 
 @frozen
@@ -113,6 +118,7 @@ class CloseResult:
     events: list[Event]
     message: Message
     stats: Stats
+    chunks: list[Chunk] | None = None
 
 
 @frozen
@@ -168,15 +174,18 @@ class NormalizeParams:
     model: str | None = None
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
+    emit: Emit | None = None
 
 
 @frozen
 class NormalizeResult:
-    """What push and close of ``body`` give."""
+    """What push and close of ``body`` give; ``body`` is the clean response as one
+    document of the wire that ``emit`` names."""
 
     events: list[Event]
     message: Message
     stats: Stats
+    body: Chunk | None = None
 
 
 @frozen

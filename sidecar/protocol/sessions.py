@@ -49,6 +49,9 @@ from sidecar.values.text_size import text_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from sidecar.events import Event
+    from sidecar.stream.emission import Emission
+
 T = TypeVar("T")
 
 _REMEMBERED = 4096
@@ -68,6 +71,7 @@ class _Open:
     opened: float
     used: float
     metadata: Any
+    emission: Emission | None
     pushes: int = 0
 
 
@@ -115,7 +119,11 @@ class Sessions:
             )
         stream = Stream(self._options(params))
         self._streams[stream_id] = _Open(
-            stream, self._now(), self._monotonic(), params.metadata
+            stream,
+            self._now(),
+            self._monotonic(),
+            params.metadata,
+            stream.emission(),
         )
         self._gone.pop(stream_id, None)
         self._counts["opened"] += 1
@@ -126,6 +134,7 @@ class Sessions:
             stream.profile,
             stream.policy,
             stream.options.limits,
+            params.emit,
         )
 
     def push_one(self, stream_id: str, chunk: Any) -> PushResult:
@@ -137,7 +146,7 @@ class Sessions:
             self._count_held(chunk)
         events = entry.stream.push(chunk)
         entry.pushes += 1
-        return PushResult(stream_id, events, entry.stream.last_seq, entry.pushes)
+        return _pushed(stream_id, entry, events)
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -155,16 +164,18 @@ class Sessions:
         stream = entry.stream
         events = [event for chunk in params.chunks for event in stream.push(chunk)]
         entry.pushes = expected
-        return PushResult(params.stream_id, events, stream.last_seq, expected)
+        return _pushed(params.stream_id, entry, events)
 
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
         reason = params.reason or ("eof" if params.error is None else "error")
         events = entry.stream.close(reason, params.error)
         message, stats = entry.stream.message(), _stats(entry)
+        emission = entry.emission
+        chunks = None if emission is None else emission.close(events, message)
         self._forget(params.stream_id, "closed")
         self._count(entry.stream.options, message, stats)
-        return CloseResult(params.stream_id, events, message, stats)
+        return CloseResult(params.stream_id, events, message, stats, chunks)
 
     def snapshot(self, params: SnapshotParams) -> SnapshotResult:
         entry = self._use(params.stream_id)
@@ -181,8 +192,10 @@ class Sessions:
         stream = Stream(self._options(params))
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
+        emission = stream.emission()
+        body = None if emission is None else emission.body(message, stream.wire)
         self._count(stream.options, message, stats)
-        return NormalizeResult(events, message, stats)
+        return NormalizeResult(events, message, stats, body)
 
     def stats(self, params: NoParams) -> StatsResult:
         self._expire()
@@ -220,6 +233,7 @@ class Sessions:
             tools=params.tools,
             policy=patched(self.policy, params.policy or {}),
             limits=self.limits,
+            emit=params.emit,
         )
 
     def _free_id(self) -> str:
@@ -298,6 +312,12 @@ def patched(base: T, patch: dict[str, Any]) -> T:
         changes[name] = patched(old, value) if has(type(old)) else value
     changed: T = evolve(whole, **changes)
     return changed
+
+
+def _pushed(stream_id: str, entry: _Open, events: list[Event]) -> PushResult:
+    emission, last_seq = entry.emission, entry.stream.last_seq
+    chunks = None if emission is None else emission.push(events)
+    return PushResult(stream_id, events, last_seq, entry.pushes, chunks)
 
 
 def _add(totals: Counters, more: Counters | Stats, names: tuple[str, ...]) -> None:

@@ -22,11 +22,12 @@ from sidecar.events import (
     ToolCallDelta,
     ToolResult,
 )
+from sidecar.message.outlet import Origin
 from sidecar.parts import CitationPart
 from sidecar.stream.citations import CitationResolver, marked
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
-from sidecar.tools.classify import CallContext, classify, settle
+from sidecar.tools.classify import CallContext, classify, executor_of, settle
 from sidecar.tools.written import Twins, opened
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Choice:
             begun = call.block is not None
             self._stand(call)
             if not call.ended or (begun and delta):
-                self._send_delta(call, delta)
+                self._send_delta(call, delta, wire)
             if call.ended:
                 self._send_call(call, wire)
         self._report(self._calls.take_reports())
@@ -255,11 +256,20 @@ class Choice:
         if isinstance(call.key, str):
             self._ids[call.key] = call.id
 
-    def _send_delta(self, call: OpenCall, delta: str) -> None:
+    def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """A fragment of its arguments; the first one tells whose they are."""
         who = () if call.told else (call.id, call.name)
+        if who:
+            self._tell_origin(call, wire)
         call.told = True
         self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
+
+    def _tell_origin(self, call: OpenCall, wire: str) -> None:
+        assert call.block is not None  # it stands
+        context = CallContext(self.tools, wire, self._result_ids)
+        is_server = executor_of(call, context) == "server"
+        origin = Origin("", is_server, call.format == "text", call.opaque)
+        self.outlet.open_call(call.block, origin)
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:
@@ -269,7 +279,7 @@ class Choice:
 
     def _send_call(self, call: OpenCall, wire: str) -> None:
         if call.rest:
-            self._send_delta(call, call.rest)
+            self._send_delta(call, call.rest, wire)
         self._classify(call, wire)
 
     def _classify(

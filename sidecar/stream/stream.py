@@ -16,7 +16,6 @@ from attrs import astuple, fields
 from sidecar.channel.setup import surroundings
 from sidecar.events import Event, Metadata, ProviderError, Usage
 from sidecar.message.message import Stats
-from sidecar.message.outlet import Outlet
 from sidecar.parts import (
     BlockEndPart,
     CallEndPart,
@@ -35,6 +34,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import normalize_error
 from sidecar.stream.choice import Choice
+from sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
 from sidecar.stream.ending import Ending
 from sidecar.stream.intake import MALFORMED, Intake
 from sidecar.stream.oddities import Oddities
@@ -61,8 +61,7 @@ class Stream:
 
     def __init__(self, options: StreamOptions) -> None:
         self.options = options
-        policy = options.policy
-        self._outlet = Outlet(parts=policy.message.parts, trace=policy.trace)
+        self._outlet = outlet_of(options)
         self._intake = Intake(options)
         self._shared = surroundings(options, self._outlet)
         self.profile = self._shared.profile
@@ -96,6 +95,12 @@ class Stream:
     def last_seq(self) -> int:
         """``seq`` of the last event, 0 before the first."""
         return self._outlet.seq
+
+    def emission(self) -> Emission | None:
+        """What writes this stream, where the host asked for that."""
+        if not isinstance(self._outlet, EmittingOutlet):
+            return None
+        return Emission(self.options, self._outlet, self.wire)
 
     @cached_property
     def _oddities(self) -> Oddities:

@@ -13,10 +13,12 @@ from sidecar.wires import bedrock_converse, cohere, ollama, text
 from sidecar.wires.anthropic import reader as anthropic
 from sidecar.wires.gemini import reader as gemini
 from sidecar.wires.openai_chat import reader as openai_chat
+from sidecar.wires.openai_chat.writer import OpenAIChatWriter
 from sidecar.wires.openai_responses import reader as openai_responses
 
 if TYPE_CHECKING:
     from sidecar.parts import Document, WireRow
+    from sidecar.wires.shared.writing import ChunkWriter
 
 WIRES: dict[str, WireRow] = {
     row.name: row
@@ -31,6 +33,11 @@ WIRES: dict[str, WireRow] = {
         text.ROW,
     )
 }
+
+WRITERS: dict[str, type[ChunkWriter]] = {
+    writer.name: writer for writer in (OpenAIChatWriter,)
+}
+"""What events are written as: wire -> its writer, beside its reader."""
 
 FALLBACK = "openai-chat"
 """What reads a stream whose documents fit no wire, so that each is reported."""

@@ -35,7 +35,7 @@ ROOMS: dict[str, str] = {
     "dialects": "options values forms",
     "text": "values forms",
     "message": "events",
-    "wires": "parts values provider_errors",
+    "wires": "parts events values provider_errors message",
     "tools": "parts events options values forms",
     "channel": "events options values forms dialects text message",
     "stream": (

@@ -279,6 +279,9 @@ pub struct CloseResult {
     pub message: Message,
     /// Counters.
     pub stats: Stats,
+    /// Documents, or slices of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Vec<Map<String, Value>>>,
 }
 
 /// `initializationOptions.streamSidecar`: defaults for every stream.
@@ -364,6 +367,32 @@ pub struct Edit {
     pub end_utf16: i64,
     /// What comes there.
     pub new_text: String,
+}
+
+/// The stream is also given clean, as documents of `wire`.
+///
+/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Emit {
+    /// The format of the provider.
+    pub wire: EmitWire,
+    /// Claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<EmitClaims>,
+}
+
+/// The stream is also given clean, as documents of `wire`.
+///
+/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EmitOutput {
+    /// The format of the provider.
+    pub wire: String,
+    /// Claims.
+    pub claims: EmitClaims,
 }
 
 /// What a program wants to know of an error.
@@ -751,9 +780,12 @@ pub struct NormalizeParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// Emit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emit: Option<Emit>,
 }
 
-/// What push and close of `body` give.
+/// What push and close of `body` give; `body` is the clean response as one document of the wire that `emit` names.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -764,6 +796,9 @@ pub struct NormalizeResult {
     pub message: Message,
     /// Counters.
     pub stats: Stats,
+    /// The body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Map<String, Value>>,
 }
 
 /// `stream/open`; `metadata` is the host's own and comes back in stream/list.
@@ -794,6 +829,9 @@ pub struct OpenParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
+    /// Emit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emit: Option<Emit>,
     /// The host's own; comes back in `stream/list`.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
@@ -816,6 +854,9 @@ pub struct OpenResult {
     pub policy: Policy,
     /// The limits in force.
     pub limits: Limits,
+    /// Emit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emit: Option<EmitOutput>,
 }
 
 /// Everything a host may decide about one stream.
@@ -951,7 +992,7 @@ pub struct PushRefusal {
     pub error: ResponseError,
 }
 
-/// `pushes` counts the pushes of the stream, this one included.
+/// `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -964,6 +1005,9 @@ pub struct PushResult {
     pub last_seq: i64,
     /// Pushes of the stream so far.
     pub pushes: i64,
+    /// Documents, or slices of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Vec<Map<String, Value>>>,
 }
 
 /// A block of reasoning with the provider state that belongs to it.
@@ -1665,6 +1709,22 @@ open_enum! {
     /// What may be in place of a list of families of models.
     DialectsWord {
         Auto = "auto",
+    }
+}
+
+open_enum! {
+    /// Emit claims.
+    EmitClaims {
+        Drop = "drop",
+        Text = "text",
+        Promote = "promote",
+    }
+}
+
+open_enum! {
+    /// Emit wire.
+    EmitWire {
+        OpenaiChat = "openai-chat",
     }
 }
 

@@ -268,6 +268,9 @@ export interface CloseResult {
   events: Event[];
   message: Message;
   stats: Stats;
+  chunks?: {
+    [k: string]: unknown;
+  }[];
 }
 
 /**
@@ -567,6 +570,26 @@ export interface Edit {
 }
 
 /**
+ * The stream is also given clean, as documents of `wire`.
+ *
+ * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+ */
+export interface Emit {
+  wire: "openai-chat";
+  claims?: "drop" | "text" | "promote" | null;
+}
+
+/**
+ * The stream is also given clean, as documents of `wire`.
+ *
+ * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+ */
+export interface EmitOutput {
+  wire: string;
+  claims: "drop" | "text" | "promote" | (string & {});
+}
+
+/**
  * What a program wants to know of an error.
  */
 export interface ErrorData {
@@ -740,15 +763,19 @@ export interface NormalizeParams {
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
+  emit?: Emit | null;
 }
 
 /**
- * What push and close of `body` give.
+ * What push and close of `body` give; `body` is the clean response as one document of the wire that `emit` names.
  */
 export interface NormalizeResult {
   events: Event[];
   message: Message;
   stats: Stats;
+  body?: {
+    [k: string]: unknown;
+  };
 }
 
 /**
@@ -773,6 +800,7 @@ export interface OpenParams {
   model?: string | null;
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
+  emit?: Emit | null;
   metadata?: unknown;
 }
 
@@ -796,6 +824,7 @@ export interface OpenResult {
   profile: Profile;
   policy: Policy;
   limits: Limits;
+  emit?: EmitOutput;
 }
 
 /**
@@ -881,13 +910,16 @@ export interface ResponseError {
 }
 
 /**
- * `pushes` counts the pushes of the stream, this one included.
+ * `pushes` counts the pushes of the stream, this one included; `chunks` are documents of the wire that `emit` names.
  */
 export interface PushResult {
   streamId: string;
   events: Event[];
   lastSeq: number;
   pushes: number;
+  chunks?: {
+    [k: string]: unknown;
+  }[];
 }
 
 /**

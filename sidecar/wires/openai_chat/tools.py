@@ -72,22 +72,24 @@ def function_call(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
-    """Groq: no ids; resent by index, first without and then with what came out."""
+    """Groq: resent by index, first without and then with what came out. An id is
+    `writer`'s addition."""
     for item in choice.objects(value, name):
         kind, arguments = choice.text(item, "type"), item.get("arguments")
-        text = _text_arguments(choice, arguments, name)
+        id, text = choice.text(item, "id"), _text_arguments(choice, arguments, name)
         key = f"{name}:{choice.number(item, 'index')}:{kind}:{text}"
         server_call(
             choice,
             key,
             item,
             name=kind,
+            id=id,
             arguments=text,
             value=_whole_arguments(arguments),
         )
         output = next((of for of in _OUTPUTS if _is_filled(item.get(of))), None)
         if output is not None:
-            server_result(choice, key, item[output], item, name=kind)
+            server_result(choice, key, item[output], item, name=kind, id=id)
 
 
 def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
-from sidecar.values.jsontext import dumps
+from sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:
-    from sidecar.parts import Json, UsagePart
+    from sidecar.events import Usage
+    from sidecar.parts import Json, JsonObject, UsagePart
 
 Paths: TypeAlias = tuple[str, ...]
 """Dotted paths of one count: the first that is there counts."""
@@ -264,3 +265,54 @@ def finish_reason(raw: str | None, wire: str) -> str:
     """
     word = (raw or "").lower()
     return _WIRE_REASONS.get((wire, word)) or _REASON_OF.get(word, "unknown")
+
+
+def write_usage(usage: Usage, wire: str) -> JsonObject:
+    """Counts as ``wire`` names them: the way back of `read_usage`.
+
+    The provider's own object where it says the same there, so that nothing else that
+    is in it is lost.
+    """
+    told = {name: getattr(usage, name) for name in _COUNTS}
+    own = read_usage(usage.raw, wire)
+    if own is not None and {name: getattr(own, name) for name in _COUNTS} == told:
+        raw: JsonObject = portable(usage.raw)
+        return raw
+    row, written = SHAPES[wire], dict[str, Any]()
+    reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
+    inputs = usage.input_tokens
+    if inputs is not None and wire == "anthropic":  # the cached ones are counted apart
+        inputs = max(0, inputs - (reads or 0) - (writes or 0))
+    reasoning, output = usage.reasoning_tokens, usage.output_tokens
+    if row.reasoning_is_more and output is not None:
+        output -= reasoning or 0
+    for paths, count in (
+        (row.input, inputs),
+        (row.output, output),
+        (row.total, usage.total_tokens or _total(usage)),
+        (row.cache_read, reads),
+        (row.cache_write, writes),
+        (row.reasoning, reasoning),
+    ):
+        if paths and count is not None:
+            _put(written, paths[0], count)
+    return written
+
+
+_COUNTS = (
+    *("input_tokens", "output_tokens", "total_tokens"),
+    *("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
+)
+
+
+def _total(usage: Usage) -> int | None:
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
+
+
+def _put(holder: JsonObject, path: str, count: int) -> None:
+    *outer, name = path.split(".")
+    for each in outer:
+        holder = holder.setdefault(each, {})
+    holder[name] = count
