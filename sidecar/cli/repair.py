@@ -1,8 +1,10 @@
 """``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
 
 Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
-when something is malformed; 2 when a file could not be read or written; 128 and the
-signal's number when a signal ended it (130: Ctrl-C) before the last file.
+when something is malformed; 2 when a file could not be read or written, and with
+``--check`` when one is not known to be clean, because no message of a model was
+recognised in it; 128 and the signal's number when a signal ended it (130: Ctrl-C)
+before the last file.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from sidecar.cli.repair_page import RepairPage
 from sidecar.cli.report_file import open_report
 from sidecar.options import StreamOptions
 from sidecar.session_files.files import Job, find_files
-from sidecar.session_files.tables import PRESETS, TableLayout
+from sidecar.session_files.layouts import PRESETS, TableLayout
 from sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
@@ -38,7 +40,11 @@ _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_co
     required=True,
     type=click.Path(path_type=Path),
 )
-@click.option("--check", is_flag=True, help="Exit with 1 if anything is malformed.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit with 1 if anything is malformed, with 2 if a file is not recognised.",
+)
 @click.option("--diff", is_flag=True, help="Show every removal in its place.")
 @click.option("--write", is_flag=True, help="Repair the files; each keeps a backup.")
 @click.option(
@@ -96,24 +102,34 @@ def command(**given: Any) -> None:
         outcome = _run(job, page, given, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
-    malformed = given["check"] and outcome.malformed
-    raise SystemExit(2 if outcome.failed else int(malformed))
+    raise SystemExit(outcome.code(check=given["check"]))
 
 
 @define
 class _Outcome:
-    """How many files were dealt with, whether something is malformed, whether a file
-    was left alone, and whether the run was ended before the last."""
+    """How many files were dealt with and how many messages of a model were in them,
+    whether something is malformed, whether a file was left alone or not looked at, and
+    whether the run was ended before the last."""
 
     files: int = 0
+    messages: int = 0
     malformed: bool = False
     failed: bool = False
+    unseen: bool = False
     stopped: bool = False
 
     def add(self, report: FileReport) -> None:
         self.files += 1
+        self.messages += report.messages
         self.malformed = self.malformed or bool(report.malformed)
         self.failed = self.failed or report.error is not None
+        self.unseen = self.unseen or bool(report.unrecognised or report.left)
+
+    def code(self, *, check: bool) -> int:
+        """The exit code; nothing is said to be clean that nobody has looked at."""
+        if self.failed or (check and (self.unseen or not self.messages)):
+            return 2
+        return int(check and self.malformed)
 
 
 def _layout(given: dict[str, Any]) -> TableLayout | None:

@@ -41,6 +41,7 @@ class RepairPage:
         self._files = 0
         self._repaired = 0
         self._unsure = 0
+        self._unrecognised = 0
         self._rows: list[FileReport] = []
 
     def progress(
@@ -52,7 +53,14 @@ class RepairPage:
 
     def add(self, report: FileReport) -> None:
         self._files += 1
-        if report.malformed or report.error or report.unreadable:
+        self._unrecognised += report.unrecognised
+        if (
+            report.unrecognised
+            or report.left
+            or report.malformed
+            or report.error
+            or report.unreadable
+        ):
             self._rows.append(report)
         if report.written:
             self._repaired += report.changed
@@ -98,14 +106,20 @@ class RepairPage:
             heads = ("provider", "model", "#messages", "#malformed", "removed")
             self._terminal.table(heads, map(_model_cells, total.by_model))
         self._terminal.line(
-            f"{self._files} files, {total.messages} messages of a model: "
+            f"{count(self._files, 'file')}, "
+            f"{count(total.messages, 'message')} of a model: "
             f"{self._done(total.changed)}, {total.blocked} that would be left empty"
         )
+        if self._unrecognised:
+            self._terminal.line(
+                f"{count(self._unrecognised, 'file')} in which no message of a model "
+                "was recognised: whether anything leaked there is not known"
+            )
         if self._unsure:
             self._terminal.line(_UNSURE.format(self._unsure))
         if self._files < files:
             self._terminal.line(
-                f"stopped after {self._files} of {files} files; "
+                f"stopped after {self._files} of {count(files, 'file')}; "
                 "the others are as they were"
             )
 
@@ -116,6 +130,11 @@ class RepairPage:
         left = changed - self._repaired
         more = f", {left} left as they were" if left else ""
         return f"{self._repaired} repaired{more}"
+
+
+def count(number: int, name: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def _file_cells(report: FileReport) -> list[str]:
@@ -155,6 +174,9 @@ def _result(report: FileReport) -> str:
         told.append(f"{report.blocked} would be left empty")
     if report.unreadable:
         told.append(f"{report.unreadable} not JSON")
+    told += [f"{number} not read: {reason}" for reason, number in report.left.items()]
+    if report.unrecognised:
+        told.append("no message of a model recognised")
     return "; ".join(told)
 
 

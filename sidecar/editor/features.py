@@ -15,12 +15,13 @@ from lsprotocol import types
 
 from sidecar.editor.session import places_of
 from sidecar.history.messages import role_of
+from sidecar.history.shapes import MESSAGE, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sidecar.editor.session import Leak, PlacedUnit, SessionMessage
-    from sidecar.editor.text import DocumentText
+    from sidecar.editor.text import DocumentText, Point
     from sidecar.history.documents import Cut
     from sidecar.history.results import Finding
 
@@ -32,7 +33,7 @@ _LONGEST = 80
 """So many characters of a text are shown in a line."""
 
 _WORDS: dict[str, tuple[str, str]] = {
-    "reasoning": ("Reasoning in the answer", "Move reasoning out of the answer"),
+    "reasoning": ("Reasoning in the answer", "Delete the reasoning"),
     "delimiter": ("Stray delimiter", "Remove stray delimiter"),
     "tool-result": ("Leaked tool result", "Remove leaked tool result"),
     "tool-call": ("Tool call written as text", "Remove tool call written as text"),
@@ -84,15 +85,13 @@ class View:
 
     def actions(self, wanted: types.Range) -> list[tuple[Any, list[Cut]]]:
         """The fixes of what is touched, each as an action without its edit and cuts."""
-        start, end = self._span(wanted)
+        touched = list(self._touched(*self._span(wanted)))
+        ranges = self._ranges(
+            (placed.start + leak.start, placed.start + leak.end)
+            for placed, _, leak in touched
+        )
         found: list[tuple[Any, list[Cut]]] = []
-        touched: dict[int, tuple[PlacedUnit, SessionMessage]] = {}
-        for placed, message, leak in self.leaks():
-            first, last = placed.start + leak.start, placed.start + leak.end
-            if last < start or first > end or message.repair.blocked:
-                continue
-            touched[id(message)] = placed, message
-            (where,) = self._ranges([(first, last)])
+        for (placed, message, leak), where in zip(touched, ranges, strict=True):
             action = types.CodeAction(
                 _WORDS[leak.finding.kind][1],
                 types.CodeActionKind.QuickFix,
@@ -100,12 +99,22 @@ class View:
                 is_preferred=True,
             )
             found.append((action, self._moved(placed, message, leak)))
-        for placed, message in touched.values():
+        messages = {id(message): (placed, message) for placed, message, _ in touched}
+        for placed, message in messages.values():
             action = types.CodeAction(
                 "Fix all in this message", types.CodeActionKind.QuickFix
             )
             found.append((action, self._moved(placed, message)))
         return found
+
+    def _touched(
+        self, start: int, end: int
+    ) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
+        """The leaks between two offsets that can be fixed."""
+        for placed, message, leak in self.leaks():
+            first, last = placed.start + leak.start, placed.start + leak.end
+            if first <= end and last >= start and not message.repair.blocked:
+                yield placed, message, leak
 
     def all_cuts(self) -> list[Cut]:
         """What fixes the whole document."""
@@ -116,15 +125,17 @@ class View:
             for cut in self._moved(placed, message)
         ]
 
-    def edits(self, cuts: Iterable[Cut]) -> list[types.TextEdit]:
-        """``cuts`` as edits of the document."""
-        return [types.TextEdit(each, "") for each in self._ranges(sorted(cuts))]
+    def edits(self, fixes: list[list[Cut]]) -> list[list[types.TextEdit]]:
+        """The cuts of each fix as edits of the document."""
+        offsets = sorted({point for cuts in fixes for cut in cuts for point in cut})
+        points = dict(zip(offsets, self.text.points(offsets), strict=True))
+        return [[_edit(points, cut) for cut in sorted(cuts)] for cuts in fixes]
 
     def _moved(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
     ) -> list[Cut]:
         start = placed.start
-        cuts = message.cuts(placed.unit.text, leak)
+        cuts = message.cuts(placed.unit, leak)
         return [(first + start, last + start) for first, last in cuts]
 
     def cuts_of_message(self, number: int) -> list[Cut]:
@@ -208,6 +219,11 @@ class View:
         )
 
 
+def _edit(points: dict[int, Point], cut: Cut) -> types.TextEdit:
+    start, end = (types.Position(*points[offset]) for offset in cut)
+    return types.TextEdit(types.Range(start, end), "")
+
+
 def _diagnostic(
     message: SessionMessage, leak: Leak, where: types.Range
 ) -> types.Diagnostic:
@@ -271,12 +287,15 @@ def _in_order(placed: PlacedUnit) -> Iterator[tuple[SessionMessage, Cut]]:
 
 
 def _name(message: SessionMessage) -> str:
-    stored = message.found.message
-    return role_of(stored) or str(stored.get("type") or "message")
+    found = message.found
+    if found.shape is not None and found.shape is not MESSAGE:
+        return "assistant"
+    kind = at(found.message, ("type",))
+    return role_of(found.message) or (kind if isinstance(kind, str) else "message")
 
 
 def _detail(message: SessionMessage) -> str:
-    content = message.found.message.get("content")
+    content = at(message.found.message, ("content",))
     text = content if isinstance(content, str) else ""
     told = [_short(text)] if text else []
     if message.leaks:

@@ -10,23 +10,28 @@ new reading, which inspects only what changed.
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import define
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
 from sidecar.editor.progress import Progress
-from sidecar.editor.session import SessionDocument
+from sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
 from sidecar.editor.text import UNITS, DocumentText
-from sidecar.history.documents import BY_LINE, WHOLE
+from sidecar.history.chat_logs import is_chat_log
+from sidecar.history.documents import BY_LINE
+from sidecar.history.documents import WHOLE as WHOLE_FILES
 from sidecar.rpc.logs import log
+from sidecar.session_files.roles import roles_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.editor.server import SidecarServer
-    from sidecar.history.documents import Cut
+    from sidecar.history.shapes import RoleElsewhere
     from sidecar.options import StreamOptions
     from sidecar.values.units import Unit
 
@@ -80,10 +85,11 @@ class Editor:
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> bool:
         item = params.text_document
-        by_line = _is_by_line(item.uri, item.language_id)
-        if by_line is None:
+        reading = _reading_of(item.uri, item.language_id, item.text)
+        if reading is None:
             return False
-        session = SessionDocument(self._options(), by_line=by_line)
+        roles = _roles_beside(item.uri)
+        session = SessionDocument(self._options(), reading, roles)
         text = DocumentText(item.text, self._unit)
         document = _Open(item.uri, item.version, text, session)
         self._open[item.uri] = document
@@ -189,17 +195,18 @@ class Editor:
             return []
         found: list[types.CodeAction | types.Command] = []
         if _is_wanted(params.context, types.CodeActionKind.QuickFix):
-            for action, cuts in view.actions(params.range):
-                action.edit = self._edit(view, cuts)
+            fixes = view.actions(params.range)
+            edits = view.edits([cuts for _, cuts in fixes])
+            for (action, _), each in zip(fixes, edits, strict=True):
+                action.edit = self._edit(view, each)
                 found.append(action)
         if _is_wanted(params.context, FIX_ALL) and (cuts := view.all_cuts()):
             title = "Take out everything that leaked into this session"
-            edit = self._edit(view, cuts)
+            edit = self._edit(view, *view.edits([cuts]))
             found.append(types.CodeAction(title, FIX_ALL, edit=edit))
         return found
 
-    def _edit(self, view: View, cuts: list[Cut]) -> types.WorkspaceEdit:
-        edits = view.edits(cuts)
+    def _edit(self, view: View, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
         workspace = self._server.client_capabilities.workspace
         can = workspace.workspace_edit if workspace is not None else None
         if can is None or not can.document_changes:
@@ -214,7 +221,7 @@ class Editor:
         if view is None or view.version != version:
             return
         if cuts := view.cuts_of_message(number):
-            edit = self._edit(view, cuts)
+            edit = self._edit(view, *view.edits([cuts]))
             params = types.ApplyWorkspaceEditParams(edit, "Fix the message")
             await self._server.workspace_apply_edit_async(params)
 
@@ -270,15 +277,23 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
         await editor.fix_message(uri, version, number)
 
 
-def _is_by_line(uri: str, language: str) -> bool | None:
-    """Whether a document is read line by line; None: it is no session."""
-    suffix = uri.rpartition(".")[2].lower()
-    for name in (suffix, language):
-        if name in BY_LINE:
-            return True
-        if name in WHOLE:
-            return False
+def _reading_of(uri: str, language: str, text: str) -> str | None:
+    """How a document is read; None: it is no session."""
+    name = uri.rpartition("/")[2]
+    if is_chat_log(name, text):
+        return CHAT_LOG
+    for each in (name.rpartition(".")[2].lower(), language):
+        if each in BY_LINE:
+            return LINES
+        if each in WHOLE_FILES:
+            return WHOLE
     return None
+
+
+def _roles_beside(uri: str) -> RoleElsewhere | None:
+    """Roles that stand in other files, where the document is a file of this machine."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return None if path is None else roles_beside(Path(path))
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:

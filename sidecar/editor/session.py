@@ -7,14 +7,16 @@ changed is inspected again. Offsets are code points of the document. Knows no LS
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from sidecar.history.documents import cuts_of, messages_in, path_of
+from sidecar.history.chat_logs import answers_in, message_of
+from sidecar.history.documents import cuts_of, drops_of, messages_in, spans_of
 from sidecar.history.history import History
 from sidecar.history.messages import results_of
-from sidecar.values.json_places import locate, offsets
+from sidecar.values.json_places import locate
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
@@ -23,19 +25,25 @@ if TYPE_CHECKING:
     from sidecar.editor.text import DocumentText
     from sidecar.history.documents import Cut, FoundMessage
     from sidecar.history.results import Finding, Inspection, Repair
+    from sidecar.history.shapes import RoleElsewhere
     from sidecar.options import StreamOptions
     from sidecar.values.json_places import Path, Place
 
 _BOM = "\ufeff"
 
 
+LINES, WHOLE, CHAT_LOG = "lines", "whole", "chat log"
+"""How a document is read: a JSON text a line, one JSON text, Markdown of aider."""
+
+
 @frozen
 class Leak:
-    """A finding at ``start`` to ``end`` of its unit's text."""
+    """A finding at ``start`` to ``end`` of its unit's text; ``cut`` takes it out."""
 
     finding: Finding
     start: int
     end: int
+    cut: Cut
 
 
 @frozen
@@ -48,17 +56,22 @@ class SessionMessage:
     place: Place | None = None
     leaks: tuple[Leak, ...] = ()
 
-    def cuts(self, text: str, leak: Leak | None = None) -> list[Cut]:
-        """Where its unit's ``text`` is to be cut: everywhere, or for one leak."""
-        repair = self.repair if leak is None else _only(self.repair, leak.finding)
-        return cuts_of(text, [(self.found, repair)])
+    def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
+        """Where its ``unit``'s text is to be cut: everywhere, or for one leak."""
+        if leak is not None:
+            return [leak.cut]
+        if unit.is_plain:
+            return [(edit.start, edit.end) for edit in self.repair.edits]
+        return cuts_of(unit.text, [(self.found, self.repair)])
 
 
 @frozen
 class SessionUnit:
-    """A JSON text of its own, a line or the document. ``results``: of tools in it."""
+    """A text of its own: a line, the document, or an answer in Markdown, which is
+    ``is_plain``, and others are JSON. ``results``: of tools in it."""
 
     text: str
+    is_plain: bool
     messages: tuple[SessionMessage, ...] = ()
     results: tuple[object, ...] = ()
 
@@ -74,23 +87,29 @@ class PlacedUnit:
 @frozen
 class _Memory:
     """What was read before. The keys are all that a reading depends on: the text of a
-    unit or a message, its model, and the state of the session before it."""
+    unit or a message, its shape and model, and the state of the session before it."""
 
     units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
-    messages: dict[tuple[str, str | None, int], tuple[Inspection, Repair]] = field(
-        factory=dict
-    )
+    messages: dict[
+        tuple[str, str | None, str | None, int], tuple[Inspection, Repair]
+    ] = field(factory=dict)
 
 
 class SessionDocument:
     """``read`` a text; then ``units`` has what was found. ``inspected`` counts the
     messages that the engine was asked for, since the beginning."""
 
-    def __init__(self, options: StreamOptions, *, by_line: bool) -> None:
+    def __init__(
+        self,
+        options: StreamOptions,
+        reading: str,
+        role_elsewhere: RoleElsewhere | None = None,
+    ) -> None:
         self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
-        self._by_line = by_line
+        self._reading = reading
+        self._role_elsewhere = role_elsewhere
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
@@ -104,7 +123,7 @@ class SessionDocument:
             unit = self._memory.units.get((unit_text, history.state))
             key = (unit_text, history.state)
             if unit is None:
-                unit = SessionUnit(unit_text)
+                unit = self._unit(unit_text)
                 for read in self._inspect(unit_text, history, new):
                     unit = read
                     yield start, total
@@ -116,10 +135,13 @@ class SessionDocument:
         self.units, self._memory = units, new
 
     def _pieces(self, text: DocumentText) -> Iterator[Place]:
-        """Where the units are: the lines that are not blank, or the whole document, in
-        both cases without the byte order mark."""
+        """Where the units are: the answers of a chat's log, the lines that are not
+        blank, or the whole document; the latter without the byte order mark."""
+        if self._reading == CHAT_LOG:
+            yield from answers_in(text.text)
+            return
         bom = len(_BOM) if text.text.startswith(_BOM) else 0
-        if not self._by_line:
+        if self._reading == WHOLE:
             yield bom, len(text.text)
             return
         for number in range(text.lines):
@@ -128,29 +150,46 @@ class SessionDocument:
             if text.text[start:end].strip():
                 yield start, end
 
+    def _unit(
+        self,
+        text: str,
+        messages: tuple[SessionMessage, ...] = (),
+        results: tuple[object, ...] = (),
+    ) -> SessionUnit:
+        return SessionUnit(text, self._reading == CHAT_LOG, messages, results)
+
     def _inspect(
         self, text: str, history: History, new: _Memory
     ) -> Iterator[SessionUnit]:
         """A unit as far as it has been inspected."""
+        messages: list[SessionMessage] = []
+        results: list[object] = []
+        for found in self._found(text):
+            messages.append(self._message(found, history, new))
+            results += results_of(found.message)
+            yield self._unit(text)
+        place = _placed_plain if self._reading == CHAT_LOG else _placed
+        yield self._unit(text, tuple(place(text, messages)), tuple(results))
+
+    def _found(self, text: str) -> Iterator[FoundMessage]:
+        """The messages of a unit."""
+        if self._reading == CHAT_LOG:
+            yield message_of(text)
+            return
         try:
             document = loads(text)
         except (ValueError, RecursionError):
             return
-        messages: list[SessionMessage] = []
-        results: list[object] = []
-        for found in messages_in(document):
-            messages.append(self._message(found, history, new))
-            results += results_of(found.message)
-            yield SessionUnit(text)
-        yield SessionUnit(text, tuple(_placed(text, messages)), tuple(results))
+        yield from messages_in(document, self._role_elsewhere)
 
     def _message(
         self, found: FoundMessage, history: History, new: _Memory
     ) -> SessionMessage:
-        key = (dumps(found.message), found.model, history.state)
+        shape = found.shape.name if found.shape is not None else None
+        key = (dumps(found.message), shape, found.model, history.state)
         known = self._memory.messages.get(key) or new.messages.get(key)
         if known is None:
-            known = history.examine(found.message, found.model)
+            known = history.examine(found.message, found.model, found.shape)
             self.inspected += 1
         else:
             history.learn(results_of(found.message))
@@ -161,50 +200,53 @@ class SessionDocument:
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
     """The messages, those with findings with their places in ``text``."""
     malformed = [each for each in messages if each.inspection.malformed]
-    paths = {id(each): _paths(each) for each in malformed}
-    wanted = (path for inner in paths.values() for path in inner.values())
-    places = locate(text, wanted) if malformed else {}
+    told = [(each.found, each.inspection.findings) for each in malformed]
+    spans = iter(spans_of(text, told))
+    paths = [each.found.path for each in malformed]
+    places = locate(text, paths) if malformed else {}
     for message in messages:
-        if (inner := paths.get(id(message))) is None:
+        if not message.inspection.malformed:
             yield message
             continue
-        leaks = []
-        for each in message.inspection.findings:
-            start = places[inner[each.path]][0]
-            leaks.append(Leak(each, *offsets(text, start, (each.start, each.end))))
-        yield evolve(message, place=places[inner[""]], leaks=tuple(leaks))
+        cuts = _cuts_alone(text, message)
+        leaks = (
+            Leak(finding, *span, cuts.get(finding.path, span))
+            for finding, span in zip(
+                message.inspection.findings, next(spans), strict=True
+            )
+        )
+        yield evolve(message, place=places[message.found.path], leaks=tuple(leaks))
 
 
-def _paths(message: SessionMessage) -> dict[str, Path]:
-    """The paths in the document of a message and of the texts with findings."""
-    found = message.found
-    inner = {
-        each.path: (*found.path, *path_of(each.path, found.message))
-        for each in message.inspection.findings
+def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
+    """The cuts of the parts that go with their only finding, by the finding's path."""
+    counts = Counter(each.path for each in message.repair.removed)
+    alone = {
+        part: path
+        for path, count in counts.items()
+        if count == 1
+        for part in message.repair.dropped
+        if path == part or path.startswith(f"{part}/")
     }
-    return {"": found.path, **inner}
+    cuts = drops_of(text, message.found, alone)
+    return {path: cuts[part] for part, path in alone.items()}
+
+
+def _placed_plain(
+    text: str, messages: list[SessionMessage]
+) -> Iterator[SessionMessage]:
+    """The message of an answer in Markdown: its positions are those of the text."""
+    for message in messages:
+        leaks = (
+            Leak(each, each.start, each.end, (each.start, each.end))
+            for each in message.inspection.findings
+        )
+        yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))
 
 
 def places_of(unit: SessionUnit) -> dict[Path, Place]:
     """Where all messages of a unit are."""
+    if unit.is_plain:
+        return {(): (0, len(unit.text))}
     paths = [message.found.path for message in unit.messages]
     return locate(unit.text, paths) if paths else {}  # without, it may be no JSON
-
-
-def _only(repair: Repair, finding: Finding) -> Repair:
-    """The part of a repair that is about one finding."""
-    edits = [
-        evolve(
-            edit,
-            start=finding.start,
-            end=finding.end,
-            start_utf16=finding.start_utf16,
-            end_utf16=finding.end_utf16,
-        )
-        for edit in repair.edits
-        if edit.path == finding.path and edit.start <= finding.start < edit.end
-    ]
-    alone = sum(each.path == finding.path for each in repair.removed) == 1
-    part = finding.path.removesuffix("/text")
-    gone = [path for path in repair.dropped if alone and path in (part, finding.path)]
-    return evolve(repair, edits=edits, dropped=gone)

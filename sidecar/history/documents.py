@@ -8,16 +8,19 @@ Pure, like ``sidecar.history``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
+from sidecar.history.shapes import shape_of
 from sidecar.values.json_places import items, locate, offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sidecar.history.results import Edit, Repair
+    from sidecar.history.results import Edit, Finding, Removal, Repair
+    from sidecar.history.shapes import RecordShape, RoleElsewhere
     from sidecar.parts import Json
     from sidecar.values.json_places import Path, Place
 
@@ -28,6 +31,9 @@ _DEEPEST = 32
 """Messages nested deeper than so many objects and arrays are none of a session."""
 
 _BODIES = ("content", "parts")
+_OPERATIONS = (0, 1, 2)
+"""Kinds of operations: the whole state, a value in it, more items of a list."""
+
 _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name")
 _PROVIDERS = ("provider", "providerID", "model_provider")
@@ -42,38 +48,79 @@ WHOLE = ("json",)
 
 @frozen
 class FoundMessage:
-    """A message at ``path`` of a document, and what the document says of its origin."""
+    """A message at ``path`` of a document, and what the document says of its origin.
+
+    ``shape`` of None: not a model's.
+    """
 
     path: Path
-    message: dict[str, Json]
+    message: Json
     model: str | None = None
     provider: str | None = None
+    shape: RecordShape | None = None
 
 
-def messages_in(document: Json, path: Path = ()) -> Iterator[FoundMessage]:
-    """All messages and results of tools, in the order of the document."""
-    return _search(document, path, None, None)
-
-
-def _search(
-    value: Json, path: Path, model: str | None, provider: str | None
+def messages_in(
+    document: Json, role_elsewhere: RoleElsewhere | None = None
 ) -> Iterator[FoundMessage]:
-    if isinstance(value, dict):
-        model = _told(value, _MODELS) or model
-        provider = _told(value, _PROVIDERS) or provider
-        if _is_message(value):
-            yield FoundMessage(path, value, model, provider)
+    """All messages and results of tools, in the order of the document."""
+    state = _place_of_operation(document)
+    if state is None:
+        yield from _Search((), (), role_elsewhere).within(document, ())
+    else:
+        search = _Search(("v",), state, role_elsewhere)
+        yield from search.within(document["v"], ("v",))
+
+
+def _place_of_operation(document: Json) -> Path | None:
+    """Where in a session's state the value of an operation goes (VS Code): ``{"kind":
+    1, "k": ["requests", 0, "response"], "v": [..]}``; None: it is no operation."""
+    if not isinstance(document, dict) or "v" not in document:
+        return None
+    kind, place = document.get("kind"), document.get("k", [])
+    if kind not in _OPERATIONS or not isinstance(place, list):
+        return None
+    return tuple(step for step in place if isinstance(step, str | int))
+
+
+@frozen
+class _Search:
+    """A search for messages in what stands at ``root`` of a document, which is at
+    ``state`` of its session: an operation of a log says that itself."""
+
+    root: Path
+    state: Path
+    role_elsewhere: RoleElsewhere | None
+
+    def within(
+        self,
+        value: Json,
+        path: Path,
+        model: str | None = None,
+        provider: str | None = None,
+    ) -> Iterator[FoundMessage]:
+        """The messages in ``value``; ``model`` and ``provider`` are those that the
+        objects around it name."""
+        if isinstance(value, dict):
+            model = _told(value, _MODELS) or model
+            provider = _told(value, _PROVIDERS) or provider
+        place = (*self.state, *path[len(self.root) :]) if self.root else path
+        shape = shape_of(value, place, self.role_elsewhere)
+        if shape is not None or _is_message(value):
+            yield FoundMessage(path, value, model, provider, shape)
             return
-    if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
-        return
-    inner = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, item in inner:
-        if isinstance(item, dict | list):
-            yield from _search(item, (*path, name), model, provider)
+        if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
+            return
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, item in inner:
+            if isinstance(item, dict | list):
+                yield from self.within(item, (*path, name), model, provider)
 
 
-def _is_message(value: dict[str, Json]) -> bool:
+def _is_message(value: Json) -> bool:
     """A message has a role and content; a result may be an item of its own."""
+    if not isinstance(value, dict):
+        return False
     kind = value.get("type")
     if not isinstance(kind, str):
         kind = ""
@@ -106,6 +153,29 @@ def path_of(pointer: str, message: Json) -> Path:
     return tuple(path)
 
 
+def spans_of(
+    text: str, told: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
+) -> list[list[Cut]]:
+    """Where findings of messages, or removals, stand in ``text``, their document: a
+    list of spans for each message."""
+    wanted = [(found, _by_path(found, findings)) for found, findings in told]
+    paths = [path for _, strings in wanted for path, _ in strings]
+    places = locate(text, paths) if paths else {}  # without, it may be no JSON
+    return [
+        [span for path, each in strings for span in _cuts(text, places[path], each)]
+        for _, strings in wanted
+    ]
+
+
+def _by_path(
+    found: FoundMessage, findings: list[Finding] | list[Removal]
+) -> list[tuple[Path, list[Any]]]:
+    return [
+        ((*found.path, *path_of(pointer, found.message)), list(group))
+        for pointer, group in groupby(findings, key=lambda each: each.path)
+    ]
+
+
 def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
     """Where ``text``, the document of the messages, is to be cut: sorted, apart."""
     strings: dict[Path, list[Edit]] = {}
@@ -116,26 +186,42 @@ def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[C
             dropped.setdefault((*found.path, *part[:-1]), set()).add(int(part[-1]))
         for edit in repair.edits:
             path = path_of(edit.path, found.message)
-            if path not in gone and path[:-1] not in gone:
+            if not any(path[:end] in gone for end in range(len(path) + 1)):
                 strings.setdefault((*found.path, *path), []).append(edit)
     places = locate(text, [*strings, *dropped])
     cuts = [
-        _cut(text, places[p], edit) for p, edits in strings.items() for edit in edits
+        cut for p, edits in strings.items() for cut in _cuts(text, places[p], edits)
     ]
     for path, numbers in dropped.items():
         cuts += _without(items(text, places[path][0]), numbers)
     return sorted(cuts)
 
 
-def _cut(text: str, place: Place, edit: Edit) -> Cut:
-    start, end = offsets(text, place[0], (edit.start, edit.end))
-    return start, end
+def _cuts(text: str, place: Place, edits: list[Any]) -> Iterator[Cut]:
+    """The spans of sorted ``edits`` of the string at ``place``."""
+    points = (point for edit in edits for point in (edit.start, edit.end))
+    found = offsets(text, place[0], points)
+    return zip(found[::2], found[1::2], strict=True)
 
 
-def _without(places: list[Place], numbers: set[int]) -> Iterator[Cut]:
-    """The cuts that take items out of an array, each with one of its commas."""
-    kept = None
-    for number, (start, end) in enumerate(places):
+def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, Cut]:
+    """The cut that takes each of ``parts`` alone out of its array, with a comma."""
+    paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
+    lists = {path[:-1] for path in paths.values()}
+    places = locate(text, lists) if lists else {}
+    inner = {path: items(text, places[path][0]) for path in lists}
+    return {
+        part: next(_without(inner[path[:-1]], {int(path[-1])}, int(path[-1])))
+        for part, path in paths.items()
+    }
+
+
+def _without(places: list[Place], numbers: set[int], first: int = 0) -> Iterator[Cut]:
+    """The cuts that take items from ``first`` on out of an array, each with one of its
+    commas."""
+    kept = first - 1 if first else None
+    for number in range(first, len(places)):
+        start, end = places[number]
         if number not in numbers:
             kept = number
         elif kept is not None:

@@ -12,7 +12,7 @@ UTF-16 units where a name says so.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
@@ -20,6 +20,7 @@ from sidecar.forms.repeated_results import known_value
 from sidecar.history.messages import Text, has_calls, model_of, read_message, results_of
 from sidecar.history.reading import read_text, reading_options, texts_of
 from sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
+from sidecar.history.shapes import at
 from sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
 from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import dumps, is_portable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sidecar.events import Span
     from sidecar.history.messages import Stored, StoredItem
     from sidecar.history.reading import Mark, TextReading
+    from sidecar.history.shapes import RecordShape
     from sidecar.history.spans import PlacedText, RemovedSpan
     from sidecar.options import StreamOptions
     from sidecar.parts import Json
@@ -41,6 +43,12 @@ this often. Nearly always the second reading finds nothing."""
 
 _KNOWN = 256
 """Results of a session that are remembered, the latest."""
+
+_NEW: Any = object()
+"""In a tree of paths: what comes in the place of what is there."""
+
+_GONE: Any = object()
+"""In place of an item of a list: nothing."""
 
 
 @frozen
@@ -65,17 +73,24 @@ class History:
         #: what is known: equal states, equal answers to equal items
         self.state = 0
 
-    def inspect(self, item: Json, model: str | None = None) -> Inspection:
-        """``model``: what is said of the item's model outside of it."""
-        return self.examine(item, model)[0]
+    def inspect(
+        self, item: Json, model: str | None = None, shape: RecordShape | None = None
+    ) -> Inspection:
+        """``model``: what is said of the item's model outside of it; ``shape``: its
+        own, where its document tells it."""
+        return self.examine(item, model, shape)[0]
 
-    def repair(self, item: Json, model: str | None = None) -> Repair:
-        """``model``: what is said of the item's model outside of it."""
-        return self.examine(item, model)[1]
+    def repair(
+        self, item: Json, model: str | None = None, shape: RecordShape | None = None
+    ) -> Repair:
+        """``model`` and ``shape`` as of `inspect`."""
+        return self.examine(item, model, shape)[1]
 
-    def examine(self, item: Json, model: str | None) -> tuple[Inspection, Repair]:
+    def examine(
+        self, item: Json, model: str | None, shape: RecordShape | None = None
+    ) -> tuple[Inspection, Repair]:
         """Both at once, at the cost of one."""
-        stored = read_message(item)
+        stored = read_message(item, shape)
         fields = [] if stored is None else self._fields(stored, model)
         findings = [_finding(piece) for piece in _pieces(fields)]
         inspection = Inspection(bool(findings), findings)
@@ -204,29 +219,31 @@ def _field_speaks(items: tuple[StoredItem, ...], texts: dict[Path, str]) -> bool
     return bool(parts) or any(texts.get(item.path, item.text).strip() for item in whole)
 
 
-def _rebuilt(
-    message: dict[str, Json], texts: dict[Path, str], gone: list[Path]
-) -> Json:
-    """A copy of the message with new texts and without the parts that are gone."""
-    new, left_out = dict(message), set(gone)
-    for name in {str(path[0]) for path in texts}:
-        old = message[name]
-        if isinstance(old, str):
-            new[name] = texts[name,]
-        else:
-            new[name] = [
-                _part(part, (name, number), texts)
-                for number, part in enumerate(old)
-                if (name, number) not in left_out
-            ]
-    return new
+def _rebuilt(message: Json, texts: dict[Path, str], gone: list[Path]) -> Json:
+    """A copy of the message with new texts and without the parts that are gone; what
+    holds none of them is the same object."""
+    tree: dict[Any, Any] = {}
+    for path in (*texts, *gone):
+        inner = tree
+        for name in path:
+            inner = inner.setdefault(name, {})
+        inner[_NEW] = texts.get(path, _GONE)
+    for path in gone:
+        at(tree, path)[_NEW] = _GONE
+    return _replaced(message, tree)
 
 
-def _part(part: Json, path: Path, texts: dict[Path, str]) -> Json:
-    if path in texts:
-        return texts[path]
-    inner = (*path, "text")
-    return {**part, "text": texts[inner]} if inner in texts else part
+def _replaced(value: Json, tree: dict[Any, Any]) -> Json:
+    if _NEW in tree:
+        return tree[_NEW]
+    if isinstance(value, dict):
+        news = {name: _replaced(value[name], inner) for name, inner in tree.items()}
+        return {**value, **news}
+    items = (
+        _replaced(item, tree[number]) if number in tree else item
+        for number, item in enumerate(value)
+    )
+    return [item for item in items if item is not _GONE]
 
 
 def _repair(fields: list[_Field], dropped: list[Path], message: Json) -> Repair:

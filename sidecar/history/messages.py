@@ -3,31 +3,38 @@
 `read_message` gives an assistant's message as `Stored`: its fields of text, each a list
 of items in the order in which the model wrote them; None for anything else. Read are
 strings and content parts of Chat Completions, Messages, Gemini (``parts``), Bedrock,
-Cohere, the AI SDK and items of Responses. `results_of` gives the tool results that an
-item of a session holds, whoever's it is. Any JSON value is accepted; what has another
-shape has no text. Knows nothing of delimiters.
+Cohere, the AI SDK and items of Responses, and the records of agents (``shapes``).
+`results_of` gives the tool results that an item of a session holds, whoever's it is.
+Any JSON value is accepted; what has another shape has no text. Knows nothing of
+delimiters but of one that a program writes itself (`Text`).
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+from sidecar.history.shapes import GENERAL_PARTS, at, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sidecar.history.shapes import PartForm, RecordShape
     from sidecar.parts import Json
     from sidecar.values.json_places import Path
-
-
-ASSISTANT = frozenset(("assistant", "model", "ai"))
-"""Roles of the model; LangChain tells them in ``type``."""
 
 _TOOL_ROLES = frozenset(("tool", "function", "tool_result", "toolResult"))
 
 _FIELDS = ("content", "parts")
-"""Where a message has its text; one that has both says the same twice (AI SDK)."""
+"""Where a message may have parts with results of tools."""
+
+STAND_IN = "\ufffc"
+"""Read in place of a character that may not be edited, where it has no meaning."""
+
+_OWN_BLOCK = re.compile(r'<details type="reasoning"[^<>]*+>.*?</details>', re.DOTALL)
+"""Reasoning that Open WebUI has moved out of the answer, and shows folded."""
 
 _TEXT_TYPES = frozenset((None, "text", "output_text"))
 """Types of parts whose ``text`` is the answer."""
@@ -67,12 +74,22 @@ _RESULT_BODIES = ("content", "output", "result", "response")
 @frozen
 class Text:
     """Text of the answer at ``path``; ``part`` is the path of the part that it is in,
-    None for a string that is the whole field. ``locked``: bound to provider state."""
+    None for a string that is the whole field. ``locked``: bound to provider state.
+
+    Blocks of reasoning that the host's own program wrote into it stay: the text as it
+    is ``read`` has nothing of meaning there.
+    """
 
     path: Path
     text: str
     part: Path | None = None
     locked: bool = False
+
+    @property
+    def read(self) -> str:
+        if "<details" not in self.text:
+            return self.text
+        return _OWN_BLOCK.sub(lambda block: STAND_IN * len(block[0]), self.text)
 
 
 @frozen
@@ -103,22 +120,26 @@ StoredItem: TypeAlias = Text | Thought | StoredCall | Border
 
 @frozen
 class Stored:
-    """An assistant's message. A message of the AI SDK may say all of it twice, in
-    ``content`` and in ``parts``: each list of ``fields`` is the whole of it once."""
+    """A model's message. One of the AI SDK may say all of it twice, in ``content`` and
+    in ``parts``: each list of ``fields`` is the whole of it once."""
 
-    message: dict[str, Json]
+    message: Json
     fields: tuple[tuple[StoredItem, ...], ...]
 
 
-def read_message(value: Json) -> Stored | None:
-    """The text of an assistant's message; None: not an assistant's, or without text."""
-    if not isinstance(value, dict) or role_of(value) not in ASSISTANT:
+def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None:
+    """The text of a model's message; None: not a model's, or without text.
+
+    ``shape`` is that of the value, where its document tells it.
+    """
+    shape = shape or shape_of(value)
+    if shape is None:
         return None
     before = [Thought(text, beside=True) for text in _thoughts(value)]
     calls = [StoredCall(item, beside=True) for item in _calls(value)]
     fields = []
-    for name in _FIELDS:
-        items = list(_field(value, name))
+    for body in shape.bodies:
+        items = list(_field(value, body, shape.parts))
         if any(isinstance(item, Text) for item in items):
             fields.append((*before, *items, *calls))
     return Stored(value, tuple(fields)) if fields else None
@@ -138,39 +159,55 @@ def model_of(message: Json) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
-def _thoughts(message: dict[str, Json]) -> Iterator[str]:
-    texts = (message.get(name) for name in _THOUGHTS)
+def _thoughts(message: Json) -> Iterator[str]:
+    texts = (at(message, (name,)) for name in _THOUGHTS)
     yield from [text for text in texts if isinstance(text, str) and text][:1]
 
 
-def _calls(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    calls = message.get("tool_calls")
+def _calls(message: Json) -> Iterator[dict[str, Json]]:
+    calls = at(message, ("tool_calls",))
     for item in calls if isinstance(calls, list) else []:
         if isinstance(item, dict):
             yield item
-    if isinstance(message.get("function_call"), dict):
-        yield message["function_call"]
+    call = at(message, ("function_call",))
+    if isinstance(call, dict):
+        yield call
 
 
-def has_calls(message: dict[str, Json]) -> bool:
+def has_calls(message: Json) -> bool:
     """Whether a message has structured calls beside its content."""
     return any(True for _ in _calls(message))
 
 
-def _field(message: dict[str, Json], name: str) -> Iterator[StoredItem]:
-    value = message.get(name)
+def _field(
+    message: Json, body: Path, forms: tuple[PartForm, ...]
+) -> Iterator[StoredItem]:
+    value = at(message, body)
     if isinstance(value, str):
-        yield Text((name,), value, None, _has_state(message))
+        yield Text(body, value, None, _has_state(at(message, body[:-1])))
+    elif isinstance(value, dict):
+        item = _item(value, body, forms)
+        yield evolve(item, part=None) if isinstance(item, Text) else item
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield _item(part, (name, number))
+            yield _item(part, (*body, number), forms)
 
 
-def _item(part: Json, path: Path) -> StoredItem:
+def _item(part: Json, path: Path, forms: tuple[PartForm, ...]) -> StoredItem:
     if isinstance(part, str):
         return Text(path, part, path)
     if not isinstance(part, dict):
         return Border()
+    form = next((each for each in (*forms, *GENERAL_PARTS) if each.fits(part)), None)
+    if form is not None:
+        text = at(part, form.text)
+        if form.reasons:
+            return Thought(text)
+        return Text((*path, *form.text), text, path, _has_state(part))
+    return _general_item(part, path)
+
+
+def _general_item(part: dict[str, Json], path: Path) -> StoredItem:
     call = _call_of(part)
     if call is not None:
         return StoredCall(call)
@@ -222,7 +259,9 @@ def _word(holder: dict[str, Json], name: str) -> str | None:
     return value if isinstance(value, str | None) else ""
 
 
-def _has_state(holder: dict[str, Json]) -> bool:
+def _has_state(holder: Json) -> bool:
+    if not isinstance(holder, dict):
+        return False
     if any(holder.get(name) for name in _STATE):
         return True
     return any(_has_state_within(holder.get(name)) for name in _STATE_HOLDERS)

@@ -22,7 +22,7 @@ from sidecar.events import (
     ToolCall,
     ToolResult,
 )
-from sidecar.history.messages import StoredCall, Text, Thought
+from sidecar.history.messages import STAND_IN, StoredCall, Text, Thought
 from sidecar.stream.stream import Stream
 from sidecar.tools.classify import from_item
 from sidecar.values.surrogates import without_halves
@@ -54,9 +54,6 @@ _OF_TEXT = (TextDelta, ReasoningDelta, Reclassify, Retract)
 _WIRE = "anthropic"
 """The wire with blocks of text, reasoning and calls in any order."""
 
-_STAND_IN = "\ufffc"
-"""Text that may not be edited, where its delimiters would matter to other parts."""
-
 
 @frozen
 class TextReading:
@@ -87,7 +84,7 @@ def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextRead
         if not touched:
             return reading
         items = tuple(
-            evolve(item, text=_STAND_IN * len(item.text))
+            evolve(item, text=STAND_IN * len(item.text))
             if isinstance(item, Text) and number in touched
             else item
             for number, item in enumerate(items)
@@ -124,7 +121,7 @@ def _touched(items: tuple[StoredItem, ...], removals: list[Mark]) -> set[int]:
         if not isinstance(item, Text):
             continue
         start, at = at, at + len(item.text)
-        if item.locked and item.text.strip(_STAND_IN):
+        if item.locked and item.text.strip(STAND_IN):
             last = bisect_right(starts, at - 1) - 1
             if last >= 0 and removals[last][1] > start:
                 touched.add(number)
@@ -164,7 +161,7 @@ def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
         elif isinstance(event, TextDelta):
             blocks.setdefault(event.block, []).append(event.text)
     texts = (
-        "".join(pieces).replace(_STAND_IN, "")
+        "".join(pieces).replace(STAND_IN, "")
         for block, pieces in sorted(blocks.items())
         if final.get(block) == "reasoning" and block not in gone
     )
@@ -176,7 +173,7 @@ def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
     content: dict[str, Any] = {"type": "text", "text": ""}
     if isinstance(item, Text):
         # One character for one: positions must not move.
-        content["text"] = without_halves(item.text)
+        content["text"] = without_halves(item.read)
     elif isinstance(item, Thought):
         content = {"type": "thinking", "thinking": item.text}
     elif isinstance(item, StoredCall):

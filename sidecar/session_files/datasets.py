@@ -110,7 +110,7 @@ class RowRepair:
                 repairs = []
         else:
             repairs = [
-                (found, history.repair(found.message, found.model))
+                (found, history.repair(found.message, found.model, found.shape))
                 for found in messages_in(value)
             ]
             new = replaced(value, repairs)

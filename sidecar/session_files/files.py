@@ -7,26 +7,28 @@ the report says why it was left alone.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from sidecar.history.chat_logs import is_chat_log
 from sidecar.history.documents import BY_LINE, WHOLE
 from sidecar.history.history import History
 from sidecar.options import StreamOptions
 from sidecar.session_files.backups import copied
 from sidecar.session_files.beside import CannotReplaceError
-from sidecar.session_files.documents import repair_lines, repair_whole
+from sidecar.session_files.documents import TextSession
 from sidecar.session_files.replacing import FileChangedError, Replacement
 from sidecar.session_files.reports import FileReport, Tally
+from sidecar.session_files.roles import roles_beside
 from sidecar.session_files.tables import (
-    TableLayout,
     copy_database,
-    layout_of,
+    layouts_of,
     missing_in,
-    repair_table,
+    repair_tables,
 )
 from sidecar.values.jsontext import loads
 
@@ -35,18 +37,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sidecar.session_files.documents import Advance
+    from sidecar.session_files.layouts import TableLayout
 
-_DATABASES = ("db", "sqlite", "sqlite3")
-SUFFIXES = frozenset(f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES))
+_DATABASES = ("db", "sqlite", "sqlite3", "vscdb")
+_LOGS = ("md",)
+SUFFIXES = frozenset(f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS))
 """What is looked at in a folder."""
 
 _SQLITE = b"SQLite format 3\0"
 _HEAD = 1 << 16
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+"""How a document with messages begins."""
 
 
 @frozen
 class Job:
-    """What to do with every file; ``layout`` of None: a preset that fits."""
+    """What to do with every file; ``layout`` of None: all presets that fit."""
 
     options: StreamOptions = field(factory=StreamOptions)
     layout: TableLayout | None = None
@@ -74,7 +80,7 @@ def repair_file(
         report.format = format_of(path)
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
-        else:
+        elif report.format:
             _repair_text(path, job, tally, advance)
     except Stopped:
         report.stopped = True
@@ -84,7 +90,8 @@ def repair_file(
 
 
 def format_of(path: Path) -> str:
-    """``sqlite``, ``jsonl`` or ``json``: by its head where the name does not tell.
+    """``sqlite``, ``jsonl``, ``json`` or ``markdown``: by its head where the name does
+    not tell; "" where it is none of them.
 
     OSError where there is no regular file: a pipe would be waited for.
     """
@@ -96,8 +103,13 @@ def format_of(path: Path) -> str:
         return "sqlite"
     if path.suffix.removeprefix(".") in BY_LINE:
         return "jsonl"
+    if is_chat_log(path.name, head.decode("utf-8", "replace")):
+        return "markdown"
     first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
-    return "jsonl" if rest.strip() and _is_document(first) else "json"
+    if rest.strip() and _is_document(first):
+        return "jsonl"
+    may_be_json = path.suffix.removeprefix(".") in WHOLE or _JSON.match(head)
+    return "json" if may_be_json else ""
 
 
 def _is_document(line: bytes) -> bool:
@@ -107,14 +119,21 @@ def _is_document(line: bytes) -> bool:
         return False
 
 
+_READ = {
+    "jsonl": TextSession.repair_lines,
+    "json": TextSession.repair_whole,
+    "markdown": TextSession.repair_chat_log,
+}
+
+
 def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
-    repair = repair_lines if tally.report.format == "jsonl" else repair_whole
-    history = History(job.options)
+    history, roles = History(job.options), roles_beside(path.absolute())
     with Replacement(path) as new:
         with path.open("rb") as file:
             new.begin(file)
             output = new if job.write else _Unwritten()
-            repair(file, history, tally, output, advance)
+            session = TextSession(history, tally, output, advance, roles)
+            _READ[tally.report.format](session, file)
         if new.changed:
             tally.report.backup = new.commit()
             tally.report.written = True
@@ -122,29 +141,33 @@ def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
 
 
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
-    layout = job.layout or layout_of(path)
-    if layout is None:
+    layouts = layouts_of(path) if job.layout is None else (job.layout,)
+    if not layouts:
         raise sqlite3.Error("no known layout: say --table and --column")
-    if missing := missing_in(path, layout):
-        names = ", ".join(sorted(missing))
-        raise sqlite3.Error(f"the table {layout.table} has no column {names}")
-    repair_table(path, layout, job.options, tally, advance, write=False)
+    if job.layout is not None and (gone := missing_in(path, job.layout)):
+        names = ", ".join(sorted(gone))
+        raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
+    repair_tables(path, layouts, job.options, tally, advance, write=False)
     if job.write and tally.finish().changed:
         backup = copied(path, lambda new: copy_database(path, new.name))
         try:
-            _write_table(path, layout, job, tally.report, advance)
+            _write_tables(path, layouts, job, tally.report, advance)
         except (OSError, sqlite3.Error, FileChangedError, Stopped):
             backup.unlink()
             raise
         tally.report.backup = str(backup)
 
 
-def _write_table(
-    path: Path, layout: TableLayout, job: Job, report: FileReport, advance: Advance
+def _write_tables(
+    path: Path,
+    layouts: tuple[TableLayout, ...],
+    job: Job,
+    report: FileReport,
+    advance: Advance,
 ) -> None:
     silent = Tally(FileReport(str(path)), None)
-    report.written = repair_table(
-        path, layout, job.options, silent, lambda _size: advance(0), write=True
+    report.written = repair_tables(
+        path, layouts, job.options, silent, lambda _size: advance(0), write=True
     )
     if not report.written:  # somebody else has repaired it meanwhile
         raise FileChangedError("the rows were changed meanwhile")
@@ -160,8 +183,8 @@ class _Unwritten:
 
 def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
     """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
-    those that may be sessions: by their suffix, and databases by their ``layout``, or
-    that of a preset."""
+    those that may be sessions: by their suffix, Markdown by what is in it, databases by
+    their ``layout``, or that of a preset."""
     found: dict[str, Path] = {}
     for path in paths:
         for each in _files_in(path, layout) if path.is_dir() else [path]:
@@ -178,10 +201,11 @@ def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
 def _may_be(path: Path, layout: TableLayout | None) -> bool:
     """Whether a file of a folder may be a session; what cannot be read is told."""
     try:
-        if format_of(path) != "sqlite":
-            return True
+        kind = format_of(path)
+        if kind != "sqlite":
+            return bool(kind)
         if layout is None:
-            return layout_of(path) is not None
+            return bool(layouts_of(path))
         return not missing_in(path, layout)
     except (OSError, sqlite3.Error):
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -12,7 +13,7 @@ from sidecar.history.messages import read_message
 from sidecar.history.repair_counts import RepairCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sidecar.history.documents import FoundMessage
     from sidecar.history.repair_counts import ModelRepairCounters
@@ -29,7 +30,9 @@ class FileReport:
     ``writers_unknown``: it was replaced, and whether another program had it open for
     writing could not be told.
 
-    ``unreadable`` counts lines and cells that are not JSON, which stay as they are.
+    ``unreadable`` counts lines and cells that are not JSON, ``left`` those that were
+    not read, by the reason; all stay as they are. ``piece``: the file belongs to a
+    store of many, and need have no text of a model.
     """
 
     path: str
@@ -38,6 +41,8 @@ class FileReport:
     changed: int = 0
     blocked: int = 0
     unreadable: int = 0
+    left: dict[str, int] = field(factory=dict)
+    piece: bool = False
     removed: dict[str, int] = field(factory=dict)
     models: list[ModelRepairCounters] = field(factory=list)
     written: bool = False
@@ -51,6 +56,16 @@ class FileReport:
         """Messages of which something has to go."""
         return self.changed + self.blocked
 
+    @property
+    def unrecognised(self) -> bool:
+        """Whether no message of a model was found where there should be one."""
+        silent = self.error is None and not self.stopped
+        return silent and not (self.messages or self.piece or self.left)
+
+    def leave(self, reason: str) -> None:
+        """Counts something that was not read."""
+        self.left[reason] = self.left.get(reason, 0) + 1
+
 
 class Tally:
     """Counts into a `FileReport`, and tells ``tell`` every removal as a JSON object."""
@@ -62,9 +77,21 @@ class Tally:
         self._tell = tell
         self._counts = RepairCounts()
 
-    def add(self, place: dict[str, Any], found: FoundMessage, repair: Repair) -> None:
-        """The repair of one message; ``place`` says where in the file it is."""
-        if read_message(found.message) is None:
+    @property
+    def tells(self) -> bool:
+        """Whether somebody is told of the removals, and of their places."""
+        return self._tell is not None
+
+    def add(
+        self,
+        place: dict[str, Any],
+        found: FoundMessage,
+        repair: Repair,
+        where: Sequence[dict[str, int]] = (),
+    ) -> None:
+        """The repair of one message; ``place`` says where in the file it is, ``where``
+        the same of each removal, more exactly."""
+        if read_message(found.message, found.shape) is None:
             return
         kinds = Counter(each.kind for each in repair.removed)
         self._counts.add(
@@ -75,8 +102,9 @@ class Tally:
             blocked=repair.blocked,
         )
         if self._tell is not None:
-            for record in _records(found, repair):
-                self._tell({"file": self.report.path, **place, **record})
+            for record, more in zip_longest(_records(found, repair), where):
+                told = {"file": self.report.path, **place, **(more or {})}
+                self._tell({**told, **record})
 
     def finish(self) -> FileReport:
         """The report, with everything that was counted."""

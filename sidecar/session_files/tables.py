@@ -1,4 +1,4 @@
-"""Sessions in SQLite: one cell a message, as JSON or as its text.
+"""Sessions in SQLite: a cell is a message or a document with some, as JSON or text.
 
 Rows are read in the order of their keys, some hundred at a time, so a table may be
 larger than the memory. Writing is one transaction: each cell is replaced only if it is
@@ -17,8 +17,10 @@ from attrs import frozen
 
 from sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
 from sidecar.history.history import History
-from sidecar.history.messages import ASSISTANT
+from sidecar.history.shapes import ASSISTANT, shape_of
 from sidecar.session_files.documents import repaired, repairs_of
+from sidecar.session_files.layouts import columns_of, layouts_in, missing, quoted
+from sidecar.session_files.packing import CannotEditError, packed, unpacked
 from sidecar.session_files.replacing import FileChangedError
 from sidecar.values.jsontext import loads
 
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from sidecar.history.results import Repair
     from sidecar.options import StreamOptions
     from sidecar.session_files.documents import Advance
-    from sidecar.session_files.reports import Tally
+    from sidecar.session_files.layouts import RoleOf, TableLayout
+    from sidecar.session_files.reports import FileReport, Tally
 
 _ROWS = 500
 _BOM = "\ufeff"
@@ -37,83 +41,49 @@ _SESSIONS = 1024
 
 
 @frozen
-class TableLayout:
-    """Where the messages are. ``column`` holds them as JSON, or, with ``role`` or
-    ``role_column``, the content of a message of that role: its text, or as JSON its
-    text, its parts or one of them; JSON of the message with its content, too. A row
-    without a role is nobody's then. ``session_column`` tells sessions apart."""
-
-    table: str
-    column: str
-    role: str | None = None
-    role_column: str | None = None
-    session_column: str | None = None
-    model_column: str | None = None
-
-
-PRESETS: dict[str, TableLayout] = {
-    "openai-agents": TableLayout(
-        "agent_messages", "message_data", session_column="session_id"
-    ),
-    "langchain": TableLayout("message_store", "message", session_column="session_id"),
-    "llm": TableLayout(
-        "responses",
-        "response",
-        role="assistant",
-        session_column="conversation_id",
-        model_column="model",
-    ),
-    "goose": TableLayout(
-        "messages", "content_json", role_column="role", session_column="session_id"
-    ),
-}
-"""Layouts of programs that document theirs."""
-
-
-@frozen
 class _Row:
     key: int
-    cell: str
+    cell: str | bytes
     role: str | None
     session: Any
     model: str | None
+    packing: str | None
+    text: str
+    """What is in the cell."""
 
 
-def layout_of(path: Path) -> TableLayout | None:
-    """The preset whose table and columns a database has; None: none."""
+def layouts_of(path: Path) -> tuple[TableLayout, ...]:
+    """The presets whose tables and columns a database has."""
     with closing(_open(path)) as database:
-        for layout in PRESETS.values():
-            if _columns_of(layout) <= _columns(database, layout.table):
-                return layout
-    return None
+        return layouts_in(database)
 
 
-def repair_table(
+def repair_tables(
     path: Path,
-    layout: TableLayout,
+    layouts: tuple[TableLayout, ...],
     options: StreamOptions,
     tally: Tally,
     advance: Advance,
     *,
     write: bool,
 ) -> bool:
-    """Repairs a table; True when cells were written.
+    """Repairs the tables of a database; True when cells were written.
 
     FileChangedError when a cell is not what was read any more, sqlite3.Error for what
     SQLite cannot do; in both cases nothing was written.
     """
     written = False
-    histories: OrderedDict[Any, History] = OrderedDict()
     with closing(_open(path, write=write)) as database, database:
         if write:
             database.execute("BEGIN IMMEDIATE")
-        for row in _rows(database, layout):
-            history = _history(histories, row.session, options)
-            new = _repair(row, history, tally)
-            if write and new is not None:
-                _replace(database, layout, row, new)
-                written = True
-            advance(len(row.cell))
+        for layout in layouts:
+            histories: OrderedDict[Any, History] = OrderedDict()
+            for row in _rows(database, layout, tally.report, advance):
+                history = _history(histories, row.session, options)
+                new = _repair(row, layout, history, tally)
+                if write and new is not None:
+                    _replace(database, layout, row, new)
+                    written = True
     return written
 
 
@@ -124,10 +94,13 @@ def copy_database(path: Path, backup: Path) -> None:
         old.backup(new)
 
 
-def missing_in(path: Path, layout: TableLayout) -> set[str]:
-    """Columns of the layout that the database does not have."""
+def missing_in(path: Path, layout: TableLayout) -> list[str]:
+    """What of the layout the database does not have, columns that it may do without
+    included."""
     with closing(_open(path)) as database:
-        return _columns_of(layout) - _columns(database, layout.table)
+        known = columns_of(database, layout.table)
+        more = [name for _, name in layout.more_columns() if name not in known]
+        return missing(database, layout) + more
 
 
 def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
@@ -136,42 +109,71 @@ def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, isolation_level=None)
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _columns(database: sqlite3.Connection, table: str) -> set[str]:
-    rows = database.execute(f"PRAGMA table_info({_quoted(table)})")
-    return {row[1] for row in rows}
-
-
-def _columns_of(layout: TableLayout) -> set[str]:
-    names = (
-        *(layout.column, layout.role_column),
-        *(layout.session_column, layout.model_column),
-    )
-    return {name for name in names if name is not None}
-
-
-def _rows(database: sqlite3.Connection, layout: TableLayout) -> Iterator[_Row]:
-    """All rows with text in the column, by their keys."""
-    names = (layout.column, layout.role_column, layout.session_column)
-    columns = ", ".join(
-        "NULL" if name is None else _quoted(name)
-        for name in (*names, layout.model_column)
-    )
-    query = (
-        f"SELECT rowid, {columns} FROM {_quoted(layout.table)} "
-        f"WHERE rowid > ? AND typeof({_quoted(layout.column)}) = 'text' "
-        f"ORDER BY rowid LIMIT {_ROWS}"
-    )
-    last = -(2**63)
-    while rows := database.execute(query, (last,)).fetchall():
-        for key, cell, role, session, model in rows:
+def _rows(
+    database: sqlite3.Connection,
+    layout: TableLayout,
+    report: FileReport,
+    advance: Advance,
+) -> Iterator[_Row]:
+    """All rows with text in the column, by their keys; the others are counted."""
+    for key, cell, role, session, model, packing in _cells(database, layout):
+        try:
+            if layout.untouched is not None:
+                raise CannotEditError(layout.untouched)
+            text = unpacked(cell, packing)
+        except ValueError:
+            report.unreadable += 1
+        except CannotEditError as error:
+            report.leave(str(error))
+        else:
             role = role or layout.role
-            if role or not layout.role_column:
-                yield _Row(key, cell, role, session, model or None)
+            if role or not layout.tells_roles:
+                yield _Row(key, cell, role, session, model or None, packing, text)
+        advance(len(cell) if isinstance(cell, str | bytes) else 0)
+
+
+def _cells(
+    database: sqlite3.Connection, layout: TableLayout
+) -> Iterator[tuple[Any, ...]]:
+    query = _query(database, layout)
+    last = -(2**63)
+    while rows := database.execute(query, {"last": last}).fetchall():
+        yield from rows
         last = rows[-1][0]
+
+
+def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
+    known = columns_of(database, layout.table)
+    wanted = (
+        *(layout.role_column, layout.session_column),
+        *(layout.model_column, layout.packing_column),
+    )
+    names = ["NULL" if name not in known else quoted(str(name)) for name in wanted]
+    if layout.role_of is not None:
+        names[0] = _role_query(layout, layout.role_of)
+    table, column = quoted(layout.table), quoted(layout.column)
+    where = ""
+    if layout.key is not None:
+        where = f"AND substr({quoted(layout.key[0])}, 1, {len(layout.key[1])}) = "
+        where += "'" + layout.key[1].replace("'", "''") + "'"
+    is_text = f"typeof({column}) IN ('text', 'blob')"
+    if layout.untouched is not None:
+        is_text = "1"
+    return (
+        f"SELECT rowid, {column}, {', '.join(names)} FROM {table} "
+        f"WHERE rowid > :last AND {is_text} {where} ORDER BY rowid LIMIT {_ROWS}"
+    )
+
+
+def _role_query(layout: TableLayout, told: RoleOf) -> str:
+    """The role of a row as SQL: it stands in the JSON of another table."""
+    data = f"told.{quoted(told.column)}"
+    role = f"json_extract({data}, '$.{told.member}')"
+    return (
+        f"(SELECT CASE WHEN json_valid({data}) THEN {role} END "
+        f"FROM {quoted(told.table)} AS told WHERE told.{quoted(told.key)} "
+        f"= {quoted(layout.table)}.{quoted(told.by)})"
+    )
 
 
 def _history(
@@ -184,21 +186,36 @@ def _history(
     return history
 
 
-def _repair(row: _Row, history: History, tally: Tally) -> str | None:
-    """The new cell; None: it stays."""
-    place = {"row": row.key}
+def _repair(
+    row: _Row, layout: TableLayout, history: History, tally: Tally
+) -> str | None:
+    """The new text of the cell; None: it stays."""
+    place = {"table": layout.table, "row": row.key}
     content = None if row.role is None else _content(row)
     if content is not None:
         return _repair_content(row, content, history, tally, place)
     try:
-        repairs = repairs_of(row.cell, history)
+        repairs = _repairs(row, layout, history)
     except (ValueError, RecursionError):
         tally.report.unreadable += 1
         return None
     for found, repair in repairs:
         tally.add(place, found, repair)
     changed = any(repair.changed for _, repair in repairs)
-    return repaired(row.cell, repairs) if changed else None
+    return repaired(row.text, repairs) if changed else None
+
+
+def _repairs(
+    row: _Row, layout: TableLayout, history: History
+) -> list[tuple[FoundMessage, Repair]]:
+    """The messages of a cell that is a document."""
+    if layout.shape is None:
+        return repairs_of(row.text, history)
+    value = loads(row.text.removeprefix(_BOM))
+    if not layout.shape.fits(value, ()):
+        return []
+    found = FoundMessage((), value, row.model, shape=layout.shape)
+    return [(found, history.repair(value, row.model, layout.shape))]
 
 
 @frozen
@@ -215,15 +232,15 @@ def _content(row: _Row) -> _Content | None:
     """What a cell holds of a message whose role is known: its text; as JSON its text,
     its parts or one part; None: documents of their own, with messages or without."""
     try:
-        value = loads(row.cell.removeprefix(_BOM))
+        value = loads(row.text.removeprefix(_BOM))
     except (ValueError, RecursionError):
-        return None if _is_lines(row.cell) else _Content(row.cell)
+        return None if _is_lines(row.text) else _Content(row.text)
     if isinstance(value, dict):
         if row.role in ASSISTANT and any(messages_in(value)):
             return None
         return _Content([value], "[", "]")
     is_json = isinstance(value, list | str)
-    return _Content(value, "", "") if is_json else _Content(row.cell)
+    return _Content(value, "", "") if is_json else _Content(row.text)
 
 
 def _is_lines(cell: str) -> bool:
@@ -238,16 +255,17 @@ def _is_lines(cell: str) -> bool:
 def _repair_content(
     row: _Row, content: _Content, history: History, tally: Tally, place: dict[str, Any]
 ) -> str | None:
-    found = FoundMessage((), {"role": row.role, "content": content.value}, row.model)
-    repair = history.repair(found.message, row.model)
+    message = {"role": row.role, "content": content.value}
+    found = FoundMessage((), message, row.model, shape=shape_of(message))
+    repair = history.repair(message, row.model, found.shape)
     tally.add(place, found, repair)
     if not repair.changed:
         return None
     if content.before is None:
-        return spliced(row.cell, [(edit.start, edit.end) for edit in repair.edits])
-    bom = _BOM if row.cell.startswith(_BOM) else ""
+        return spliced(row.text, [(edit.start, edit.end) for edit in repair.edits])
+    bom = _BOM if row.text.startswith(_BOM) else ""
     before, after = '{"content":' + content.before, content.after + "}"
-    whole = before + row.cell.removeprefix(_BOM) + after
+    whole = before + row.text.removeprefix(_BOM) + after
     new = spliced(whole, cuts_of(whole, [(found, repair)]))
     return bom + new[len(before) : len(new) - len(after)]
 
@@ -255,11 +273,11 @@ def _repair_content(
 def _replace(
     database: sqlite3.Connection, layout: TableLayout, row: _Row, new: str
 ) -> None:
-    column = _quoted(layout.column)
+    column = quoted(layout.column)
     done = database.execute(
-        f"UPDATE {_quoted(layout.table)} SET {column} = ? "
+        f"UPDATE {quoted(layout.table)} SET {column} = ? "
         f"WHERE rowid = ? AND {column} = ?",
-        (new, row.key, row.cell),
+        (packed(new, row.cell, row.packing), row.key, row.cell),
     )
     if done.rowcount != 1:
         raise FileChangedError("a row was changed meanwhile")

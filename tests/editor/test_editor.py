@@ -18,7 +18,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from rpc_client import COMMAND, RpcClient, message
 from strategies import TEXTS
 
-from sidecar.editor.session import SessionDocument
+from sidecar.editor.session import LINES, WHOLE, SessionDocument
 from sidecar.editor.text import DocumentText
 from sidecar.history.documents import spliced
 from sidecar.options import StreamOptions
@@ -94,7 +94,7 @@ def read(session: SessionDocument, text: str) -> list[str]:
 
 def test_only_what_changed_is_inspected_again() -> None:
     lines = [line("assistant", f"{number}</think>") for number in range(20)]
-    session = SessionDocument(StreamOptions(), by_line=True)
+    session = SessionDocument(StreamOptions(), LINES)
     assert read(session, "".join(lines)) == ["</think>"] * 20
     assert session.inspected == 20
 
@@ -103,7 +103,7 @@ def test_only_what_changed_is_inspected_again() -> None:
     assert read(session, "".join(lines)) == ["</think>"] * 19
     assert session.inspected == 21
 
-    whole = SessionDocument(StreamOptions(), by_line=False)
+    whole = SessionDocument(StreamOptions(), WHOLE)
     messages = [{"role": "assistant", "content": f"{n}</think>"} for n in range(20)]
     read(whole, json.dumps(messages))
     messages[5]["content"] = "new"
@@ -118,7 +118,7 @@ def test_a_result_of_a_tool_matters_to_what_is_behind_it() -> None:
         line("assistant", "b"),
         line("assistant", "c"),
     ]
-    session = SessionDocument(StreamOptions(), by_line=True)
+    session = SessionDocument(StreamOptions(), LINES)
     read(session, "".join(lines))
     before = session.inspected
     lines[1] = line("tool", '{"n": 2}')
@@ -127,7 +127,7 @@ def test_a_result_of_a_tool_matters_to_what_is_behind_it() -> None:
 
 
 def test_a_reading_that_is_given_up_changes_nothing() -> None:
-    session = SessionDocument(StreamOptions(), by_line=True)
+    session = SessionDocument(StreamOptions(), LINES)
     assert read(session, line("assistant", "</think>x")) == ["</think>"]
     before = session.units
     next(session.read(DocumentText(line("assistant", "y") * 3, "utf16")))
@@ -142,7 +142,7 @@ def test_leaks_are_what_a_repair_cuts(
     messages = [{"role": "assistant", "content": [text, "end", {}]} for text in texts]
     documents = messages if by_line else [messages]
     text = "\n".join(json.dumps(each, ensure_ascii=ascii_only) for each in documents)
-    session = SessionDocument(StreamOptions(), by_line=by_line)
+    session = SessionDocument(StreamOptions(), LINES if by_line else WHOLE)
     read(session, text)
     for alone in (False, True):
         new = text
@@ -150,10 +150,13 @@ def test_leaks_are_what_a_repair_cuts(
             for each in reversed(placed.unit.messages):
                 leaks = reversed(each.leaks) if alone else [None]
                 for leak in leaks if each.leaks else []:
-                    cuts = each.cuts(placed.unit.text, leak)
+                    cuts = each.cuts(placed.unit, leak)
                     moved = [(s + placed.start, e + placed.start) for s, e in cuts]
                     new = spliced(new, moved)
-        assert read(SessionDocument(StreamOptions(), by_line=by_line), new) == []
+        assert (
+            read(SessionDocument(StreamOptions(), LINES if by_line else WHOLE), new)
+            == []
+        )
 
 
 # --- Through a client of the field ----------------------------------------------------
@@ -326,7 +329,7 @@ def test_actions() -> None:
 
         titles = [each["title"] for each in actions(items[0]["range"])]
         assert titles == [
-            "Move reasoning out of the answer",
+            "Delete the reasoning",
             "Fix all in this message",
             "Take out everything that leaked into this session",
         ]

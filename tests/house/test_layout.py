@@ -48,11 +48,11 @@ ROOMS: dict[str, str] = {
         "wires tools stream history"
     ),
     "rpc": " errors options values protocol",
-    "editor": " errors options values history rpc",
     "session_files": "options values history",
+    "editor": " errors options values history rpc session_files",
     "cli": (
-        " events options values dialects wires stream history protocol rpc editor "
-        "session_files"
+        " events options values dialects wires stream history protocol rpc "
+        "session_files editor"
     ),
     "__main__": " values cli",
 }

@@ -470,7 +470,7 @@ def test_one_file_by_two_names(session: Path) -> None:
     session.with_name("link.jsonl").symlink_to(session)
     done = run("repair", session.parent, session, "--write", "--jobs", 2)
     assert done.code == 0
-    assert "1 files, 1 messages of a model: 1 repaired" in done.output
+    assert "1 file, 1 message of a model: 1 repaired" in done.output
     assert len(names(session.parent)) == 3
 
 
@@ -579,7 +579,7 @@ def test_a_signal_stops_before_the_next_file(
     done = _interrupted(folder, b"/b.jsonl", sign, "--jobs", 1)
     assert done.code == 128 + sign
     assert "stopped after 1 of 3 files; the others are as they were" in done.output
-    assert "1 files, 300 messages of a model: 300 repaired" in done.output
+    assert "1 file, 300 messages of a model: 300 repaired" in done.output
     assert names(folder) == ["a.jsonl", "a.jsonl.bak", "b.jsonl", "c.jsonl"]
     for name in ("b", "c"):
         assert (folder / f"{name}.jsonl").read_text() == f"{LONG}\n" * 300

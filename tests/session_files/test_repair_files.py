@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,8 +31,8 @@ from sidecar.session_files import backups, beside, replacing
 from sidecar.session_files.datasets import RowRepair, replaced
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.files import Job, format_of, repair_file
+from sidecar.session_files.layouts import PRESETS
 from sidecar.session_files.replacing import FileChangedError, Replacement
-from sidecar.session_files.tables import PRESETS
 from sidecar.values.absent import ABSENT
 from sidecar.values.json_places import items, locate, offsets
 from sidecar.values.jsontext import loads
@@ -157,7 +158,7 @@ def test_messages_are_found_anywhere() -> None:
         (1, "payload"),
         (2, "messages", 0),
         (3,),
-        (4, "data"),
+        (4,),
     ]
     assert [each.model for each in found] == ["m", None, "outer", None, None]
 
@@ -266,6 +267,9 @@ def test_report(session: Path, tmp_path: Path) -> None:
         {
             "file": str(session),
             "line": 2,
+            "column": session.read_text().splitlines()[1].index("<think>") + 1,
+            "endLine": 2,
+            "endColumn": session.read_text().splitlines()[1].index("Four.") + 1,
             "message": "/message",
             "path": "/content",
             "kind": "reasoning",
@@ -326,7 +330,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     empty.touch()
     latin = tmp_path / "latin.jsonl"
     latin.write_bytes(b'{"role":"assistant","content":"\xe9</think>"}\n')
-    assert run(empty, latin, "--check").exit_code == 0
+    assert run(empty, latin).exit_code == 0
+    told = run(empty, latin, "--check")
+    assert told.exit_code == 2
+    assert "2 files in which no message of a model was recognised" in told.output
     assert "1 not JSON" in run(latin).output
 
 
@@ -641,10 +648,10 @@ def test_database_that_is_not_known(tmp_path: Path) -> None:
     # In a folder it is nobody's session.
     assert run(tmp_path).exit_code == 0
     assert run(tmp_path, "--table", "t", "--column", "y").exit_code == 0
-    assert "1 files" in run(tmp_path, "--table", "t", "--column", "x").output
+    assert "1 file in which" in run(tmp_path, "--table", "t", "--column", "x").output
     path.write_bytes(path.read_bytes()[:50])
     assert run(tmp_path).exit_code == 2
-    assert set(PRESETS) == {"openai-agents", "langchain", "llm", "goose"}
+    assert {"openai-agents", "langchain", "llm", "goose"} <= {*PRESETS}
 
 
 def test_a_row_that_was_changed_meanwhile(
@@ -659,7 +666,7 @@ def test_a_row_that_was_changed_meanwhile(
     real = tables._replace
 
     def replace(database: Any, layout: Any, row: Any, new: str) -> None:
-        other = tables._Row(row.key, row.cell + " ", None, None, None)
+        other = evolve(row, cell=row.cell + " ")
         real(database, layout, row if row.key == 1 else other, new)
 
     monkeypatch.setattr(tables, "_replace", replace)

@@ -1,0 +1,71 @@
+"""How a program packs text into a cell of a database, and packs it again.
+
+Text and JSON are themselves, ``zstd`` is compressed (Zed). What a program packs in a
+way that cannot be packed again exactly as it was is never edited: `CannotEditError`.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LARGEST = 1 << 30
+"""So many bytes a cell may have when it is unpacked."""
+
+
+class CannotEditError(Exception):
+    """Why what is in a cell stays as it is, and was not read."""
+
+
+def unpacked(cell: str | bytes, packing: str | None) -> str:
+    """The text of a cell; ValueError when there is none."""
+    if isinstance(cell, bytes) and packing in _UNPACK:
+        cell = _UNPACK[packing](cell)
+    elif packing in _OPAQUE:
+        raise CannotEditError(f"packed as {packing}")
+    return cell if isinstance(cell, str) else cell.decode("utf-8")
+
+
+def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
+    """A cell with other text, of the type and the packing of ``like``."""
+    if isinstance(like, str):
+        return text
+    data = text.encode("utf-8")
+    return _PACK[packing](data) if packing in _PACK else data
+
+
+def _unpack_zstd(data: bytes) -> bytes:
+    zstd = _zstd()
+    unpacking = zstd.ZstdDecompressor()
+    try:
+        told: bytes = unpacking.decompress(data, _LARGEST)
+    except zstd.ZstdError as error:
+        raise ValueError(str(error)) from None
+    if not unpacking.eof or unpacking.unused_data:
+        raise ValueError("no whole frame, or more than one")
+    return told
+
+
+def _pack_zstd(data: bytes) -> bytes:
+    told: bytes = _zstd().compress(data)
+    return told
+
+
+def _zstd() -> Any:
+    """The standard library's since 3.14, and the same for older ones."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    try:
+        return import_module(name)
+    except ImportError:
+        hint = "zstd: pip install 'stream-sidecar[zstd]' reads it"
+        raise CannotEditError(f"packed as {hint}") from None
+
+
+_UNPACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": _unpack_zstd}
+_PACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": _pack_zstd}
+
+_OPAQUE = frozenset(("msgpack", "pickle"))

@@ -1,0 +1,174 @@
+"""Every store that agents keep: what leaked is found and cut, in the command and in the
+editor, and nothing else is touched."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_stores import STORES, database
+from click.testing import CliRunner, Result
+from rpc_client import RpcClient
+
+from sidecar.cli import main
+
+QUESTION = "What does <think>x</think> mean, and </think>?"
+LEAK, CLEAN = "<think>Hm. é</think>Four is <b>it</b>.", "Four is <b>it</b>."
+
+
+def repair(*arguments: object) -> Result:
+    runner = CliRunner(env={"COLUMNS": "500"})
+    return runner.invoke(main, ["repair", *map(str, arguments)])
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """What is in every file of a store: its bytes, of a database its cells."""
+    files = (each for each in sorted(folder.rglob("*")) if each.is_file())
+    return {
+        str(each.relative_to(folder)): _cells(each) or each.read_bytes()
+        for each in files
+        if ".bak" not in each.name
+    }
+
+
+def _cells(path: Path) -> Any:
+    if not path.read_bytes().startswith(b"SQLite"):
+        return None
+    with closing(sqlite3.connect(path)) as opened:
+        names = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {
+            name: opened.execute(f"SELECT rowid, * FROM {name}").fetchall()
+            for (name,) in names.fetchall()
+        }
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder for a store with a leak, and one for its twin without."""
+    leaking, clean = tmp_path / "leaking", tmp_path / "clean"
+    leaking.mkdir()
+    clean.mkdir()
+    return leaking, clean
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
+    leaking, clean = stores
+    count = STORES[name](leaking, QUESTION, LEAK)
+    assert STORES[name](clean, QUESTION, CLEAN) == count
+    twin = contents(clean)
+
+    found = repair(leaking, "--check")
+    assert found.exit_code == 1, found.output
+    told = f"{count} message{'s' * (count > 1)} of a model"
+    assert f"{told}: {count} to repair" in found.output
+    done = repair(leaking, "--write")
+    assert done.exit_code == 0, done.output
+    assert contents(leaking) == twin
+
+    for folder in (leaking, clean):
+        again = repair(folder, "--check")
+        assert again.exit_code == 0, again.output
+        assert f"{told}: 0 to repair" in again.output
+    repair(clean, "--write")
+    assert contents(clean) == twin
+    assert not [*clean.rglob("*.bak*")]
+
+
+TEXTS = [name for name in STORES if name not in {"zed", "cursor", "crush", "llm"}]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_editor_shows_the_same(name: str, stores: tuple[Path, Path]) -> None:
+    """Its fixes make the twin; a database is none of its documents."""
+    leaking, clean = stores
+    STORES[name](leaking, QUESTION, LEAK)
+    STORES[name](clean, QUESTION, CLEAN)
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        for path in sorted(each for each in leaking.rglob("*") if each.is_file()):
+            if path.suffix in {".db", ".sqlite"}:
+                continue
+            twin = clean / path.relative_to(leaking)
+            assert _fixed(client, path) == twin.read_text()
+            assert _fixed(client, twin) == twin.read_text()
+
+
+def _fixed(client: RpcClient, path: Path) -> str:
+    text = path.read_text()
+    language = path.suffix.removeprefix(".")
+    document = {"uri": path.as_uri(), "languageId": language, "version": 1}
+    client.notify("textDocument/didOpen", {"textDocument": {**document, "text": text}})
+    whole = {
+        "start": {"line": 0, "character": 0},
+        "end": {"line": 10**6, "character": 0},
+    }
+    actions = client.request(
+        "textDocument/codeAction",
+        {
+            "textDocument": {"uri": path.as_uri()},
+            "range": whole,
+            "context": {"diagnostics": [], "only": ["source.fixAll"]},
+        },
+    )
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    edits = [e for each in actions for e in each["edit"]["changes"][path.as_uri()]]
+    for edit in reversed(edits):
+        first, last = (
+            starts[edit["range"][end]["line"]] + edit["range"][end]["character"]
+            for end in ("start", "end")
+        )
+        text = text[:first] + edit["newText"] + text[last:]
+    return text
+
+
+def test_what_cannot_be_written_back_is_told_and_stays(tmp_path: Path) -> None:
+    packed = tmp_path / "checkpoints.sqlite"
+    with database(packed) as db:
+        db.execute("CREATE TABLE checkpoints (type TEXT, checkpoint BLOB)")
+        row = (b"\x81\xa1a" + LEAK.encode(),)
+        db.execute("INSERT INTO checkpoints VALUES ('msgpack', ?)", row)
+    named = tmp_path / "logs.db"
+    with database(named) as db:
+        for table in ("messages", "parts", "turns"):
+            db.execute(f"CREATE TABLE {table} (hash TEXT, content TEXT)")
+            db.execute(f"INSERT INTO {table} VALUES ('b2:00', ?)", (LEAK,))
+    before = contents(tmp_path)
+
+    told = repair(tmp_path, "--check")
+
+    assert told.exit_code == 2, told.output
+    assert "1 not read: packed as msgpack" in told.output
+    assert "1 not read: its rows are named after what is in them" in told.output
+    assert repair(tmp_path, "--write").exit_code == 0
+    assert contents(tmp_path) == before
+
+
+def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
+    """Nobody knows whose it is: it is not touched, and not clean."""
+    folder, _ = stores
+    STORES["opencode"](folder, QUESTION, LEAK)
+    for path in (folder / "storage" / "message").rglob("*.json"):
+        path.unlink()
+    before = contents(folder)
+    assert repair(folder, "--check").exit_code == 2
+    repair(folder, "--write")
+    assert contents(folder) == before
+
+
+def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
+    """Headings are in other texts, too."""
+    path = tmp_path / "README.md"
+    path.write_text(f"#### About\n\n{LEAK}\n")
+    assert "0 messages" in repair(tmp_path).output
+    assert repair(path, "--check").exit_code == 2
+    log = tmp_path / "old.md"
+    log.write_text(f"# aider chat started at x\n\n#### q\n\n{LEAK}\r\n\r\n#### q\n")
+    assert repair(log, "--write").exit_code == 0
+    assert log.read_bytes().decode().endswith(f"#### q\n\n{CLEAN}\r\n\r\n#### q\n")

@@ -1,0 +1,488 @@
+"""Stores of agents, as each keeps its sessions: what was asked, and what a model said.
+
+`STORES` names a function for each: it writes the store into an empty folder, with the
+model's ``answer`` in every place where the agent keeps one and the user's ``question``
+in the others, and gives how many messages of a model there are.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Store = Callable[[Path, str, str], int]
+
+
+def _lines(*documents: Any) -> str:
+    return "".join(json.dumps(each) + "\n" for each in documents)
+
+
+def _claude_code(folder: Path, question: str, answer: str) -> int:
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    said = {
+        "role": "assistant",
+        "model": "claude-x",
+        "content": [thinking, text(answer)],
+    }
+    (folder / "0f3.jsonl").write_text(
+        _lines(
+            {"type": "summary", "summary": "A talk"},
+            {"type": "user", "message": {"role": "user", "content": question}},
+            {"type": "assistant", "uuid": "u", "message": said},
+        )
+    )
+    return 1
+
+
+def text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def _codex(folder: Path, question: str, answer: str) -> int:
+    def item(role: str, kind: str, words: str) -> dict[str, Any]:
+        content = [{"type": kind, "text": words}]
+        return {
+            "type": "response_item",
+            "payload": {"type": "message", "role": role, "content": content},
+        }
+
+    def event(kind: str, words: str) -> dict[str, Any]:
+        return {"type": "event_msg", "payload": {"type": kind, "message": words}}
+
+    (folder / "rollout-1.jsonl").write_text(
+        _lines(
+            {"type": "session_meta", "payload": {"id": "1"}},
+            item("user", "input_text", question),
+            event("user_message", question),
+            event("agent_message", answer),
+            item("assistant", "output_text", answer),
+        )
+    )
+    return 2
+
+
+def _gemini_cli(folder: Path, question: str, answer: str) -> int:
+    messages = [
+        {"id": "1", "type": "user", "content": question},
+        {"id": "2", "type": "gemini", "content": answer, "thoughts": []},
+        {"id": "3", "type": "gemini", "content": [{"text": answer}]},
+    ]
+    session = {"sessionId": "s", "messages": messages}
+    (folder / "session-1.json").write_text(json.dumps(session, indent=2))
+    (folder / "session-2.jsonl").write_text(_lines(*messages))
+    thought = {"text": question, "thought": True}
+    checkpoint = [
+        {"role": "user", "parts": [{"text": question}]},
+        {"role": "model", "parts": [thought, {"text": answer}]},
+    ]
+    (folder / "checkpoint-a.json").write_text(json.dumps(checkpoint))
+    return 5
+
+
+def _qwen_code(folder: Path, question: str, answer: str) -> int:
+    thought = {"text": "Hm.", "thought": True}
+    (folder / "1.jsonl").write_text(
+        _lines(
+            {
+                "type": "user",
+                "message": {"role": "user", "parts": [{"text": question}]},
+            },
+            {
+                "type": "assistant",
+                "message": {"role": "model", "parts": [thought, {"text": answer}]},
+            },
+        )
+    )
+    return 1
+
+
+def _opencode(folder: Path, question: str, answer: str) -> int:
+    def write(name: str, document: Any) -> None:
+        path = folder / "storage" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document, indent=2))
+
+    write("session/p/ses_1", {"id": "ses_1", "projectID": "p", "directory": "/x"})
+    for role, message, words in (
+        ("user", "msg_1", question),
+        ("assistant", "msg_2", answer),
+    ):
+        told = {"id": message, "sessionID": "ses_1", "role": role}
+        write(f"message/ses_1/{message}", told)
+        part = {"id": f"prt_{message}", "messageID": message, "sessionID": "ses_1"}
+        write(f"part/{message}/prt_{message}", {**part, **text(words)})
+        step = {**part, "id": f"stp_{message}", "type": "step-start"}
+        write(f"part/{message}/stp_{message}", step)
+    return 1
+
+
+def _opencode_export(folder: Path, question: str, answer: str) -> int:
+    messages = [
+        {"info": {"id": "1", "role": "user"}, "parts": [text(question)]},
+        {
+            "info": {"id": "2", "role": "assistant"},
+            "parts": [{"type": "step-start"}, text(answer)],
+        },
+    ]
+    export = {"info": {"id": "ses_1"}, "messages": messages}
+    (folder / "export.json").write_text(json.dumps(export))
+    return 1
+
+
+def _opencode_database(folder: Path, question: str, answer: str) -> int:
+    with database(folder / "opencode.db") as db:
+        db.execute("CREATE TABLE message (id TEXT, session_id TEXT, data TEXT)")
+        db.execute(
+            "CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)"
+        )
+        for role, words in (("user", question), ("assistant", answer)):
+            told = json.dumps({"role": role})
+            db.execute("INSERT INTO message VALUES (?, 's', ?)", (role, told))
+            for part in ({"type": "step-start"}, text(words)):
+                row = ("p", role, json.dumps(part))
+                db.execute("INSERT INTO part VALUES (?, ?, 's', ?)", row)
+        db.execute("INSERT INTO message VALUES ('odd', 's', 'no json')")
+        part = json.dumps(text(question))
+        db.execute("INSERT INTO part VALUES ('p', 'odd', 's', ?)", (part,))
+    return 1
+
+
+class database:  # noqa: N801 - used like a function
+    """A new database: its rows are written at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._connection
+
+    def __exit__(self, *_: object) -> None:
+        with closing(self._connection), self._connection:
+            pass
+
+
+def _cline(folder: Path, question: str, answer: str) -> int:
+    api = [
+        {"role": "user", "content": [text(f"<task>{question}</task>")]},
+        {"role": "assistant", "content": [text(answer)]},
+    ]
+    (folder / "api_conversation_history.json").write_text(json.dumps(api))
+    ui = [
+        {"ts": 1, "type": "say", "say": "text", "text": question},
+        {"ts": 2, "type": "say", "say": "user_feedback", "text": question},
+        {"ts": 3, "type": "say", "say": "reasoning", "text": question},
+        {"ts": 4, "type": "say", "say": "text", "text": answer},
+        {"ts": 5, "type": "ask", "ask": "followup", "text": question},
+        {"ts": 6, "type": "say", "say": "completion_result", "text": answer},
+    ]
+    (folder / "ui_messages.json").write_text(json.dumps(ui))
+    return 3
+
+
+def _continue(folder: Path, question: str, answer: str) -> int:
+    history = [
+        {"message": {"role": "user", "content": question}, "contextItems": []},
+        {"message": {"role": "assistant", "content": answer}, "contextItems": []},
+    ]
+    (folder / "1.json").write_text(json.dumps({"sessionId": "1", "history": history}))
+    return 1
+
+
+def _goose(folder: Path, question: str, answer: str) -> int:
+    messages = [("user", [text(question)]), ("assistant", [text(answer)])]
+    (folder / "1.jsonl").write_text(
+        _lines(
+            {"working_dir": "/x", "description": "A talk"},
+            *(
+                {"role": role, "created": 1, "content": parts}
+                for role, parts in messages
+            ),
+        )
+    )
+    with database(folder / "sessions.db") as db:
+        db.execute(
+            "CREATE TABLE messages (session_id TEXT, role TEXT, content_json TEXT)"
+        )
+        for role, parts in messages:
+            row = (role, json.dumps(parts))
+            db.execute("INSERT INTO messages VALUES ('s', ?, ?)", row)
+    return 2
+
+
+def _crush(folder: Path, question: str, answer: str) -> int:
+    with database(folder / "crush.db") as db:
+        db.execute("CREATE TABLE messages (id TEXT, role TEXT, parts TEXT)")
+        thought = {"type": "reasoning", "data": {"thinking": "Hm.", "signature": "s"}}
+        for role, words in (("user", question), ("assistant", answer)):
+            parts = [{"type": "text", "data": {"text": words}}]
+            if role == "assistant":
+                parts = [
+                    thought,
+                    *parts,
+                    {"type": "finish", "data": {"reason": "stop"}},
+                ]
+            row = (role, role, json.dumps(parts))
+            db.execute("INSERT INTO messages VALUES (?, ?, ?)", row)
+    return 1
+
+
+def _zed(folder: Path, question: str, answer: str) -> int:
+    name = "compression.zstd"
+    try:
+        zstd: Any = import_module(name)
+    except ImportError:
+        zstd = import_module("backports.zstd")
+    thought = {"Thinking": {"text": "Hm.", "signature": "s"}}
+    thread = {
+        "title": "A talk",
+        "messages": [
+            {"User": {"id": "1", "content": [{"Text": question}]}},
+            {"Agent": {"content": [thought, {"Text": answer}], "tool_results": {}}},
+        ],
+    }
+    data = json.dumps(thread)
+    with database(folder / "threads.db") as db:
+        db.execute("CREATE TABLE threads (id TEXT, data_type TEXT, data BLOB)")
+        packed = zstd.compress(data.encode())
+        db.execute("INSERT INTO threads VALUES ('1', 'zstd', ?)", (packed,))
+        db.execute("INSERT INTO threads VALUES ('2', 'json', ?)", (data.encode(),))
+    return 2
+
+
+def _vs_code(folder: Path, question: str, answer: str) -> int:
+    response = [
+        {"kind": "thinking", "value": question},
+        {"value": answer, "supportThemeIcons": False},
+        {"kind": "toolInvocationSerialized", "value": question},
+        {"kind": "markdownContent", "content": {"value": " So it is."}},
+    ]
+    request = {"requestId": "r", "message": {"text": question}, "response": response}
+    state = {"version": 3, "requests": [request]}
+    (folder / "1.json").write_text(json.dumps(state))
+    part = {"value": answer}
+    (folder / "2.jsonl").write_text(
+        _lines(
+            {"kind": 0, "v": state},
+            {"kind": 1, "k": ["customTitle"], "v": question},
+            {"kind": 2, "k": ["requests"], "v": [{**request, "requestId": "s"}]},
+            {"kind": 2, "k": ["requests", 1, "response"], "v": [part]},
+            {"kind": 1, "k": ["requests", 1, "message", "text"], "v": question},
+            {"kind": 1, "k": ["requests", 1, "response", 1], "v": part},
+            {"kind": 1, "k": ["requests", 1, "response", 1, "value"], "v": answer},
+        )
+    )
+    return 6
+
+
+def _copilot_cli(folder: Path, question: str, answer: str) -> int:
+    (folder / "events.jsonl").write_text(
+        _lines(
+            {"type": "user.message", "data": {"content": question}},
+            {"type": "assistant.reasoning", "data": {"content": question}},
+            {
+                "type": "assistant.message",
+                "data": {"messageId": "1", "content": answer},
+            },
+        )
+    )
+    return 1
+
+
+def _cursor(folder: Path, question: str, answer: str) -> int:
+    with database(folder / "state.vscdb") as db:
+        db.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB)")
+        for key, document in (
+            ("bubbleId:c:1", {"type": 1, "text": question}),
+            ("bubbleId:c:2", {"type": 2, "text": answer}),
+            ("composerData:c", {"type": 2, "text": question}),
+        ):
+            row = (key, json.dumps(document))
+            db.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", row)
+    return 1
+
+
+def _open_webui(folder: Path, question: str, answer: str) -> int:
+    own = (
+        '<details type="reasoning" done="true" duration="2">\n'
+        f"<summary>Thought</summary>\n> {question}\n</details>\n"
+    )
+    messages = {
+        "1": {"id": "1", "role": "user", "content": question},
+        "2": {"id": "2", "role": "assistant", "content": answer},
+        "3": {"id": "3", "role": "assistant", "content": own + answer},
+    }
+    chat = {"history": {"messages": messages, "currentId": "3"}}
+    (folder / "chat-export.json").write_text(json.dumps([{"id": "c", "chat": chat}]))
+    with database(folder / "webui.db") as db:
+        db.execute("CREATE TABLE chat (id TEXT, title TEXT, chat JSON)")
+        db.execute("INSERT INTO chat VALUES ('c', 'A talk', ?)", (json.dumps(chat),))
+    return 4
+
+
+def _libre_chat(folder: Path, question: str, answer: str) -> int:
+    thought = {"type": "think", "think": question}
+    messages = [
+        {"sender": "User", "isCreatedByUser": True, "text": question},
+        {"sender": "GPT", "isCreatedByUser": False, "text": answer},
+        {
+            "sender": "GPT",
+            "isCreatedByUser": False,
+            "text": "",
+            "content": [
+                thought,
+                text(answer),
+                {"type": "text", "text": {"value": "."}},
+            ],
+        },
+    ]
+    (folder / "talk.json").write_text(json.dumps({"messages": messages}))
+    return 2
+
+
+def _chat_gpt(folder: Path, question: str, answer: str) -> int:
+    def node(role: str, kind: str, words: str) -> dict[str, Any]:
+        content = {"content_type": kind, "parts": [words]}
+        return {"message": {"author": {"role": role}, "content": content}}
+
+    mapping = {
+        "0": {"message": None},
+        "1": node("user", "text", question),
+        "2": node("assistant", "code", question),
+        "3": node("assistant", "text", answer),
+    }
+    export = [{"title": "A talk", "mapping": mapping}]
+    (folder / "conversations.json").write_text(json.dumps(export))
+    return 1
+
+
+def _pydantic_ai(folder: Path, question: str, answer: str) -> int:
+    asked = {"part_kind": "user-prompt", "content": question}
+    thought = {"part_kind": "thinking", "content": "Hm."}
+    said = {"part_kind": "text", "content": answer}
+    messages = [
+        {"kind": "request", "parts": [asked]},
+        {"kind": "response", "parts": [thought, said], "model_name": "m"},
+    ]
+    (folder / "talk.json").write_text(json.dumps(messages))
+    return 1
+
+
+def _lang_messages(question: str, answer: str) -> list[Any]:
+    def dumped(name: str, words: str) -> dict[str, Any]:
+        path = ["langchain", "schema", "messages", name]
+        return {
+            "lc": 1,
+            "type": "constructor",
+            "id": path,
+            "kwargs": {"content": words},
+        }
+
+    return [
+        {"type": "human", "data": {"content": question, "type": "human"}},
+        {"type": "ai", "data": {"content": answer, "type": "ai"}},
+        {"type": "ai", "data": {"content": answer}},
+        dumped("HumanMessage", question),
+        dumped("AIMessage", answer),
+    ]
+
+
+def _lang_chain(folder: Path, question: str, answer: str) -> int:
+    messages = _lang_messages(question, answer)
+    (folder / "talk.json").write_text(json.dumps(messages))
+    with database(folder / "memory.db") as db:
+        db.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+        for message in messages:
+            db.execute(
+                "INSERT INTO message_store VALUES ('s', ?)", (json.dumps(message),)
+            )
+    return 6
+
+
+def _lang_graph(folder: Path, question: str, answer: str) -> int:
+    messages = _lang_messages(question, answer)
+    state = json.dumps({"v": 1, "channel_values": {"messages": messages}}).encode()
+    with database(folder / "checkpoints.sqlite") as db:
+        db.execute(
+            "CREATE TABLE checkpoints (thread_id TEXT, type TEXT, checkpoint BLOB)"
+        )
+        db.execute("INSERT INTO checkpoints VALUES ('t', 'json', ?)", (state,))
+        db.execute("CREATE TABLE writes (thread_id TEXT, type TEXT, value BLOB)")
+        write = json.dumps(messages).encode()
+        db.execute("INSERT INTO writes VALUES ('t', 'json', ?)", (write,))
+    return 6
+
+
+def _ai_sdk(folder: Path, question: str, answer: str) -> int:
+    messages = [
+        {"id": "1", "role": "user", "parts": [text(question)]},
+        {
+            "id": "2",
+            "role": "assistant",
+            "parts": [{"type": "step-start"}, text(answer)],
+        },
+    ]
+    (folder / "chat.json").write_text(json.dumps(messages))
+    return 1
+
+
+def _openai_agents(folder: Path, question: str, answer: str) -> int:
+    with database(folder / "agents.db") as db:
+        db.execute("CREATE TABLE agent_messages (session_id TEXT, message_data TEXT)")
+        for message in (
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": [{"type": "output_text", "text": answer}]},
+        ):
+            row = (json.dumps(message),)
+            db.execute("INSERT INTO agent_messages VALUES ('s', ?)", row)
+    return 1
+
+
+def _llm(folder: Path, question: str, answer: str) -> int:
+    with database(folder / "logs.db") as db:
+        db.execute("CREATE TABLE responses (prompt TEXT, response TEXT)")
+        db.execute("INSERT INTO responses VALUES (?, ?)", (question, answer))
+    return 1
+
+
+def _aider(folder: Path, question: str, answer: str) -> int:
+    (folder / ".aider.chat.history.md").write_text(
+        "\n# aider chat started at 2026-11-01 10:00:00\n\n"
+        f"> Aider v1\n> Added a.py, {question}\n\n"
+        f"#### {question}\n#### And why?\n\n{answer}\n\n"
+        f"> Tokens: 2 sent\n\n#### {question}\n\n{answer}\n"
+    )
+    return 2
+
+
+STORES: dict[str, Store] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini-cli": _gemini_cli,
+    "qwen-code": _qwen_code,
+    "opencode": _opencode,
+    "opencode-export": _opencode_export,
+    "opencode-database": _opencode_database,
+    "cline": _cline,
+    "continue": _continue,
+    "goose": _goose,
+    "crush": _crush,
+    "zed": _zed,
+    "vs-code": _vs_code,
+    "copilot-cli": _copilot_cli,
+    "cursor": _cursor,
+    "open-webui": _open_webui,
+    "libre-chat": _libre_chat,
+    "chatgpt": _chat_gpt,
+    "pydantic-ai": _pydantic_ai,
+    "langchain": _lang_chain,
+    "langgraph": _lang_graph,
+    "ai-sdk": _ai_sdk,
+    "openai-agents": _openai_agents,
+    "llm": _llm,
+    "aider": _aider,
+}
