@@ -11,7 +11,10 @@ NAMES = {
     "default": ["gpt-5.1", "openai/gpt-4o-mini", "grok-4", "some-new-model", ""],
     "gpt-oss": ["openai/gpt-oss-120b", "gpt-oss:20b", "openai/gpt-oss-20b:free"],
     "qwen3": ["Qwen/Qwen3-30B-A3B", "qwen3:8b", "qwen/qwen3-32b", "qwen2.5:7b"],
-    "qwen3-thinking": ["Qwen/Qwen3-235B-A22B-Thinking-2507", "qwq:32b"],
+    "qwen3-thinking": [
+        *("Qwen/Qwen3-235B-A22B-Thinking-2507", "qwq:32b", "qwen3:30b-a3b-thinking"),
+        "qwen/qwen3-vl-8b-thinking",
+    ],
     "qwen3-coder": ["qwen/qwen3-coder:free", "Qwen/Qwen3-Coder-480B-A35B-Instruct"],
     "qwen3.5": ["Qwen/Qwen3.5-397B-A17B", "qwen3.6:35b"],
     "deepseek-r1": [
@@ -25,15 +28,24 @@ NAMES = {
     "minimax-m3": ["minimax-m3"],
     "seed-oss": ["ByteDance-Seed/Seed-OSS-36B-Instruct"],
     "mistral": ["mistralai/Magistral-Small-2509", "devstral:24b", "mistral-large"],
-    "kimi": ["moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-thinking"],
-    "glm": ["zai-org/GLM-4.6", "z-ai/glm-4.5-air:free", "glm-5"],
+    "kimi": ["moonshotai/Kimi-K2-Instruct-0905", "kimi-k2:1t-cloud"],
+    "kimi-thinking": ["moonshotai/Kimi-K2-Thinking", "kimi-k2.5"],
+    "glm": ["zai-org/GLM-4.6", "z-ai/glm-4.5-air:free", "glm-5", "glm-4.7-flash"],
+    "glm-4": ["THUDM/glm-4-9b-chat", "glm4:9b"],
+    "laguna": ["poolside/Laguna-XS.2", "laguna-s"],
+    "hy3": ["tencent/Hy3-preview", "hy4"],
+    "hunyuan": ["tencent/Hunyuan-A13B-Instruct"],
+    "minicpm5": ["openbmb/MiniCPM5-8B"],
+    "reka-edge": ["RekaAI/reka-edge-2603"],
+    "bielik": ["speakleash/Bielik-11B-v3.0-Instruct"],
     "cohere": ["CohereLabs/command-a-reasoning-08-2025", "command-r7b-12-2024"],
     "command-r": ["command-r-plus"],
     "apertus": ["swiss-ai/Apertus-70B-Instruct-2509"],
     "apriel": ["ServiceNow-AI/Apriel-1.5-15b-Thinker"],
     "nemotron": ["nvidia/nemotron-nano-9b-v2:free"],
     "nemotron-3": ["nvidia/Nemotron-3-Nano-30B-A3B"],
-    "gemma": ["google/gemma-4-31b-it", "gemma3:12b"],
+    "gemma4": ["google/gemma-4-31b-it", "gemma4:e4b"],
+    "gemma": ["gemma3:12b", "google/gemma-3n-e4b-it"],
     "functiongemma": ["google/functiongemma-270m-it"],
     "gemini": ["google/gemini-2.5-pro", "gemini-3-flash-preview"],
     "granite": ["ibm-granite/granite-3.3-8b-instruct", "granite4:small-h"],
@@ -49,6 +61,29 @@ NAMES = {
 def test_names(profile: str) -> None:
     wrong = {n: profile_of(n, None).name for n in NAMES[profile]}
     assert {name: got for name, got in wrong.items() if got != profile} == {}
+
+
+OPENED = [
+    *("zai-org/GLM-4.5", "glm-5.3", "z-ai/glm-4.7-flash", "poolside/laguna-s"),
+    *("tencent/Hy3-preview", "MiniMax-M2.7", "minimax-m3", "MiniCPM5-1B"),
+    *("deepseek-v3.1:671b", "deepseek/deepseek-v3.2-exp", "DeepSeek-V4.1"),
+    *("kimi-k2-thinking", "google/gemma-4-26b-a4b-it", "qwen3.5:9b"),
+    *("Qwen/Qwen3-Next-80B-A3B-Thinking", "reka-edge", "Bielik-11B-v3.0"),
+    *("nvidia/Nemotron-3-Nano-30B-A3B", "stepfun-ai/Step-3.5-Flash", "deepseek-r1:14b"),
+    *("DeepSeek-R1-Distill-Llama-8B", "Seed-OSS-36B", "command-a-reasoning-08-2025"),
+]
+"""Models whose chat template opens the reasoning, always or where a setting says so."""
+
+NOT_OPENED = [
+    *("", "gpt-oss:20b", "qwen3:8b", "qwen3-coder", "deepseek-chat", "magistral-small"),
+    *("kimi-k2", "glm-4-9b-chat", "gemma3:12b", "gemini-2.5-pro", "claude-opus-4.5"),
+    *("granite4", "hunyuan-a13b", "mimo-v2.5", "llama3.1:8b"),
+]
+
+
+def test_which_templates_open_reasoning() -> None:
+    assert [name for name in OPENED if not profile_of(name, None).starts_open] == []
+    assert [name for name in NOT_OPENED if profile_of(name, None).starts_open] == []
 
 
 def test_the_provider_is_asked_second() -> None:

@@ -33,7 +33,6 @@ OPEN: dict[str, frozenset[str]] = {
         {
             "keep-120",
             "keep-127",
-            "think-111",
             "think-144",
             "think-145",
             "think-148",
