@@ -36,8 +36,6 @@ OPEN: dict[str, frozenset[str]] = {
             "think-144",
             "think-145",
             "think-148",
-            "think-155",
-            "think-157",
             "think-168",
             "glm-103",
             "glm-107",

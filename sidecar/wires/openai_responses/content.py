@@ -116,6 +116,8 @@ class Content:
         for name in ("summary", "content"):
             for part in self.wire.objects(body, name):
                 channel = PARTS.get(type_of(part))
+                if channel is TEXT and item.family == "reasoning":
+                    channel = RAW  # a gateway's name for it (mudler/LocalAI#9658)
                 if channel is None:
                     self.wire.ignored(name, part)
                     continue
@@ -182,10 +184,8 @@ class Content:
         self._refusal.append(text)
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
-        is_second = any(
-            item.told[name].length for name in item.told if name != channel.name
-        )
-        field = _FIELDS[is_second]
+        first = next(name for name in item.told if item.told[name].length)
+        field = _FIELDS[channel.name != first]
         for number, thought in enumerate(text.split(_BORDER)):
             if number:
                 self.wire.parts.append(BlockEndPart(block=item.key))

@@ -171,6 +171,14 @@ class Items:
             found = self._all[-1]
         return found if found is not None and found.family == family else None
 
+    def thinking(self, value: JsonObject) -> OutputItem | None:
+        """The reasoning item whose text an event names as a message's: it gives the id
+        of one that was told and is not done."""
+        item, id = self.find(value, "reasoning"), value.get("item_id")
+        if item is None or item.done or not id:
+            return None
+        return item if item.body.get("id") == id else None
+
     def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
         """The item that ``response.output_item.done`` is about, if it is known.
 

@@ -191,6 +191,9 @@ class OpenAIResponsesWire(DocumentWire):
             channel = PARTS.get(type_of(part), TEXT)
             type = "message" if channel in (TEXT, REFUSAL) else "reasoning"
         item = self._items.find(value, family_of(type))
+        if item is None and channel is TEXT:
+            item = self._items.thinking(value)
+            channel = TEXT if item is None else RAW
         if item is not None and item.done:
             if event.again:
                 return
