@@ -5,6 +5,7 @@
 // later. An error that the sidecar answered with is a `RefusedError`, with its code.
 
 import type { ErrorData, ResponseError } from "./protocol.js";
+import type { FoundPython, Problem, PythonProblem } from "./python.js";
 
 export interface ErrorOptions {
   readonly cause?: unknown;
@@ -46,10 +47,16 @@ export interface Attempt {
 /** The sidecar cannot be started, or has crashed too often to be started again now. */
 export class SidecarUnavailable extends SidecarError {
   readonly attempts: readonly Attempt[];
+  /** What is wrong with the Pythons that were tried; undefined: something else is. */
+  readonly problem: PythonProblem | undefined;
+  /** The Python that is too old, or that has no sidecar. */
+  readonly python: FoundPython | undefined;
 
-  constructor(message: string, attempts: readonly Attempt[], cause?: unknown) {
+  constructor(message: string, attempts: readonly Attempt[], cause?: unknown, problem?: Problem) {
     super("sidecar-unavailable", message, { cause, retryable: true });
     this.attempts = attempts;
+    this.problem = problem?.kind;
+    this.python = problem?.python;
   }
 }
 

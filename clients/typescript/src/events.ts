@@ -20,6 +20,12 @@ export interface ClosedStream extends Omit<CloseResult, "events"> {
   events: StreamEvent[];
 }
 
+/** What a push gives: the events that are certain now, and with `emit` the documents of them. */
+export interface Pushed {
+  readonly events: StreamEvent[];
+  readonly chunks?: readonly Record<string, unknown>[];
+}
+
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 /** The events of an answer, those of unknown types wrapped. */

@@ -1,8 +1,8 @@
 export * from "./errors.js";
 export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
-export type { RpcConnection } from "./link.js";
-export type { ClientOptions, ReadText, SidecarOptions } from "./options.js";
+export type { RpcConnection, ServerInfo } from "./link.js";
+export type { ClientOptions, ReadText, SidecarOptions, SidecarState } from "./options.js";
 export * from "./protocol.js";
 export type { Source } from "./read-ahead.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
-export type { CloseOptions, SidecarStream } from "./stream.js";
+export type { CloseOptions, Patience, SidecarStream } from "./stream.js";

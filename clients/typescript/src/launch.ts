@@ -4,12 +4,13 @@
 
 import { ConnectionLost, RefusedError, UnsupportedProtocol, type RequestTimeout } from "./errors.js";
 import { FrameReader } from "./frames.js";
-import { Link } from "./link.js";
+import { Link, type ServerInfo } from "./link.js";
 import { MessageConnection } from "./message-connection.js";
 import { SidecarProcess, type ProcessEnding, type ProcessOptions } from "./process.js";
 import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "./protocol.js";
 
 export interface LaunchOptions extends ProcessOptions, ConnectionOptions {
+  readonly logLevel?: string | undefined;
   readonly startTimeoutMs: number;
   readonly shutdownTimeoutMs: number;
 }
@@ -57,12 +58,15 @@ export class ProcessLink extends Link {
 
 /** Starts `command`; rejects with ConnectionLost, RequestTimeout or UnsupportedProtocol. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<ProcessLink> {
-  const process = new SidecarProcess(command, options);
+  const logging = options.logLevel === undefined ? [] : ["--log-level", options.logLevel];
+  const process = new SidecarProcess([...command, ...logging], options);
   const connection = new MessageConnection((frame) => process.write(frame));
   const link = new ProcessLink(process, connection, options.shutdownTimeoutMs);
   watch(link, process, connection);
   try {
-    link.capabilities = await shakeHands(link, options);
+    const answer = await shakeHands(link, options);
+    link.capabilities = capabilitiesOf(answer);
+    link.serverInfo = serverInfoOf(answer);
     await connection.sendNotification("initialized", {});
     return link;
   } catch (error) {
@@ -96,8 +100,8 @@ function epitaph({ exitCode, signal, cause, stderr }: ProcessEnding): string {
   return `the sidecar ended ${how}${last ? `: ${last}` : ""}`;
 }
 
-/** Gives what the sidecar can do, if it is one and speaks this version. */
-async function shakeHands(link: Link, options: LaunchOptions): Promise<Capabilities> {
+/** Gives what `initialize` is answered with. */
+async function shakeHands(link: Link, options: LaunchOptions): Promise<unknown> {
   const { policy, limits, startTimeoutMs } = options;
   const ours = { protocolVersion: PROTOCOL_VERSION, ...(policy && { policy }), ...(limits && { limits }) };
   const params = {
@@ -107,11 +111,16 @@ async function shakeHands(link: Link, options: LaunchOptions): Promise<Capabilit
     initializationOptions: { streamSidecar: ours },
   };
   try {
-    return capabilitiesOf(await link.request("initialize", params, { timeoutMs: startTimeoutMs }));
+    return await link.request("initialize", params, { timeoutMs: startTimeoutMs });
   } catch (error) {
     if (!(error instanceof RefusedError) || error.kind !== "unsupported-version") throw error;
     throw new UnsupportedProtocol(error.message, (error.data["supported"] as number[] | undefined) ?? []);
   }
+}
+
+/** Name and version of what answered. */
+export function serverInfoOf(initializeResult: unknown): ServerInfo | undefined {
+  return (initializeResult as { serverInfo?: ServerInfo } | null)?.serverInfo;
 }
 
 /** Our part of what `initialize` gave; throws UnsupportedProtocol. */

@@ -23,6 +23,11 @@ export interface RequestOptions {
 export type Params<M extends string> = M extends keyof Methods ? Methods[M]["params"] : object;
 export type Result<M extends string> = M extends keyof Methods ? Methods[M]["result"] : unknown;
 
+export interface ServerInfo {
+  readonly name: string;
+  readonly version?: string;
+}
+
 type Settle = (error: Error) => void;
 
 export class Link {
@@ -36,6 +41,7 @@ export class Link {
   constructor(
     connection: RpcConnection,
     public capabilities?: Capabilities | undefined,
+    public serverInfo?: ServerInfo | undefined,
   ) {
     this.#connection = connection;
   }

@@ -7,6 +7,9 @@ import type { LimitsPatch, OpenParams, PolicyPatch } from "./protocol.js";
 /** The visible text of a chunk, for when there is no sidecar to find it. */
 export type ReadText = (chunk: unknown, params: OpenParams) => string;
 
+/** What the sidecar is doing; `lost`: it cannot be had, or was shut down. */
+export type SidecarState = "idle" | "starting" | "running" | "restarting" | "lost";
+
 export interface ClientOptions {
   /** Bounds the wait for an answer. 10,000. */
   requestTimeoutMs?: number;
@@ -24,6 +27,8 @@ export interface ClientOptions {
   readAhead?: { maxChunks?: number; maxBytes?: number };
   /** Called whenever the connection is lost, for the host's log. */
   onLost?: (error: ConnectionLost) => void;
+  /** Called with each new state of the sidecar. */
+  onState?: (state: SidecarState) => void;
 }
 
 export interface SidecarOptions extends ClientOptions {
@@ -34,8 +39,14 @@ export interface SidecarOptions extends ClientOptions {
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;
   cwd?: string;
-  /** Added to the environment of this process. */
+  /** Added to what the sidecar has of the environment of this process. */
   env?: Readonly<Record<string, string>>;
+  /** The names of the variables that the sidecar has of this process's environment. All. */
+  inheritEnv?: readonly string[];
+  /** What the sidecar logs to standard error. "warning". */
+  logLevel?: "error" | "warning" | "info" | "debug";
+  /** Called with what the sidecar writes to standard error, as it comes. */
+  onStderr?: (text: string) => void;
   /** Defaults for every stream (protocol.md, "Policy"). */
   policy?: PolicyPatch;
   /** protocol.md, "Limits". */
@@ -65,6 +76,7 @@ export function settled(options: ClientOptions) {
     replay: { maxStreamBytes: 16 * MiB, maxBytes: 128 * MiB, ...options.replay },
     readAhead: { maxChunks: 64, maxBytes: MiB, ...options.readAhead },
     onLost: options.onLost ?? (() => {}),
+    onState: options.onState ?? (() => {}),
   };
 }
 

@@ -3,7 +3,7 @@
 
 import type { Chunk } from "./chunks.js";
 import type { SidecarUnavailable } from "./errors.js";
-import type { ClosedStream, StreamEvent } from "./events.js";
+import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import type { ReadText } from "./options.js";
 import type { CloseParams, Finish, Message, OpenParams, SnapshotResult, Stats } from "./protocol.js";
 import type { StreamCore } from "./remote-stream.js";
@@ -34,7 +34,7 @@ export class PassThroughStream implements StreamCore {
     this.#error = error;
   }
 
-  async push(chunks: readonly Chunk[]): Promise<StreamEvent[]> {
+  async push(chunks: readonly Chunk[]): Promise<Pushed> {
     const events = this.#stats.events === 0 ? [this.#warning()] : [];
     this.#stats.pushes += 1;
     for (const { value } of chunks) {
@@ -44,7 +44,7 @@ export class PassThroughStream implements StreamCore {
       this.#text += text;
       if (text !== "") events.push({ type: "text-delta", seq: this.#next(), block: 0, text });
     }
-    return events;
+    return { events };
   }
 
   async snapshot(): Promise<SnapshotResult> {

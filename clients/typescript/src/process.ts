@@ -7,7 +7,7 @@ import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Ending } from "./errors.js";
-import { StderrTail } from "./stderr-tail.js";
+import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
 /** So long the pipes of a process that has ended are read, when they do not end. */
 const PIPES_MS = 1_000;
@@ -15,6 +15,9 @@ const PIPES_MS = 1_000;
 export interface ProcessOptions {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The variables that it has of ours; undefined: all. */
+  readonly inheritEnv?: readonly string[] | undefined;
+  readonly onStderr?: ((text: string) => void) | undefined;
 }
 
 /** How a process ended; `cause`: it could not even be started. */
@@ -29,18 +32,18 @@ export class SidecarProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #isGone = false;
 
-  constructor(command: readonly string[], { cwd, env }: ProcessOptions = {}) {
+  constructor(command: readonly string[], { cwd, env, inheritEnv, onStderr }: ProcessOptions = {}) {
     const [file = "", ...args] = command;
     this.#child = spawn(file, args, {
       cwd,
-      env: { ...process.env, ...env },
+      env: { ...inherited(inheritEnv), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
       windowsHide: true,
     });
     this.stdin = this.#child.stdin;
     this.stdout = this.#child.stdout;
-    this.stderr = new StderrTail(this.#child.stderr);
+    this.stderr = new StderrTail(this.#child.stderr, STDERR_BYTES, onStderr);
     for (const pipe of [this.stdin, this.stdout]) pipe.on("error", () => {}); // broken: the end of the process tells
     for (const handle of [this.#child, ...this.#child.stdio]) (handle as Partial<Socket>).unref?.();
     this.ended = this.#watch();
@@ -104,6 +107,11 @@ export class SidecarProcess {
   #killTree(): void {
     spawnSync("taskkill", ["/pid", String(this.pid), "/T", "/F"], { windowsHide: true });
   }
+}
+
+function inherited(names: readonly string[] | undefined): NodeJS.ProcessEnv {
+  if (!names) return process.env;
+  return Object.fromEntries(names.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])));
 }
 
 /** A host that ends without `shutdown` leaves nothing behind. */

@@ -5,7 +5,7 @@
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
-import { eventsOf, type ClosedStream, type StreamEvent } from "./events.js";
+import { eventsOf, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
 import type { Link, Params, Result } from "./link.js";
 import type { Settings } from "./options.js";
 import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "./protocol.js";
@@ -14,7 +14,7 @@ import type { Supervisor } from "./supervisor.js";
 
 /** What a stream needs to be one, with a sidecar or without. */
 export interface StreamCore {
-  push(chunks: readonly Chunk[]): Promise<StreamEvent[]>;
+  push(chunks: readonly Chunk[]): Promise<Pushed>;
   snapshot(): Promise<SnapshotResult>;
   close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream>;
   /** Nothing will be asked of it any more. */
@@ -56,13 +56,14 @@ export class RemoteStream implements StreamCore {
     }
   }
 
-  async push(chunks: readonly Chunk[]): Promise<StreamEvent[]> {
+  async push(chunks: readonly Chunk[]): Promise<Pushed> {
     const [first] = chunks;
     const what = chunks.length === 1 && first ? { chunk: first.value } : { chunks: chunks.map(({ value }) => value) };
     const answer = await this.#ask("stream/push", what);
     this.#pushes += 1;
     this.#log.add(chunks);
-    return this.#delivered(answer);
+    const { chunks: emitted } = answer;
+    return { events: this.#delivered(answer), ...(emitted && { chunks: emitted }) };
   }
 
   async snapshot(): Promise<SnapshotResult> {

@@ -5,9 +5,16 @@ import { randomUUID } from "node:crypto";
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./events.js";
 import { Gate } from "./gate.js";
-import { Link, type Params, type Result, type RpcConnection } from "./link.js";
-import { capabilitiesOf, ProcessLink } from "./launch.js";
-import { settled, type ClientOptions, type ReadText, type Settings, type SidecarOptions } from "./options.js";
+import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./link.js";
+import { capabilitiesOf, ProcessLink, serverInfoOf } from "./launch.js";
+import {
+  settled,
+  type ClientOptions,
+  type ReadText,
+  type Settings,
+  type SidecarOptions,
+  type SidecarState,
+} from "./options.js";
 import { PassThroughStream } from "./pass-through.js";
 import type {
   Capabilities,
@@ -59,8 +66,8 @@ export class Sidecar implements AsyncDisposable {
 
   private constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
     this.#settings = settled(options);
-    const { maxConcurrentRequests, maxQueuedRequests, restarts, replay, onLost } = this.#settings;
-    this.#supervisor = new Supervisor(connect, new Restarts(restarts), onLost);
+    const { maxConcurrentRequests, maxQueuedRequests, restarts, replay } = this.#settings;
+    this.#supervisor = new Supervisor(connect, new Restarts(restarts), this.#settings);
     this.#gate = new Gate(maxConcurrentRequests, maxQueuedRequests);
     this.#budget = new Budget(replay.maxBytes);
     this.#passThrough = passThrough;
@@ -91,12 +98,27 @@ export class Sidecar implements AsyncDisposable {
   static fromConnection(connection: RpcConnection, options: SharedOptions = {}): Sidecar {
     const { initializeResult, ...settings } = options;
     const known = initializeResult === undefined ? undefined : capabilitiesOf(initializeResult);
-    return new Sidecar(async () => new Link(connection, known), settings);
+    return new Sidecar(async () => new Link(connection, known, serverInfoOf(initializeResult)), settings);
   }
 
   /** Starts the sidecar unless it runs; gives what it can do (unknown on a shared connection). */
   async start(): Promise<Capabilities | undefined> {
     return (await this.#supervisor.link()).capabilities;
+  }
+
+  /** What the sidecar is doing; `onState` tells each change. */
+  get state(): SidecarState {
+    return this.#supervisor.state;
+  }
+
+  /** Name and version of the sidecar that runs; undefined: none, or not known. */
+  get serverInfo(): ServerInfo | undefined {
+    return this.#supervisor.current?.serverInfo;
+  }
+
+  /** Ends the process and starts another; open streams go on in it. */
+  async restart(): Promise<void> {
+    await this.#supervisor.restart();
   }
 
   /** The process that runs now; undefined: none, or not ours. */

@@ -5,6 +5,7 @@ import { launch, type LaunchOptions } from "./launch.js";
 import type { Link } from "./link.js";
 import { candidates } from "./locate.js";
 import type { SidecarOptions } from "./options.js";
+import { pythonProblem, type Problem } from "./python.js";
 
 /** Starts a sidecar each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function starter(options: SidecarOptions): () => Promise<Link> {
@@ -26,14 +27,16 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
         attempts.push({ command, error: error as Error });
       }
     }
-    throw new SidecarUnavailable(described(attempts), attempts, attempts.at(-1)?.error);
+    const problem = known ? undefined : await pythonProblem(attempts);
+    throw new SidecarUnavailable(described(attempts, problem), attempts, attempts.at(-1)?.error, problem);
   };
 }
 
-function described(attempts: readonly Attempt[]): string {
+function described(attempts: readonly Attempt[], problem: Problem | undefined): string {
+  const wayOut = problem ? `. ${problem.message}` : "";
   if (attempts.length === 0) {
-    return "stream-sidecar was not found: it is not on PATH, and STREAM_SIDECAR and the option command do not name it";
+    return `stream-sidecar was not found: it is not on PATH, and STREAM_SIDECAR and the option command do not name it${wayOut}`;
   }
   const tried = attempts.map(({ command, error }) => `${command.join(" ")}: ${error.message}`);
-  return `stream-sidecar cannot be started (${tried.join("; ")})`;
+  return `stream-sidecar cannot be started (${tried.join("; ")})${wayOut}`;
 }

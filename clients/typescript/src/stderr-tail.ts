@@ -9,11 +9,15 @@ export class StderrTail {
   #pieces: Buffer[] = [];
   #size = 0;
 
+  /** `tell` gets what comes, decoded, as it comes. */
   constructor(
     stream: Readable,
     readonly limit = STDERR_BYTES,
+    tell?: (text: string) => void,
   ) {
     stream.on("data", (data: Buffer) => this.#add(data));
+    const decoder = new TextDecoder();
+    if (tell) stream.on("data", (data: Buffer) => tell(decoder.decode(data, { stream: true })));
     stream.on("error", () => {}); // its end is told by the end of the process
   }
 

@@ -1,8 +1,8 @@
 // A response of a model on its way through the sidecar: the class that hosts hold.
 
 import { ChunkReader, type Chunk } from "./chunks.js";
-import { QueueFull, RefusedError, StreamClosed } from "./errors.js";
-import type { ClosedStream, StreamEvent } from "./events.js";
+import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.js";
+import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import type { Gate } from "./gate.js";
 import type { Settings } from "./options.js";
 import type { CloseParams, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
@@ -10,6 +10,12 @@ import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
 
 export type CloseOptions = Omit<CloseParams, "streamId">;
+
+/** How long a host waits for an answer of a stream: until the signal aborts, or so long. */
+export interface Patience {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
 
 export interface StreamParts {
   readonly core: StreamCore;
@@ -63,32 +69,42 @@ export class SidecarStream implements AsyncDisposable {
    * body (a string, or bytes: decoded as UTF-8, sent as base64 where `encoding` says so)
    * or a decoded document.
    */
-  async push(chunk: unknown): Promise<StreamEvent[]> {
-    return this.#push([this.#reader.read(chunk)]);
+  async push(chunk: unknown, patience: Patience = {}): Promise<StreamEvent[]> {
+    return (await this.#push([this.#reader.read(chunk)], patience)).events;
   }
 
   /** Pushes several chunks at once; gives what pushing them one by one would. */
-  async pushAll(chunks: Iterable<unknown>): Promise<StreamEvent[]> {
-    return this.#push([...chunks].map((chunk) => this.#reader.read(chunk)));
+  async pushAll(chunks: Iterable<unknown>, patience: Patience = {}): Promise<StreamEvent[]> {
+    return (
+      await this.#push(
+        [...chunks].map((chunk) => this.#reader.read(chunk)),
+        patience,
+      )
+    ).events;
   }
 
   /** The message so far. Changes nothing. */
-  async snapshot(): Promise<SnapshotResult> {
+  async snapshot(patience: Patience = {}): Promise<SnapshotResult> {
     this.#assertOpen();
-    return this.#inTurn(() => this.#core.snapshot());
+    return waitFor(
+      this.#inTurn(() => this.#core.snapshot()),
+      "stream/snapshot",
+      patience,
+    );
   }
 
   /** Ends the stream: the last events, and the whole message. Later calls give the same. */
-  close(options: CloseOptions = {}): Promise<ClosedStream> {
+  close(options: CloseOptions = {}, patience: Patience = {}): Promise<ClosedStream> {
     this.#signal?.removeEventListener("abort", this.#abort);
     this.#closed ??= this.#inTurn(async () => {
       const rest = this.#reader.end();
-      const events = rest ? await this.#core.push([rest]) : [];
+      const last: Pushed = rest ? await this.#core.push([rest]) : { events: [] };
       const closed = await this.#core.close(options);
       this.#core.forget();
-      return { ...closed, events: [...events, ...closed.events] };
+      const chunks = closed.chunks && { chunks: [...(last.chunks ?? []), ...closed.chunks] };
+      return { ...closed, events: [...last.events, ...closed.events], ...chunks };
     });
-    return this.#closed;
+    return waitFor(this.#closed, "stream/close", patience);
   }
 
   /**
@@ -97,7 +113,19 @@ export class SidecarStream implements AsyncDisposable {
    * `readAhead`, so that a consumer that stops stops the source. A source that throws
    * ends the stream with an `error` event; the error is thrown behind the last event.
    */
-  async *pipe(source: Source): AsyncGenerator<StreamEvent, ClosedStream, void> {
+  pipe(source: Source): AsyncGenerator<StreamEvent, ClosedStream, void> {
+    return this.#pipe(source, ({ events }) => events);
+  }
+
+  /**
+   * The same, of a stream that was opened with `emit`: gives the documents of the clean
+   * stream (protocol.md, "The way through").
+   */
+  pipeChunks(source: Source): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
+    return this.#pipe(source, ({ chunks = [] }) => chunks);
+  }
+
+  async *#pipe<T>(source: Source, pick: (pushed: Pushed) => Iterable<T>): AsyncGenerator<T, ClosedStream, void> {
     this.#assertOpen();
     const ahead = new ReadAhead(source, (chunk) => this.#reader.read(chunk), this.#settings.readAhead);
     let failure: { readonly error: unknown } | undefined;
@@ -109,10 +137,10 @@ export class SidecarStream implements AsyncDisposable {
           return undefined;
         });
         if (!chunks) break;
-        yield* await this.#push(chunks);
+        yield* pick(await this.#push(chunks));
       }
       const closed = await this.close(failure ? { reason: "error", error: { body: bodyOf(failure.error) } } : {});
-      yield* closed.events;
+      yield* pick(closed);
       if (failure) throw failure.error;
       return closed;
     } finally {
@@ -125,10 +153,11 @@ export class SidecarStream implements AsyncDisposable {
     await this.close({ reason: "cancelled" }).catch(() => {});
   }
 
-  async #push(chunks: readonly Chunk[]): Promise<StreamEvent[]> {
+  async #push(chunks: readonly Chunk[], patience: Patience = {}): Promise<Pushed> {
     this.#assertOpen();
-    if (chunks.length === 0) return [];
-    return this.#unlessAborted(this.#inTurn(() => this.#core.push(chunks)));
+    if (chunks.length === 0) return { events: [] };
+    const pushed = this.#inTurn(() => this.#core.push(chunks));
+    return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
   }
 
   /** After all calls before this one; what fails for good fails all that follow. */
@@ -179,6 +208,20 @@ export class SidecarStream implements AsyncDisposable {
       work.then(resolve, reject).finally(settled);
     });
   }
+}
+
+/** Waits no longer than the host wants to; the work itself goes on, and is applied whole. */
+async function waitFor<T>(work: Promise<T>, method: string, { signal, timeoutMs }: Patience): Promise<T> {
+  if (!signal && timeoutMs === undefined) return work;
+  work.catch(() => {}); // somebody else's when the wait is over
+  const waits = [...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
+  const over = AbortSignal.any(waits);
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal?.aborted ? signal.reason : new RequestTimeout(method, timeoutMs ?? 0));
+    if (over.aborted) return stop();
+    over.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => over.removeEventListener("abort", stop));
+  });
 }
 
 /** A transport's error in a shape whose code the sidecar reads (ECONNRESET ...). */

@@ -3,8 +3,9 @@
 // host learns at once that there is no sidecar; what has worked once is tried until the
 // restarts are used up, because a process may also be killed while it starts.
 
-import { SidecarClosed, SidecarUnavailable, UnsupportedProtocol, type ConnectionLost } from "./errors.js";
+import { ConnectionLost, SidecarClosed, SidecarUnavailable, UnsupportedProtocol } from "./errors.js";
 import type { Link } from "./link.js";
+import type { Settings, SidecarState } from "./options.js";
 import type { Restarts } from "./restarts.js";
 
 export type Connect = () => Promise<Link>;
@@ -13,16 +14,23 @@ export class Supervisor {
   readonly #connect: Connect;
   readonly #restarts: Restarts;
   readonly #onLost: (loss: ConnectionLost) => void;
+  readonly #onState: (state: SidecarState) => void;
+  #state: SidecarState = "idle";
   #link: Link | undefined;
   #making: Promise<Link> | undefined;
   #hasWorked = false;
   #lastError: unknown;
   #isClosed = false;
 
-  constructor(connect: Connect, restarts: Restarts, onLost: (loss: ConnectionLost) => void) {
+  constructor(connect: Connect, restarts: Restarts, { onLost, onState }: Pick<Settings, "onLost" | "onState">) {
     this.#connect = connect;
     this.#restarts = restarts;
     this.#onLost = onLost;
+    this.#onState = onState;
+  }
+
+  get state(): SidecarState {
+    return this.#state;
   }
 
   /** The link as it is now, if there is one. */
@@ -43,9 +51,36 @@ export class Supervisor {
     this.#isClosed = true;
     await this.#making?.catch(() => {});
     await this.current?.end();
+    this.#enter("lost");
+  }
+
+  /** Ends the link and makes another, which open streams go on in; costs no restart. */
+  async restart(): Promise<Link> {
+    await this.#making?.catch(() => {});
+    const old = this.current;
+    this.#link = undefined;
+    old?.lose(new ConnectionLost("the host restarts the sidecar"));
+    await old?.end();
+    return this.link();
+  }
+
+  #enter(state: SidecarState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#onState(state);
   }
 
   async #make(): Promise<Link> {
+    this.#enter(this.#hasWorked ? "restarting" : "starting");
+    try {
+      return await this.#try();
+    } catch (error) {
+      this.#enter("lost");
+      throw error;
+    }
+  }
+
+  async #try(): Promise<Link> {
     for (;;) {
       if (!(await this.#restarts.ready())) throw this.#givenUp();
       if (this.#isClosed) throw new SidecarClosed();
@@ -62,8 +97,10 @@ export class Supervisor {
   #supervised(link: Link): Link {
     this.#link = link;
     this.#hasWorked = true;
+    this.#enter("running");
     link.onLost((loss) => {
-      if (this.#isClosed) return;
+      if (this.#isClosed || this.#link !== link) return;
+      this.#enter("restarting");
       this.#lastError = loss;
       this.#restarts.failed();
       this.#onLost(loss);
