@@ -1,6 +1,7 @@
-"""Methods that need no stream: what a call is, and what a failed response says.
+"""Methods that need no stream: what a call is, what a failed response says, and how a
+message goes back.
 
-Both ask the tables that streams ask, so that a host can treat calls and errors that it
+All ask the tables that streams ask, so that a host can treat calls and errors that it
 got elsewhere (stored messages, other protocols, failed HTTP requests) alike.
 """
 
@@ -8,12 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.protocol.params import ClassifyResult, NormalizeErrorResult
+from sidecar.protocol.params import (
+    ClassifyResult,
+    NormalizeErrorResult,
+    RenderResult,
+)
 from sidecar.provider_errors.normalize import normalize_error
 from sidecar.tools.classify import CallContext, classify, from_item
+from sidecar.wires.render import render
 
 if TYPE_CHECKING:
-    from sidecar.protocol.params import ClassifyParams, NormalizeErrorParams
+    from sidecar.protocol.params import (
+        ClassifyParams,
+        NormalizeErrorParams,
+        RenderParams,
+    )
     from sidecar.protocol.sessions import Sessions
 
 
@@ -24,6 +34,20 @@ def classify_calls(_: Sessions, params: ClassifyParams) -> ClassifyResult:
     context = CallContext(None if params.tools is None else tools, wire)
     calls = [from_item(item, number) for number, item in enumerate(params.calls, 1)]
     return ClassifyResult([classify(call, context) for call in calls])
+
+
+def render_message(_: Sessions, params: RenderParams) -> RenderResult:
+    """``message/render``: the turn as the next request must carry it."""
+    messages, lost = render(
+        params.message,
+        params.wire,
+        provider=params.provider,
+        model=params.model,
+        results=params.results,
+        claims=params.claims == "include",
+        reasoning=params.reasoning,
+    )
+    return RenderResult(messages, lost)
 
 
 def normalize_http_error(

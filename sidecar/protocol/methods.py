@@ -33,7 +33,11 @@ from sidecar.protocol.converter import (
     structure,
     unstructure,
 )
-from sidecar.protocol.lookups import classify_calls, normalize_http_error
+from sidecar.protocol.lookups import (
+    classify_calls,
+    normalize_http_error,
+    render_message,
+)
 from sidecar.protocol.params import (
     ClassifyParams,
     CloseParams,
@@ -46,11 +50,12 @@ from sidecar.protocol.params import (
     PolicyPatch,
     PushParams,
     PushResult,
+    RenderParams,
     SnapshotParams,
 )
 from sidecar.protocol.sessions import Sessions
 from sidecar.values.absent import ABSENT
-from sidecar.wires import WIRES, WRITERS
+from sidecar.wires import REQUESTS, WIRES, WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -117,6 +122,7 @@ METHODS: dict[str, Method] = {
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
+        Method("message/render", RenderParams, render_message),
         Method("message/inspect", HistoryParams, inspect_messages, batch=True),
         Method("message/repair", HistoryParams, repair_messages, batch=True),
         Method("tool/classify", ClassifyParams, classify_calls),
@@ -226,6 +232,7 @@ CHECKS.update(
         (Limits, "idle_timeout_ms"): _at_least(0),
         (ClassifyParams, "wire"): _one_of(WIRE_NAMES),
         (Emit, "wire"): _one_of(WRITERS),
+        (RenderParams, "wire"): _one_of(REQUESTS),
     }
 )
 for _kind in (OpenParams, NormalizeParams):

@@ -17,8 +17,10 @@ from sidecar.events import Event, ToolCall
 from sidecar.history.repair_counts import AllRepairCounters
 from sidecar.history.results import Inspection, Repair
 from sidecar.message.message import Message, Stats
+from sidecar.message.turn import Turn, TurnResult
 from sidecar.options import Emit, Limits, Policy, Tool
 from sidecar.values.absent import ABSENT
+from sidecar.wires.shared.rendering import Lost
 from sidecar.wires.shared.writing import Chunk
 
 PolicyPatch = NewType("PolicyPatch", dict[str, Any])
@@ -186,6 +188,28 @@ class NormalizeResult:
     message: Message
     stats: Stats
     body: Chunk | None = None
+
+
+@frozen
+class RenderParams:
+    """``message/render``: ``message`` as stream/close gave it, and what its calls were
+    answered. ``model`` is by default the one that gave it."""
+
+    message: Turn
+    wire: str
+    provider: str | None = None
+    model: str | None = None
+    results: tuple[TurnResult, ...] = ()
+    claims: Literal["drop", "include"] = "drop"
+    reasoning: Literal["auto", "all", "none"] = "auto"
+
+
+@frozen
+class RenderResult:
+    """What goes behind the messages of the last request, and what could not go."""
+
+    messages: list[dict[str, Any]]
+    lost: list[Lost]
 
 
 @frozen

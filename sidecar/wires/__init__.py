@@ -1,4 +1,5 @@
-"""The table of wires: name -> how to make one, how ``auto`` knows it.
+"""The table of wires: name -> how to make one, how ``auto`` knows it; and the table of
+the writers of their requests.
 
 Order is meaning: ``auto`` takes the first row whose ``fits`` is true for a document
 that fits one row only. A new wire is one file, one row here and one recording under
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING
 
 from sidecar.wires import bedrock_converse, cohere, ollama, text
 from sidecar.wires.anthropic import reader as anthropic
+from sidecar.wires.anthropic import request as to_anthropic
 from sidecar.wires.gemini import reader as gemini
 from sidecar.wires.openai_chat import reader as openai_chat
+from sidecar.wires.openai_chat import request as to_openai_chat
 from sidecar.wires.openai_chat.writer import OpenAIChatWriter
 from sidecar.wires.openai_responses import reader as openai_responses
 
 if TYPE_CHECKING:
     from sidecar.parts import Document, WireRow
+    from sidecar.wires.shared.rendering import RequestWriter
     from sidecar.wires.shared.writing import ChunkWriter
 
 WIRES: dict[str, WireRow] = {
@@ -38,6 +42,12 @@ WRITERS: dict[str, type[ChunkWriter]] = {
     writer.name: writer for writer in (OpenAIChatWriter,)
 }
 """What events are written as: wire -> its writer, beside its reader."""
+
+REQUESTS: dict[str, RequestWriter] = {
+    "openai-chat": to_openai_chat.write,
+    "anthropic": to_anthropic.write,
+}
+"""Name of a wire -> what writes a turn for it (wires/README.md, "Requests")."""
 
 FALLBACK = "openai-chat"
 """What reads a stream whose documents fit no wire, so that each is reported."""

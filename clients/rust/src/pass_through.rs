@@ -62,12 +62,13 @@ impl PassThrough {
                 signature: None,
                 opaque: None,
                 raw_text: None,
+                fields: None,
             }));
         }
         let finish = self.finish(params);
         events.push(Event::Finish(finish.clone()));
         let (message, stats) = (message(Some(finish)), self.stats());
-        CloseResult { stream_id: self.stream_id, events, message, stats }
+        CloseResult { stream_id: self.stream_id, events, message, stats, chunks: None }
     }
 
     fn event(&mut self, chunk: Value) -> Event {

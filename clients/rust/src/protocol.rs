@@ -558,6 +558,22 @@ pub struct ListResult {
     pub streams: Vec<StreamRow>,
 }
 
+/// What of the message is not in the request, or not as it came, and why.
+///
+/// `block` is absent where it is the host's own: a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Lost {
+    /// The number of a piece of the message, from 0 across all choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<i64>,
+    /// What.
+    pub what: LostWhat,
+    /// Why.
+    pub why: String,
+}
+
 /// The message of `choice`; with several choices the first also has `choices`.
 ///
 /// `sources` are the citations grouped by URL. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
@@ -1135,6 +1151,42 @@ pub struct Removal {
     pub text: String,
 }
 
+/// `message/render`: `message` as stream/close gave it, and what its calls were answered. `model` is by default the one that gave it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RenderParams {
+    /// The message.
+    pub message: Turn,
+    /// The format of the provider.
+    pub wire: RenderParamsWire,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// One for each message, in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Vec<TurnResult>>,
+    /// Claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<RenderParamsClaims>,
+    /// Reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<RenderParamsReasoning>,
+}
+
+/// What goes behind the messages of the last request, and what could not go.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RenderResult {
+    /// Messages that have ended.
+    pub messages: Vec<Map<String, Value>>,
+    /// Lost.
+    pub lost: Vec<Lost>,
+}
+
 /// Of one item. `blocked`: nothing would be left, so nothing was changed.
 ///
 /// `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
@@ -1568,6 +1620,124 @@ pub struct ToolResultsPolicyPatch {
     pub known: Option<Vec<Value>>,
 }
 
+/// The message; without `blocks` (`message.parts: false`) its tools alone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// Numbers of blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<TurnBlock>>,
+    /// Calls, with the final word on each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<Vec<TurnBlock>>,
+    /// Results of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_results: Option<Vec<TurnBlock>>,
+    /// Citations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citations: Option<Vec<TurnCitation>>,
+    /// What the provider said of the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<TurnMetadata>,
+}
+
+/// A block of a message, of any `type`; fields of other types have defaults.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnBlock {
+    /// Type.
+    pub r#type: String,
+    /// The number of a piece of the message, from 0 across all choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<i64>,
+    /// The text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether it was a field of the provider or text between tags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Provider state that must go back unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Provider state that must go back unchanged, of any shape.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Value>,
+    /// The original, where signed reasoning had to be cleaned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_text: Option<String>,
+    /// Fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<String>>,
+    /// The provider's id of the call; may repeat within a response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The provider gave no id, so that one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_synthetic: Option<bool>,
+    /// The name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Exactly what the model wrote; `{}` where it wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// What `arguments` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_format: Option<String>,
+    /// Who runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executor: Option<String>,
+    /// How it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Who called: a program that the provider runs.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Value>,
+    /// The provider's document.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Value>,
+    /// What the tool gave.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Value>,
+}
+
+/// A citation of the message; `source` is the number of what it cites.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnCitation {
+    /// The provider's document.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Value>,
+    /// Whether it was a field of the provider or text between tags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<i64>,
+    /// Numbers of blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<i64>>,
+}
+
+/// Which model gave the message.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnMetadata {
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// What the host's tool answered; `content` is text, a list of parts or any other JSON value.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnResult {
+    /// The provider's id of the call; may repeat within a response.
+    pub tool_call_id: String,
+    /// What the tool gave.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Value>,
+    /// Whether the tool failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+}
+
 /// Token totals so far: each event replaces the one before, nothing is added up.
 ///
 /// `inputTokens` includes cached tokens, `outputTokens` includes reasoning.
@@ -1814,6 +1984,17 @@ open_enum! {
 }
 
 open_enum! {
+    /// Lost what.
+    LostWhat {
+        Text = "text",
+        Reasoning = "reasoning",
+        ToolCall = "tool-call",
+        Arguments = "arguments",
+        ToolResult = "tool-result",
+    }
+}
+
+open_enum! {
     /// The kinds of failures of a provider.
     ProviderErrorKind {
         Auth = "auth",
@@ -1864,6 +2045,31 @@ open_enum! {
         Auto = "auto",
         Open = "open",
         Closed = "closed",
+    }
+}
+
+open_enum! {
+    /// Render params claims.
+    RenderParamsClaims {
+        Drop = "drop",
+        Include = "include",
+    }
+}
+
+open_enum! {
+    /// Render params reasoning.
+    RenderParamsReasoning {
+        Auto = "auto",
+        All = "all",
+        None = "none",
+    }
+}
+
+open_enum! {
+    /// Render params wire.
+    RenderParamsWire {
+        OpenaiChat = "openai-chat",
+        Anthropic = "anthropic",
     }
 }
 

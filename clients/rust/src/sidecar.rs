@@ -13,7 +13,7 @@ use crate::{
     protocol::{
         Capabilities, ClassifyParams, ClassifyResult, HistoryParams, InspectResult, ListResult,
         NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams,
-        RepairResult, StatsResult,
+        RenderParams, RenderResult, RepairResult, StatsResult,
     },
     retry,
     stream::Stream,
@@ -68,6 +68,15 @@ impl Sidecar {
     /// Any [`Error`]; so do all the methods below.
     pub async fn normalize(&self, params: &NormalizeParams) -> Result<NormalizeResult, Error> {
         self.ask("message/normalize", params, true).await
+    }
+
+    /// A message, and what its calls were answered, as the next request must carry them.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn render(&self, params: &RenderParams) -> Result<RenderResult, Error> {
+        self.ask("message/render", params, false).await
     }
 
     /// What is malformed in stored messages.

@@ -123,6 +123,7 @@ impl Host {
             "message/inspect" => kept::<protocol::InspectResult>(result),
             "message/repair" => kept::<protocol::RepairResult>(result),
             "$/progress" => Ok(()), // LSP's
+            "message/render" => kept::<protocol::RenderResult>(result),
             "message/normalize" => kept::<protocol::NormalizeResult>(result),
             "tool/classify" => kept::<protocol::ClassifyResult>(result),
             "error/normalize" => kept::<protocol::NormalizeErrorResult>(result),

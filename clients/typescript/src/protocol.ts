@@ -685,6 +685,17 @@ export interface StreamRow {
 }
 
 /**
+ * What of the message is not in the request, or not as it came, and why.
+ *
+ * `block` is absent where it is the host's own: a result.
+ */
+export interface Lost {
+  block?: number;
+  what: "text" | "reasoning" | "tool-call" | "arguments" | "tool-result" | (string & {});
+  why: string;
+}
+
+/**
  * `parts` of false: close and snapshot leave out text, reasoning and blocks.
  */
 export interface MessagePolicy {
@@ -974,6 +985,89 @@ export interface Removal {
 }
 
 /**
+ * `message/render`: `message` as stream/close gave it, and what its calls were answered. `model` is by default the one that gave it.
+ */
+export interface RenderParams {
+  message: Turn;
+  wire: "openai-chat" | "anthropic";
+  provider?: string | null;
+  model?: string | null;
+  results?: TurnResult[] | null;
+  claims?: "drop" | "include" | null;
+  reasoning?: "auto" | "all" | "none" | null;
+}
+
+/**
+ * The message; without `blocks` (`message.parts: false`) its tools alone.
+ */
+export interface Turn {
+  blocks?: TurnBlock[] | null;
+  toolCalls?: TurnBlock[] | null;
+  toolResults?: TurnBlock[] | null;
+  citations?: TurnCitation[] | null;
+  metadata?: TurnMetadata | null;
+}
+
+/**
+ * A block of a message, of any `type`; fields of other types have defaults.
+ */
+export interface TurnBlock {
+  type: string;
+  block?: number | null;
+  text?: string | null;
+  source?: string | null;
+  signature?: string | null;
+  opaque?: unknown;
+  rawText?: string | null;
+  fields?: string[] | null;
+  toolCallId?: string | null;
+  idSynthetic?: boolean | null;
+  name?: string | null;
+  arguments?: string | null;
+  argumentsFormat?: string | null;
+  executor?: string | null;
+  origin?: string | null;
+  caller?: unknown;
+  raw?: unknown;
+  content?: unknown;
+}
+
+/**
+ * A citation of the message; `source` is the number of what it cites.
+ */
+export interface TurnCitation {
+  raw?: unknown;
+  source?: number | null;
+  blocks?: number[] | null;
+}
+
+/**
+ * Which model gave the message.
+ */
+export interface TurnMetadata {
+  model?: string | null;
+}
+
+/**
+ * What the host's tool answered; `content` is text, a list of parts or any other JSON value.
+ */
+export interface TurnResult {
+  toolCallId: string;
+  content?: unknown;
+  isError?: boolean | null;
+}
+
+/**
+ * What goes behind the messages of the last request, and what could not go.
+ */
+export interface RenderResult {
+  messages: {
+    [k: string]: unknown;
+  }[];
+  lost: Lost[];
+}
+
+/**
  * Of one item. `blocked`: nothing would be left, so nothing was changed.
  *
  * `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
@@ -1090,6 +1184,7 @@ export interface Methods {
   "stream/snapshot": { params: SnapshotParams; result: SnapshotResult };
   "stream/list": { params: NoParams; result: ListResult };
   "message/normalize": { params: NormalizeParams; result: NormalizeResult };
+  "message/render": { params: RenderParams; result: RenderResult };
   "message/inspect": { params: HistoryParams; result: InspectResult };
   "message/repair": { params: HistoryParams; result: RepairResult };
   "tool/classify": { params: ClassifyParams; result: ClassifyResult };

@@ -28,6 +28,8 @@ import type {
   NormalizeResult,
   OpenParams,
   OpenResult,
+  RenderParams,
+  RenderResult,
   RepairResult,
   StatsResult,
 } from "./protocol.js";
@@ -160,6 +162,11 @@ export class Sidecar implements AsyncDisposable {
   async normalize(params: NormalizeParams, options?: CallOptions): Promise<NormalizedMessage> {
     const answer = await this.request("message/normalize", params, options);
     return { ...answer, events: eventsOf(answer) };
+  }
+
+  /** A message, and what its calls were answered, as the next request must carry them. */
+  render(params: RenderParams, options?: CallOptions): Promise<RenderResult> {
+    return this.request("message/render", params, options);
   }
 
   /** Stored messages, mended. */

@@ -26,8 +26,22 @@ _LOCATIONS: dict[str, CitationKind] = {
 RESULT = "_tool_result"
 """How the types of results end."""
 
+STATES = (
+    *("redacted_thinking", "compaction", "container_upload", "mcp_tool_listing"),
+    "fallback",
+)
+"""Types of blocks that say nothing to a reader and go back as they came."""
+
+THINKING = "redacted_thinking"
+"""The one of them that is reasoning."""
+
 _NAMELESS = ("mcp", "tool_search")
 """Types of results that do not name the tool; the call with their id does."""
+
+
+def is_location(item: JsonObject) -> bool:
+    """A citation that is Anthropic's own, so that it may go back."""
+    return type_of(item) in _LOCATIONS
 
 
 def citation(item: JsonObject) -> CitationPart:

@@ -22,7 +22,7 @@ from sidecar.parts import (
     TextPart,
     WireRow,
 )
-from sidecar.wires.anthropic.blocks import RESULT, citation, refusal, result
+from sidecar.wires.anthropic.blocks import RESULT, STATES, citation, refusal, result
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import type_of
 
@@ -207,10 +207,7 @@ _BLOCKS: dict[str, _BlockReader] = {
     "tool_use": AnthropicWire._call,
     "server_tool_use": AnthropicWire._call,
     "mcp_tool_use": AnthropicWire._call,
-    "redacted_thinking": AnthropicWire._state,
-    "compaction": AnthropicWire._state,
-    "container_upload": AnthropicWire._state,
-    "mcp_tool_listing": AnthropicWire._state,
+    **dict.fromkeys(STATES, AnthropicWire._state),
     "fallback": AnthropicWire._fallback,
 }
 """Types of blocks; those that end in ``_tool_result`` are results."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import ChoiceState
 
-_OPAQUE = ("extra_content", "provider_specific_fields", "thought_signature")
+CALL_STATE = ("extra_content", "provider_specific_fields", "thought_signature")
 """Keys of a call that must go back with it unchanged (Gemini's thought signatures)."""
 
 _OUTPUTS = ("output", "code_results", "browser_results", "search_results")
@@ -230,7 +230,7 @@ def _whole_arguments(arguments: Json) -> Json:
 
 
 def _opaque(choice: ChoiceState, item: JsonObject) -> JsonObject | None:
-    opaque = {name: item[name] for name in _OPAQUE if item.get(name) is not None}
+    opaque = {name: item[name] for name in CALL_STATE if item.get(name) is not None}
     for holder in (item, item.get("provider_specific_fields")):
         signature = holder.get("thought_signature") if isinstance(holder, dict) else 0
         if isinstance(signature, str):

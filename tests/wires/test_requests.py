@@ -1,0 +1,157 @@
+"""Requests: what a turn is when it goes back, on each wire, and what is lost of it.
+
+A line of ``data/requests.jsonl`` is ``{case, from, documents, to, messages, lost}``: a
+response of the wire ``from``, and what `message/render` makes of its message for the
+wire ``to``; ``results``, ``provider``, ``model``, ``claims`` and ``reasoning`` are the
+params of the same name, ``policy`` is that of the stream. ``UPDATE=1`` writes
+``messages`` and ``lost`` anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from places import TESTS
+
+from sidecar.options import Limits, Policy
+from sidecar.protocol.methods import METHODS
+from sidecar.protocol.sessions import Sessions
+from sidecar.values.jsontext import dumps
+from sidecar.wires import REQUESTS
+from sidecar.wires.shared.request_rules import RULES, rule_for
+
+Json = Any
+
+FILE = TESTS / "data" / "requests.jsonl"
+PARAMS = ("results", "provider", "model", "claims", "reasoning")
+
+
+def _rows() -> list[dict[str, Json]]:
+    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    if os.environ.get("UPDATE"):
+        rows = [row | _rendered(row) for row in rows]
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        FILE.write_text("".join(lines), "utf-8")
+    return rows
+
+
+def _call(method: str, sessions: Sessions | None = None, **params: Json) -> Json:
+    """A method's result as JSON, as a host gets it."""
+    sessions = sessions or Sessions(Policy(), Limits())
+    return json.loads(dumps(METHODS[method].call(sessions, params)))
+
+
+def message_of(wire: str, documents: list[Json], **more: Json) -> Json:
+    """The message of a stream of documents."""
+    sessions = Sessions(Policy(), Limits())
+    _call("stream/open", sessions, streamId="s", wire=wire, **more)
+    _call("stream/push", sessions, streamId="s", chunks=documents)
+    return _call("stream/close", sessions, streamId="s")["message"]
+
+
+def _rendered(row: dict[str, Json]) -> dict[str, Json]:
+    more = {"policy": row["policy"]} if "policy" in row else {}
+    message = message_of(row["from"], row["documents"], **more)
+    params = {name: row[name] for name in PARAMS if name in row}
+    rendered: dict[str, Json] = _call(
+        "message/render", message=message, wire=row["to"], **params
+    )
+    return rendered
+
+
+@pytest.mark.parametrize("row", _rows(), ids=lambda row: row["case"])
+def test_request(row: dict[str, Json]) -> None:
+    rendered = _rendered(row)
+
+    assert rendered == {name: row[name] for name in rendered}
+
+
+# --- What holds for any message -------------------------------------------------------
+
+
+def _recordings() -> Iterator[tuple[str, list[Json]]]:
+    for path in sorted((TESTS / "wires").glob("*/*.chunks.jsonl")):
+        lines = path.read_text("utf-8").splitlines()
+        yield path.parent.name, [json.loads(line) for line in lines]
+
+
+MESSAGES = [message_of(wire, chunks) for wire, chunks in _recordings()]
+ODD = [None, 5, "{", [], [None], {}, {"type": "x"}, {"type": ["x"]}, {"text": 5}]
+
+
+def _choices() -> Iterator[Json]:
+    for message in MESSAGES:
+        yield from message.get("choices", [message])
+
+
+@pytest.mark.parametrize("wire", REQUESTS)
+@pytest.mark.parametrize("reasoning", ["auto", "all", "none"])
+def test_any_message_of_any_wire(wire: str, reasoning: str) -> None:
+    """Nothing raises, and no message is empty."""
+    for message in _choices():
+        results = [
+            {"toolCallId": call["toolCallId"], "content": ODD}
+            for call in message["toolCalls"]
+        ]
+        rendered = _call(
+            "message/render",
+            message=message,
+            wire=wire,
+            results=results,
+            claims="include",
+            reasoning=reasoning,
+        )
+        assert all(rendered["messages"])
+
+
+@pytest.mark.parametrize("wire", REQUESTS)
+@pytest.mark.parametrize("name", ["opaque", "raw", "content", "caller", "arguments"])
+def test_odd_values(wire: str, name: str) -> None:
+    """Nothing raises for what a host stored otherwise than it came."""
+    for message in _choices():
+        for odd in (
+            ODD if name != "arguments" else ["", "{", "5", "[" * 9_000, "\ud800"]
+        ):
+            blocks = [block | {name: odd} for block in message["blocks"]]
+            _call("message/render", message={"blocks": blocks}, wire=wire)
+
+
+# --- The table ------------------------------------------------------------------------
+
+
+def test_every_writer_has_a_rule_for_anybody() -> None:
+    for wire in REQUESTS:
+        rule = rule_for(wire, None, None)
+        assert (rule.provider, rule.model) == ("", "")
+
+
+NAMES = {
+    "openai-chat": (
+        *(("openrouter", "m"), ("vercel-gateway", "m"), ("litellm", "m"), ("groq", "")),
+        *(("cerebras", ""), ("mistral", ""), ("deepseek", "deepseek-reasoner")),
+        *(("deepseek", "deepseek-v4-pro"), ("moonshot", "kimi-k2.6"), ("zai", "glm-5")),
+        *(("minimax", "MiniMax-M2.5"), ("xai", "grok-4"), ("", "Qwen/Qwen3-8B")),
+        *(("openai", "gpt-5"), ("", "")),
+    ),
+    "openai-responses": (("", ""),),
+    "anthropic": (("", "deepseek-v4-pro"), ("", "kimi-k2.6"), ("", "claude-opus-4-7")),
+    "gemini": (("", "gemini-3-pro"), ("", "gemini-2.5-flash")),
+    "bedrock-converse": (
+        *(("", "us.deepseek.r1-v1:0"), ("", "amazon.nova-pro-v1:0")),
+        ("", "us.anthropic.claude-sonnet-4-5"),
+    ),
+    "ollama": (("", ""),),
+    "cohere": (("", ""),),
+}
+"""Providers and models, for each row of the rules one."""
+
+
+def test_every_rule_is_somebodys() -> None:
+    found = [rule_for(wire, *names) for wire in NAMES for names in NAMES[wire]]
+
+    assert {rule.source for rule in found} == {rule.source for rule in RULES}
+    assert len(found) == len(RULES)
