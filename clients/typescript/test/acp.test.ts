@@ -77,3 +77,33 @@ test.for([
 ] as const)("finish %s is %s", ([reason, expected]) => {
   expect(stopReason({ reason })).toBe(expected);
 });
+
+test("the files of a call, absolute, and its line", async () => {
+  const input = { file_path: "src/a.ts", startLine: 3, destination: "/tmp/b.ts", uri: "file:///c.ts" };
+  const call = {
+    type: "tool-call",
+    seq: 1,
+    block: 0,
+    toolCallId: "c",
+    name: "edit",
+    arguments: "{}",
+    input,
+    kind: "edit",
+  };
+  async function* only() {
+    yield call as unknown as StreamEvent;
+  }
+  const locations = async (cwd?: string) => {
+    const [update] = await collect(sessionUpdates(only(), { prefix: "s", ...(cwd !== undefined && { cwd }) }));
+    return (update as { locations?: unknown }).locations;
+  };
+  expect(await locations("/home/me")).toEqual([
+    { path: "/home/me/src/a.ts", line: 3 },
+    { path: "/c.ts", line: 3 },
+    { path: "/tmp/b.ts", line: 3 },
+  ]);
+  expect(await locations()).toEqual([
+    { path: "/c.ts", line: 3 },
+    { path: "/tmp/b.ts", line: 3 },
+  ]);
+});

@@ -5,6 +5,7 @@
 
 import type { StreamEvent } from "../events.js";
 import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
+import { locationsOf, type Location } from "./acp-locations.js";
 import { isFailed, isOfServer, objection, objectionOfEnd, turn, type TurnEnd } from "./turn.js";
 
 export type ToolKind =
@@ -24,6 +25,8 @@ interface Call {
   status?: "pending" | "in_progress" | "completed" | "failed";
   rawInput?: unknown;
   rawOutput?: unknown;
+  locations?: Location[];
+  content?: { type: "content"; content: { type: "text"; text: string } }[];
 }
 
 /** The updates that the adapter makes: a subset of the protocol's own SessionUpdate. */
@@ -44,6 +47,8 @@ export interface SessionUpdateOptions {
   prefix: string;
   /** Which choice of the response is told. 0. */
   choice?: number;
+  /** The session's folder, in which relative paths of calls are; without it they have no `locations`. */
+  cwd?: string;
   /** The tokens that the model's context holds; without it `usage` cannot be told. */
   contextSize?: number;
   /**
@@ -113,6 +118,7 @@ const TOLD: ReadonlySet<string> = new Set([
 class Updates {
   readonly #prefix: string;
   readonly #contextSize: number | undefined;
+  readonly #cwd: string | undefined;
   /** Calls that were told, by block; undefined: only the beginning is known. */
   readonly #calls = new Map<number, ToolCall | undefined>();
   /** Those that are neither run nor given up. */
@@ -122,9 +128,10 @@ class Updates {
   /** Blocks of structured calls by the provider's id: the last one that had it. */
   readonly #blocks = new Map<string, number>();
 
-  constructor({ prefix, contextSize }: SessionUpdateOptions) {
+  constructor({ prefix, contextSize, cwd }: SessionUpdateOptions) {
     this.#prefix = prefix;
     this.#contextSize = contextSize;
+    this.#cwd = cwd;
   }
 
   idOf(block: number): string {
@@ -177,6 +184,7 @@ class Updates {
     const sessionUpdate = this.#calls.has(block) ? "tool_call_update" : "tool_call";
     const isAnswered = this.#answered.has(block);
     const isPending = call.executable || isOfServer(call);
+    const locations = locationsOf(call, this.#cwd);
     this.#calls.set(block, call);
     if (isPending && !isAnswered) this.#pending.add(block);
     else this.#pending.delete(block);
@@ -188,6 +196,7 @@ class Updates {
       name,
       kind: KINDS[kind] ?? "other",
       rawInput: input ?? text,
+      ...(locations.length > 0 && { locations }),
       ...(isAnswered ? {} : statusOf(call, isPending)),
     };
   }
@@ -198,7 +207,11 @@ class Updates {
     if (block === undefined || source !== "server") return [];
     this.#pending.delete(block);
     this.#answered.add(block);
-    const result = { status: isError ? "failed" : "completed", rawOutput: content ?? null } as const;
+    const result = {
+      status: isError ? "failed" : "completed",
+      rawOutput: content ?? null,
+      ...(typeof content === "string" && { content: [shown(content)] }),
+    } as const;
     return [{ sessionUpdate: "tool_call_update", toolCallId: this.idOf(block), ...result }];
   }
 
@@ -227,6 +240,11 @@ class Updates {
     this.#pending.delete(block);
     return { sessionUpdate: "tool_call_update", toolCallId: this.idOf(block), status: "failed", _meta };
   }
+}
+
+/** A result as an editor shows it. */
+function shown(text: string) {
+  return { type: "content" as const, content: { type: "text" as const, text } };
 }
 
 function statusOf(call: ToolCall, isPending: boolean): Pick<Call, "status" | "_meta"> {
