@@ -4,21 +4,16 @@
 use std::{env, error::Error, fs};
 
 use futures_util::{StreamExt, stream};
-use stream_sidecar::{Chunk, Event, OpenParams, Sidecar, protocol};
+use stream_sidecar::{Event, OpenParams, Sidecar, protocol};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let sidecar = Sidecar::builder().spawn().await?;
     for path in env::args().skip(1) {
         let tool = protocol::Tool { name: "read_file".into(), ..Default::default() };
-        let params = OpenParams {
-            encoding: Some(protocol::Encoding::Base64),
-            tools: Some(vec![tool.into()]),
-            ..Default::default()
-        };
+        let params = OpenParams { tools: Some(vec![tool.into()]), ..Default::default() };
         let body = fs::read(path)?;
-        let mut events =
-            sidecar.open(params).await?.pipe(stream::iter(body.chunks(64).map(Chunk::bytes)));
+        let mut events = sidecar.open(params).await?.pipe(stream::iter(body.chunks(64)));
         while let Some(event) = events.next().await {
             match event? {
                 Event::ReasoningDelta(delta) => eprint!("{}", delta.text),

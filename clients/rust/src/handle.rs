@@ -1,11 +1,11 @@
 //! The handle of an open stream, whether a sidecar is behind it or not.
 
 use crate::{
-    chunk::Chunk,
+    chunk::{Chunk, ChunkWriter},
     error::Error,
     pass_through::PassThrough,
     protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
-    stream::Stream,
+    stream::{Answer, Document, Stream},
 };
 
 /// An open stream: one response of one model.
@@ -13,7 +13,10 @@ use crate::{
 /// Dropping it closes the stream in the sidecar. When the sidecar's process ends or hangs,
 /// the stream is made again in the next one, and nothing of that is seen here.
 #[must_use = "a stream that is dropped is closed"]
-pub struct StreamHandle(Kind);
+pub struct StreamHandle {
+    kind: Kind,
+    writer: ChunkWriter,
+}
 
 enum Kind {
     Live(Box<Stream>),
@@ -21,19 +24,19 @@ enum Kind {
 }
 
 impl StreamHandle {
-    pub(crate) fn live(stream: Stream) -> Self {
-        Self(Kind::Live(Box::new(stream)))
+    pub(crate) fn live(stream: Stream, is_base64: bool) -> Self {
+        Self { kind: Kind::Live(Box::new(stream)), writer: ChunkWriter::new(is_base64) }
     }
 
-    pub(crate) fn pass_through(stream: PassThrough) -> Self {
-        Self(Kind::PassThrough(stream))
+    pub(crate) fn pass_through(stream: PassThrough, is_base64: bool) -> Self {
+        Self { kind: Kind::PassThrough(stream), writer: ChunkWriter::new(is_base64) }
     }
 
     /// What the sidecar said when the stream was opened: its profile, its policy, its
     /// limits. `None` in pass-through.
     #[must_use]
     pub fn opened(&self) -> Option<&OpenResult> {
-        match &self.0 {
+        match &self.kind {
             Kind::Live(stream) => Some(stream.opened()),
             Kind::PassThrough(_) => None,
         }
@@ -43,7 +46,7 @@ impl StreamHandle {
     /// [`Builder::pass_through`](crate::Builder::pass_through).
     #[must_use]
     pub fn is_pass_through(&self) -> bool {
-        matches!(self.0, Kind::PassThrough(_))
+        matches!(self.kind, Kind::PassThrough(_))
     }
 
     /// Pushes a chunk and gives the events that it makes certain.
@@ -56,7 +59,7 @@ impl StreamHandle {
     /// Any [`Error`]. The chunk was not applied then and may be pushed again, except
     /// after [`Error::StreamLost`], which ends the stream.
     pub async fn push(&mut self, chunk: impl Into<Chunk>) -> Result<Vec<Event>, Error> {
-        self.push_items(chunk.into().as_json().to_owned()).await
+        self.push_all([chunk]).await
     }
 
     /// Pushes several chunks at once: the events of one after the other.
@@ -68,16 +71,31 @@ impl StreamHandle {
         &mut self,
         chunks: impl IntoIterator<Item = impl Into<Chunk>>,
     ) -> Result<Vec<Event>, Error> {
-        let chunks: Vec<Chunk> = chunks.into_iter().map(Into::into).collect();
-        let items: Vec<&str> = chunks.iter().map(Chunk::as_json).collect();
-        self.push_items(items.join(",")).await
-    }
-
-    async fn push_items(&mut self, items: String) -> Result<Vec<Event>, Error> {
-        match &mut self.0 {
+        let before = self.writer.clone();
+        let items: Vec<String> =
+            chunks.into_iter().map(|it| self.writer.write(&it.into())).collect();
+        let items = items.join(",");
+        let pushed = match &mut self.kind {
             Kind::Live(stream) => stream.push(items).await,
             Kind::PassThrough(stream) => Ok(stream.push(&items)),
+        };
+        if pushed.is_err() {
+            self.writer = before;
         }
+        pushed
+    }
+
+    /// The documents of the clean stream that came since this was last asked, of a stream
+    /// that was opened with `emit`.
+    pub fn take_emitted(&mut self) -> Vec<Document> {
+        match &mut self.kind {
+            Kind::Live(stream) => stream.take_emitted(),
+            Kind::PassThrough(_) => Vec::new(),
+        }
+    }
+
+    pub(crate) fn write(&mut self, chunk: &Chunk) -> String {
+        self.writer.write(chunk)
     }
 
     /// The message as the events so far make it.
@@ -86,7 +104,7 @@ impl StreamHandle {
     ///
     /// Any [`Error`]; nothing has changed then.
     pub async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Live(stream) => stream.snapshot().await,
             Kind::PassThrough(stream) => Ok(stream.snapshot()),
         }
@@ -116,44 +134,47 @@ impl StreamHandle {
     /// # Errors
     ///
     /// Any [`Error`].
-    pub async fn close_with(self, params: CloseParams) -> Result<CloseResult, Error> {
-        match self.0 {
+    pub async fn close_with(mut self, params: CloseParams) -> Result<CloseResult, Error> {
+        if let Some(rest) = self.writer.end() {
+            self.submit(rest).await;
+        }
+        match self.kind {
             Kind::Live(stream) => stream.close(params).await,
             Kind::PassThrough(stream) => Ok(stream.close(&params)),
         }
     }
 
     pub(crate) fn under_way(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Live(stream) => stream.under_way(),
             Kind::PassThrough(stream) => stream.under_way(),
         }
     }
 
     pub(crate) fn is_settled(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Live(stream) => stream.is_settled(),
             Kind::PassThrough(stream) => stream.under_way() > 0,
         }
     }
 
     pub(crate) async fn submit(&mut self, items: String) {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Live(stream) => stream.submit(items).await,
             Kind::PassThrough(stream) => stream.submit(&items),
         }
     }
 
     pub(crate) async fn settled(&mut self) {
-        if let Kind::Live(stream) = &mut self.0 {
+        if let Kind::Live(stream) = &mut self.kind {
             stream.settled().await;
         }
     }
 
-    pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
-        match &mut self.0 {
+    pub(crate) async fn answered(&mut self) -> Option<Result<Answer, Error>> {
+        match &mut self.kind {
             Kind::Live(stream) => stream.answered().await,
-            Kind::PassThrough(stream) => stream.answered().map(Ok),
+            Kind::PassThrough(stream) => stream.answered().map(|events| Ok(events.into())),
         }
     }
 }

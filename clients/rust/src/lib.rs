@@ -34,7 +34,8 @@ pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
 pub use locate::VARIABLE;
 pub use pass_through::PASS_THROUGH;
-pub use pipe::Pipe;
+pub use pipe::{Emitted, Pipe};
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};
 pub use sidecar::Sidecar;
+pub use stream::Document;

@@ -12,6 +12,7 @@ use std::{
     vec,
 };
 
+use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{
     StreamExt,
@@ -25,6 +26,7 @@ use crate::{
     error::Error,
     handle::StreamHandle,
     protocol::{CloseParams, CloseReason, CloseResult, Event},
+    stream::{Answer, Document},
 };
 
 /// Pushes that are under way at once: enough that the process never waits.
@@ -61,6 +63,87 @@ impl StreamHandle {
     }
 }
 
+// The same for hosts that hand on what their provider would have sent.
+impl StreamHandle {
+    /// The body of the clean response, as the wire that the stream was opened to `emit` has
+    /// it over HTTP: server-sent events, a document each. An error is the last item.
+    pub fn emit<'a, S>(self, chunks: S) -> Emitted<'a>
+    where
+        S: Stream + Send + 'a,
+        S::Item: Into<Chunk>,
+    {
+        Emitted::new(self, chunks.map(|it| Ok(it.into())))
+    }
+
+    /// [`StreamHandle::emit`] for a source that can fail, as a response over HTTP. Its
+    /// failure ends the response as the wire tells errors.
+    pub fn try_emit<'a, S, C, E>(self, chunks: S) -> Emitted<'a>
+    where
+        S: Stream<Item = Result<C, E>> + Send + 'a,
+        C: Into<Chunk>,
+        E: std::fmt::Display,
+    {
+        Emitted::new(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
+    }
+}
+
+/// The body of a clean response; see [`StreamHandle::emit`].
+pub struct Emitted<'a> {
+    steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
+    /// The wire marks its end (`data: [DONE]`).
+    has_mark: bool,
+    closed: Option<CloseResult>,
+}
+
+impl<'a> Emitted<'a> {
+    fn new(handle: StreamHandle, source: impl Stream<Item = Given> + Send + 'a) -> Self {
+        let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
+        let has_mark = emit.is_some_and(|emit| emit.wire == "openai-chat");
+        Self { steps: Box::pin(steps(handle, source)), has_mark, closed: None }
+    }
+
+    /// The message and the counters, once the body has ended.
+    #[must_use]
+    pub fn closed(&self) -> Option<&CloseResult> {
+        self.closed.as_ref()
+    }
+}
+
+impl Stream for Emitted<'_> {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let body = match ready!(self.steps.as_mut().poll_next(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Ok(Step::Answer(answer))) => body_of(&answer.emitted),
+                Some(Ok(Step::Closed(closed))) => {
+                    let mut body = body_of(closed.chunks.as_deref().unwrap_or_default());
+                    if self.has_mark {
+                        body.push_str("data: [DONE]\n\n");
+                    }
+                    self.closed = Some(*closed);
+                    body
+                }
+            };
+            if !body.is_empty() {
+                return Poll::Ready(Some(Ok(body.into())));
+            }
+        }
+    }
+}
+
+/// Documents as server-sent events; those that have a `type` are named by it.
+fn body_of(documents: &[Document]) -> String {
+    documents.iter().fold(String::new(), |mut body, document| {
+        if let Some(name) = document.get("type").and_then(serde_json::Value::as_str) {
+            body += &format!("event: {name}\n");
+        }
+        body + &format!("data: {}\n\n", serde_json::Value::Object(document.clone()))
+    })
+}
+
 /// The events of a response; see [`StreamHandle::pipe`].
 pub struct Pipe<'a> {
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
@@ -70,22 +153,30 @@ pub struct Pipe<'a> {
 
 impl<'a> Pipe<'a> {
     fn new(handle: StreamHandle, source: impl Stream<Item = Given> + Send + 'a) -> Self {
-        let flow = Flow {
-            handle,
-            source: Box::pin(source.ready_chunks(BATCH_CHUNKS)),
-            waiting: VecDeque::new(),
-            end: None,
-        };
-        let steps = stream::unfold(Some(flow), |flow| async {
-            let mut flow = flow?;
-            match flow.step().await {
-                Ok(Some(events)) => Some((Ok(Step::Events(events)), Some(flow))),
-                Ok(None) => Some((flow.close().await.map(|it| Step::Closed(Box::new(it))), None)),
-                Err(error) => Some((Err(error), None)),
-            }
-        });
+        let steps = steps(handle, source);
         Self { steps: Box::pin(steps), events: Vec::new().into_iter(), closed: None }
     }
+}
+
+/// The answers to everything that `source` gives, and the stream's end.
+fn steps<'a>(
+    handle: StreamHandle,
+    source: impl Stream<Item = Given> + Send + 'a,
+) -> impl Stream<Item = Result<Step, Error>> + Send + 'a {
+    let flow = Flow {
+        handle,
+        source: Box::pin(source.ready_chunks(BATCH_CHUNKS)),
+        waiting: VecDeque::new(),
+        end: None,
+    };
+    stream::unfold(Some(flow), |flow| async {
+        let mut flow = flow?;
+        match flow.step().await {
+            Ok(Some(answer)) => Some((Ok(Step::Answer(answer)), Some(flow))),
+            Ok(None) => Some((flow.close().await.map(|it| Step::Closed(Box::new(it))), None)),
+            Err(error) => Some((Err(error), None)),
+        }
+    })
 }
 
 impl Pipe<'_> {
@@ -114,7 +205,7 @@ impl Stream for Pipe<'_> {
             match ready!(self.steps.as_mut().poll_next(context)) {
                 None => return Poll::Ready(None),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                Some(Ok(Step::Events(events))) => self.events = events.into_iter(),
+                Some(Ok(Step::Answer(answer))) => self.events = answer.events.into_iter(),
                 Some(Ok(Step::Closed(mut closed))) => {
                     self.events = std::mem::take(&mut closed.events).into_iter();
                     self.closed = Some(*closed);
@@ -126,7 +217,7 @@ impl Stream for Pipe<'_> {
 
 /// What a turn of the flow gives.
 enum Step {
-    Events(Vec<Event>),
+    Answer(Answer),
     Closed(Box<CloseResult>),
 }
 
@@ -137,14 +228,14 @@ struct Flow<S: Stream> {
     handle: StreamHandle,
     source: Pin<Box<ReadyChunks<S>>>,
     /// Chunks that the source gave and that are not under way.
-    waiting: VecDeque<Chunk>,
+    waiting: VecDeque<String>,
     /// How the source ended, once it did.
     end: Option<CloseParams>,
 }
 
 impl<S: Stream<Item = Given>> Flow<S> {
-    /// The next events; `None` when everything was pushed and answered.
-    async fn step(&mut self) -> Result<Option<Vec<Event>>, Error> {
+    /// The next answer; `None` when everything was pushed and answered.
+    async fn step(&mut self) -> Result<Option<Answer>, Error> {
         loop {
             let under_way = self.handle.under_way();
             if under_way < WINDOW && !self.waiting.is_empty() {
@@ -177,7 +268,9 @@ impl<S: Stream<Item = Given>> Flow<S> {
         };
         for each in given {
             match each {
-                Ok(chunk) if self.end.is_none() => self.waiting.push_back(chunk),
+                Ok(chunk) if self.end.is_none() => {
+                    self.waiting.push_back(self.handle.write(&chunk));
+                }
                 Err(failure) => self.end = Some(failed(&failure)),
                 Ok(_) => {} // behind a failure nothing counts
             }
@@ -189,12 +282,12 @@ impl<S: Stream<Item = Given>> Flow<S> {
         let mut items = String::new();
         while let Some(chunk) = self.waiting.front() {
             if !items.is_empty() {
-                if items.len() + chunk.as_json().len() > BATCH_BYTES {
+                if items.len() + chunk.len() > BATCH_BYTES {
                     break;
                 }
                 items.push(',');
             }
-            items.push_str(chunk.as_json());
+            items.push_str(chunk);
             self.waiting.pop_front();
         }
         self.handle.submit(items).await;

@@ -11,9 +11,9 @@ use crate::{
     handle::StreamHandle,
     pass_through::PassThrough,
     protocol::{
-        Capabilities, ClassifyParams, ClassifyResult, HistoryParams, InspectResult, ListResult,
-        NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult, OpenParams,
-        RenderParams, RenderResult, RepairResult, StatsResult,
+        Capabilities, ClassifyParams, ClassifyResult, Encoding, HistoryParams, InspectResult,
+        ListResult, NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult,
+        OpenParams, RenderParams, RenderResult, RepairResult, StatsResult,
     },
     retry,
     stream::Stream,
@@ -51,11 +51,12 @@ impl Sidecar {
     /// Any [`Error`], among them [`Error::Rpc`] for params that do not fit and for a
     /// `stream_id` that is in use.
     pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
+        let is_base64 = params.encoding == Some(Encoding::Base64);
         let stands_in = self.supervisor.config.pass_through.then(|| PassThrough::new(&params));
         match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
-            (Ok(stream), _) => Ok(StreamHandle::live(stream)),
+            (Ok(stream), _) => Ok(StreamHandle::live(stream, is_base64)),
             (Err(error), Some(stands_in)) if error.is_start() => {
-                Ok(StreamHandle::pass_through(stands_in))
+                Ok(StreamHandle::pass_through(stands_in, is_base64))
             }
             (Err(error), _) => Err(error),
         }

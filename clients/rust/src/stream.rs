@@ -34,6 +34,22 @@ use crate::{
     window::Window,
 };
 
+/// A document of the clean stream, as `emit` gives it.
+pub type Document = serde_json::Map<String, serde_json::Value>;
+
+/// What a push gives.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) events: Vec<Event>,
+    pub(crate) emitted: Vec<Document>,
+}
+
+impl From<Vec<Event>> for Answer {
+    fn from(events: Vec<Event>) -> Self {
+        Self { events, emitted: Vec::new() }
+    }
+}
+
 /// The state of an open stream.
 pub(crate) struct Stream {
     supervisor: Arc<Supervisor>,
@@ -45,7 +61,7 @@ pub(crate) struct Stream {
     kept: Kept,
     window: Window,
     last_seq: i64,
-    unclaimed: Vec<Event>,
+    unclaimed: Answer,
     /// What ended the last process, or the stream.
     cause: Option<Error>,
     /// How often the stream had expired since the last answer.
@@ -82,7 +98,7 @@ impl Stream {
             kept,
             window: Window::default(),
             last_seq: 0,
-            unclaimed: Vec::new(),
+            unclaimed: Answer::default(),
             cause: None,
             expiries: 0,
             losses: 0,
@@ -117,7 +133,7 @@ impl Stream {
 
     /// The events of the oldest push that has not been answered; `None`: there is none.
     /// After an error nothing is under way, and nothing of it was applied.
-    pub(crate) async fn answered(&mut self) -> Option<Result<Vec<Event>, Error>> {
+    pub(crate) async fn answered(&mut self) -> Option<Result<Answer, Error>> {
         while self.window.len() > 0 {
             self.settled().await;
             let failure = match self.window.answer() {
@@ -137,8 +153,10 @@ impl Stream {
 
     /// Waits for all answers; their events are `unclaimed` then.
     async fn settle_all(&mut self) -> Result<(), Error> {
-        while let Some(events) = self.answered().await {
-            self.unclaimed.extend(events?);
+        while let Some(answer) = self.answered().await {
+            let Answer { events, emitted } = answer?;
+            self.unclaimed.events.extend(events);
+            self.unclaimed.emitted.extend(emitted);
         }
         Ok(())
     }
@@ -147,7 +165,11 @@ impl Stream {
     pub(crate) async fn push(&mut self, items: String) -> Result<Vec<Event>, Error> {
         self.submit(items).await;
         self.settle_all().await?;
-        Ok(mem::take(&mut self.unclaimed))
+        Ok(mem::take(&mut self.unclaimed.events))
+    }
+
+    pub(crate) fn take_emitted(&mut self) -> Vec<Document> {
+        mem::take(&mut self.unclaimed.emitted)
     }
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
@@ -161,9 +183,13 @@ impl Stream {
         if let Some(lease) = &mut self.lease {
             lease.release();
         }
-        let mut events = mem::take(&mut self.unclaimed);
+        let Answer { mut events, mut emitted } = mem::take(&mut self.unclaimed);
         events.extend(fresh(mem::take(&mut result.events), self.last_seq));
         result.events = events;
+        if let Some(last) = result.chunks.take() {
+            emitted.extend(last);
+            result.chunks = Some(emitted);
+        }
         Ok(result)
     }
 
@@ -200,14 +226,14 @@ impl Stream {
     }
 
     /// Takes the answer to the oldest push.
-    fn accept(&mut self, result: PushResult) -> Vec<Event> {
+    fn accept(&mut self, result: PushResult) -> Answer {
         if let Some(items) = self.window.accept() {
             self.kept.add(&items);
         }
         (self.expiries, self.losses) = (0, 0);
         let events = fresh(result.events, self.last_seq);
         self.last_seq = self.last_seq.max(result.last_seq);
-        events
+        Answer { events, emitted: result.chunks.unwrap_or_default() }
     }
 
     /// Makes the stream anew in a new process, when that is what helps.

@@ -8,9 +8,9 @@ use serde_json::json;
 use stream_sidecar::{
     Chunk, Error, Event, Sidecar,
     protocol::{
-        ClassifyParams, Encoding, Executor, FindingKind, FinishReason, Framing, HistoryParams,
-        NormalizeErrorParams, NormalizeParams, OpenParams, PolicyPatch, ProviderErrorKind,
-        ReasoningPolicyPatch, ToolCallsMode, ToolCallsPolicyPatch, Wire,
+        ClassifyParams, Emit, EmitWire, Encoding, Executor, FindingKind, FinishReason, Framing,
+        HistoryParams, NormalizeErrorParams, NormalizeParams, OpenParams, PolicyPatch,
+        ProviderErrorKind, ReasoningPolicyPatch, ToolCallsMode, ToolCallsPolicyPatch, Wire,
     },
 };
 use support::{Recording, builder, plain, recordings};
@@ -126,16 +126,12 @@ fn stored_messages() {
 #[test]
 fn bytes_and_failures_of_the_source() {
     let sidecar = builder().build();
-    block_on(async {
-        let params = OpenParams {
-            wire: Some(Wire::Text),
-            encoding: Some(Encoding::Base64),
-            ..Default::default()
-        };
+    let check = async |encoding: Option<Encoding>| {
+        let params = OpenParams { wire: Some(Wire::Text), encoding, ..Default::default() };
         let stream = sidecar.open(params).await?;
         let bytes = "<think>é</think>ü".as_bytes();
-        let source = bytes.chunks(1).map(|it| Ok(Chunk::bytes(it)));
-        let source = source.chain([Err("connection reset"), Ok(Chunk::bytes(b"never"))]);
+        let source = bytes.chunks(1).map(|it| Ok(Chunk::from(it)));
+        let source = source.chain([Err("connection reset"), Ok(Chunk::from(b"never".to_vec()))]);
         let mut pipe = stream.try_pipe(stream::iter(source));
         let mut kinds = Vec::new();
         while let Some(event) = pipe.next().await {
@@ -147,8 +143,54 @@ fn bytes_and_failures_of_the_source() {
         assert_eq!(message.errors[0].message, "connection reset");
         assert!(!message.finish.unwrap().complete);
         Ok::<_, Error>(())
-    })
-    .unwrap();
+    };
+    for encoding in [None, Some(Encoding::Utf8), Some(Encoding::Base64)] {
+        block_on(check(encoding)).unwrap();
+    }
+}
+
+#[test]
+fn the_body_of_a_clean_response() {
+    let sidecar = builder().build();
+    let check = async |by_hand: bool| {
+        let params = OpenParams {
+            wire: Some(Wire::Text),
+            emit: Some(Emit { wire: EmitWire::OpenaiChat, claims: None }),
+            ..Default::default()
+        };
+        let mut stream = sidecar.open(params).await?;
+        let chunks = "<think>é</think>Four.".as_bytes().chunks(3);
+        if by_hand {
+            let mut documents = Vec::new();
+            for chunk in chunks {
+                stream.push(chunk).await?;
+                documents.extend(stream.take_emitted());
+            }
+            documents.extend(stream.close().await?.chunks.expect("it was opened to emit"));
+            let texts =
+                documents.iter().filter_map(|it| it["choices"][0]["delta"]["content"].as_str());
+            assert_eq!(texts.collect::<String>(), "Four.");
+        } else {
+            let mut emitted = stream.emit(stream::iter(chunks));
+            let mut body = Vec::new();
+            while let Some(slice) = emitted.next().await {
+                body.extend_from_slice(&slice?);
+            }
+            let body = String::from_utf8(body).expect("it is JSON");
+            assert!(body.starts_with("data: {") && body.ends_with("data: [DONE]\n\n"), "{body}");
+            assert!(
+                body.contains(r#""reasoning_content":"é""#) && !body.contains("think>"),
+                "{body}"
+            );
+            assert_eq!(
+                emitted.closed().expect("it has ended").message.text.as_deref(),
+                Some("Four.")
+            );
+        }
+        Ok::<_, Error>(())
+    };
+    block_on(check(true)).unwrap();
+    block_on(check(false)).unwrap();
 }
 
 #[test]
