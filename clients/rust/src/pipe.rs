@@ -138,9 +138,11 @@ impl Stream for Emitted<'_> {
 fn body_of(documents: &[Document]) -> String {
     documents.iter().fold(String::new(), |mut body, document| {
         if let Some(name) = document.get("type").and_then(serde_json::Value::as_str) {
-            body += &format!("event: {name}\n");
+            body.extend(["event: ", name, "\n"]);
         }
-        body + &format!("data: {}\n\n", serde_json::Value::Object(document.clone()))
+        let data = serde_json::to_string(document).unwrap_or_default();
+        body.extend(["data: ", &data, "\n\n"]);
+        body
     })
 }
 
