@@ -25,6 +25,7 @@ STOP_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),
     *("<|end_of_text|>", "<|eom|>", "<|eot|>", "</s>", "<eos>"),
     *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
+    *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
     *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
     *(
         "[EOS]",
@@ -103,6 +104,13 @@ def _echo(cursor: Cursor) -> Reading[Found]:
 
     return Found(PieceKind.RESULT, read)
 
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "laguna": (
+        Form(("</assistant>",), _stop, "B", "end", vague=True, about="leftovers"),
+    ),
+}
+"""Ends of a turn that another model may well write."""
 
 LEFTOVERS = Dialect(
     "leftovers",

@@ -42,6 +42,13 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
     "inkling": (("<|content_thinking|>", "<|end_message|>"),),
+    "hy3": (_THINK, ("<think:opensource>", "</think:opensource>")),
+    "k2-horizon": tuple(
+        (f"<ifm|{name}>", f"</ifm|{name}>")
+        for name in ("think", "think_fast", "think_faster")
+    ),
+    "solar": (("<|think:start|>", "<|think:end|>"),),
+    "longcat": (("<longcat_think>", "</longcat_think>"),),
 }
 
 MARKS: dict[str, tuple[str, ...]] = {
@@ -56,7 +63,10 @@ ENDS: dict[str, tuple[str, ...]] = {
         for what in ("TEXT", "RESPONSE")
         for side in ("START", "END")
     ),
-    "kimi-k3": ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    "kimi-k3": (
+        *("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+        *("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+    ),
     "inkling": ("<|content_text|>",),
     "apriel": ("[END FINAL RESPONSE]",),
     "gemini-thoughts": ("<final>", "</final>"),
@@ -67,7 +77,7 @@ ENDS: dict[str, tuple[str, ...]] = {
 UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "inkling", "muse"),
+        *("gemini-thoughts", "inkling", "muse", "laguna"),
     )
 )
 """Families whose literals another model may well write: only when they are named."""
@@ -81,7 +91,10 @@ WITH: dict[str, tuple[str, ...]] = {
 }
 """A family, and those that come with it when a profile or a host names it."""
 
-SENTINELS = ("gemma4", "cohere", "apertus", "kimi-k3")
+SENTINELS = (
+    *("gemma4", "cohere", "apertus", "kimi-k3"),
+    *("k2-horizon", "solar", "longcat"),
+)
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
 
 ENDS_REASONING = frozenset(

@@ -1,7 +1,7 @@
-"""Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, GLM, Mistral, K3.
+"""Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, Mistral, Kimi K3.
 
-Nobody writes these by hand; what stands between them is JSON, or typed text (GLM, Kimi
-K3). Borders of sections of calls are marks (see ``sidecar.dialects``).
+Nobody writes these by hand; what stands between them is JSON, or typed text (Kimi K3).
+Borders of sections of calls are marks (see ``sidecar.dialects``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _ID = re.compile(r"[^\s<>]*+")
 _KIMI_CALL = "<|tool_call_begin|>"
 _PLAIN = re.compile(r"[^<\[]*+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_GLM_NAME = re.compile(r"[^\s<>{}\[\]\"']*+")
 _TYPES = {"string": "string"}
 
 
@@ -176,52 +175,6 @@ DEEPSEEK_MARKS = tuple(
     for side in ("begin", "end")
 )
 
-_GLM_END = Literals(("</arg_value>",))
-_GLM_TAGS = ("<arg_key>", "</tool_call>")
-
-
-def _glm(cursor: Cursor) -> Reading[Found]:
-    """The name, then pairs of ``<arg_key>`` and ``<arg_value>``; no quotes or types."""
-    return (yield from _glm_calls(cursor, ""))
-
-
-def _hy3(cursor: Cursor) -> Reading[Found]:
-    """The same in a wrapper, several of them."""
-    yield from space(cursor)
-    yield from literal(cursor, "<tool_call>")
-    return (yield from _glm_calls(cursor, "</tool_calls>"))
-
-
-def _glm_calls(cursor: Cursor, closer: str) -> Reading[Found]:
-    calls = [(yield from _glm_call(cursor))]
-    while closer:
-        yield from space(cursor)
-        if (yield from literal(cursor, "<tool_call>", closer)) == closer:
-            break
-        calls.append((yield from _glm_call(cursor)))
-    return Found(PieceKind.CALL, lambda raw: [call(raw) for call in calls])
-
-
-def _glm_call(cursor: Cursor) -> Reading[Callable[[str], WrittenCall]]:
-    yield from optional(cursor, "\n")
-    name = yield from word(cursor, _GLM_NAME)
-    yield from optional(cursor, "<tool_sep>")
-    yield from space(cursor)
-    found: list[tuple[str, Extent]] = []
-    while (yield from literal(cursor, *_GLM_TAGS)) == _GLM_TAGS[0]:
-        key = (yield from before(cursor, "</arg_key>")).strip()
-        yield from space(cursor)
-        yield from literal(cursor, "<arg_value>")
-        found.append((key, (yield from value(cursor, _GLM_END, *_GLM_TAGS))))
-        yield from space(cursor)
-    end = cursor.position
-
-    def read(raw: str) -> WrittenCall:
-        parameters = [Parameter(key, raw[slice(*part)]) for key, part in found]
-        return WrittenCall(name, typed(name, parameters, cursor.context), end)
-
-    return read
-
 
 def _mistral(cursor: Cursor) -> Reading[Found]:
     """A list of objects, or ``name{..}``, ``name[ARGS]{..}`` with ``[CALL_ID]``."""
@@ -291,7 +244,5 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
     "deepseek-v31": _deepseek(_deepseek_v31),
-    "glm": (Form(("<tool_call>",), _glm, "B", closers=("</tool_call>",)),),
-    "hy3": (Form(("<tool_calls>",), _hy3, "B", closers=("</tool_calls>",)),),
     "mistral": (Form(("[TOOL_CALLS]",), _mistral, "A"),),
 }

@@ -240,6 +240,8 @@ def _value(parameter: Parameter, schema: Any) -> Any:
     if parameter.kind == "string":
         return parameter.text
     kinds = _kinds(schema)
+    if "null" in kinds and parameter.text.strip() == "null":
+        return None
     if parameter.kind != "json" and (not kinds or "string" in kinds):
         return parameter.text
     return _parsed(parameter.text, kinds)
