@@ -49,7 +49,8 @@ class ReasoningPolicy:
 
     ``tags`` of None are the default tags and the profile's. ``scope``: where a
     delimiter counts; ``boundary`` limits openers to the start, a line's start or right
-    after closing punctuation.
+    after closing punctuation. ``as_answer``: when the last block of reasoning is the
+    answer, because there is no other.
     """
 
     tags: Tags | None = None
@@ -57,6 +58,7 @@ class ReasoningPolicy:
     precedence: Literal["native-first", "merge"] = "native-first"
     starts_open: Literal["auto", "open", "closed"] = "auto"
     unclosed: Literal["auto", "reasoning", "text"] = "auto"
+    as_answer: Literal["never", "when-empty"] = "never"
 
 
 @frozen

@@ -206,6 +206,12 @@ class Channel:
         if self.tagged.judge():
             self.empty = False
 
+    def answer_by_reasoning(self) -> None:
+        """Nothing is visible and the model meant to stop: its last reasoning is what it
+        said, if the policy has it so (text rule 7.6)."""
+        if self.empty and self._shared.policy.reasoning.as_answer == "when-empty":
+            self.empty = not self.tagged.to_answer()
+
     @property
     def repaired(self) -> int:
         """How many half characters had no partner."""

@@ -148,6 +148,18 @@ class TaggedReasoning:
         self.outlet.send(Reclassify, self.choice, numbers, "text")
         return block.shown
 
+    def to_answer(self) -> bool:
+        """Makes the last block of reasoning, native or not, the answer; False: there is
+        none that can be one (text rule 7.6)."""
+        number = self.outlet.builder.last_reasoning(self.choice)
+        if number is None:
+            return False
+        text, _ = self.outlet.builder.text_with(self.choice, (number,))
+        if _removals(self._shared.shown(), text):
+            return False
+        self.outlet.send(Reclassify, self.choice, (number,), "text")
+        return True
+
     @property
     def is_open(self) -> bool:
         """Whether a tagged block is open."""

@@ -110,6 +110,12 @@ class MessageBuilder:
         building = self._choice(choice).texts.get(block)
         return None if building is None else building.text
 
+    def last_reasoning(self, choice: int) -> int | None:
+        """The last live block of reasoning that is not blank, where texts are kept."""
+        texts = sorted(self._choice(choice).texts.items(), reverse=True)
+        reasons = (each for each in texts if each[1].channel == "reasoning")
+        return next((n for n, each in reasons if not each.text.isspace()), None)
+
     def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
         """The visible text as if ``blocks`` belonged to it, and where the first of them
         begins in it. Only where texts are kept."""

@@ -57,8 +57,8 @@ _INVENTED = (
 
 
 class Choice:
-    """Takes the parts of one choice; ``close`` in four steps, as the order of events
-    at close wants it: ``flush``, ``end``, ``end_results``, ``finish``."""
+    """Takes the parts of one choice; ``close`` in five steps, as the order of events
+    at close wants it: ``flush``, ``end``, ``end_results``, ``judge``, ``finish``."""
 
     def __init__(self, number: int, shared: Surroundings) -> None:
         self.number = number
@@ -221,6 +221,11 @@ class Choice:
     def end_results(self) -> None:
         """Results that were held to the end go behind all calls."""
         self.channel.extracted.send_results()
+
+    def judge(self, ending: Ending) -> None:
+        """Once all is known that the end can tell: is reasoning the answer?"""
+        if not self._sent and ending.derive(self.last, []) == "stop":
+            self.channel.answer_by_reasoning()
 
     def finish(self, ending: Ending, wire: str) -> None:
         """The last event, and the final word on the calls."""

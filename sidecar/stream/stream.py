@@ -161,6 +161,8 @@ class Stream:
         for choice in choices.values():
             choice.end_results()
         self._report_end(error or {})
+        for choice in choices.values():
+            choice.judge(self._ending)
         self._outlet.release()
         for _, choice in sorted(choices.items()):
             choice.finish(self._ending, self.wire)

@@ -1077,7 +1077,7 @@ pub struct ReasoningDelta {
 
 /// How reasoning in the text is found and what becomes of it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1093,11 +1093,13 @@ pub struct ReasoningPolicy {
     pub starts_open: ReasoningStart,
     /// What becomes of reasoning that never closes.
     pub unclosed: UnclosedReasoning,
+    /// When the last block of reasoning is the answer.
+    pub as_answer: ReasoningAsAnswer,
 }
 
 /// How reasoning in the text is found and what becomes of it.
 ///
-/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+/// `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningPolicyPatch {
@@ -1116,6 +1118,9 @@ pub struct ReasoningPolicyPatch {
     /// What becomes of reasoning that never closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclosed: Option<UnclosedReasoning>,
+    /// When the last block of reasoning is the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_answer: Option<ReasoningAsAnswer>,
 }
 
 /// Deltas already sent of `blocks` belong to the other channel.
@@ -2011,6 +2016,14 @@ open_enum! {
         InvalidRequest = "invalid-request",
         Server = "server",
         Unknown = "unknown",
+    }
+}
+
+open_enum! {
+    /// When the last block of reasoning is the answer.
+    ReasoningAsAnswer {
+        Never = "never",
+        WhenEmpty = "when-empty",
     }
 }
 

@@ -431,7 +431,7 @@ fn opened(message: &Value) -> Value {
         "policy": {
             "reasoning": {
                 "scope": "everywhere", "precedence": "merge", "startsOpen": "auto",
-                "unclosed": "auto"
+                "unclosed": "auto", "asAnswer": "never"
             },
             "toolResults": {"mode": "strip", "indicators": [], "known": []},
             "toolCalls": {"mode": "extract"}, "dialects": "auto",

@@ -473,7 +473,7 @@ export interface PolicyPatch {
 /**
  * How reasoning in the text is found and what becomes of it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
  */
 export interface ReasoningPolicyPatch {
   tags?: string[] | null;
@@ -481,6 +481,7 @@ export interface ReasoningPolicyPatch {
   precedence?: "native-first" | "merge" | null;
   startsOpen?: "auto" | "open" | "closed" | null;
   unclosed?: "auto" | "reasoning" | "text" | null;
+  asAnswer?: "never" | "when-empty" | null;
 }
 
 /**
@@ -865,7 +866,7 @@ export interface Policy {
 /**
  * How reasoning in the text is found and what becomes of it.
  *
- * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation.
+ * `tags` of absent are the default tags and the profile's. `scope`: where a delimiter counts; `boundary` limits openers to the start, a line's start or right after closing punctuation. `asAnswer`: when the last block of reasoning is the answer, because there is no other.
  */
 export interface ReasoningPolicy {
   tags?: string[];
@@ -873,6 +874,7 @@ export interface ReasoningPolicy {
   precedence: "native-first" | "merge" | (string & {});
   startsOpen: "auto" | "open" | "closed" | (string & {});
   unclosed: "auto" | "reasoning" | "text" | (string & {});
+  asAnswer: "never" | "when-empty" | (string & {});
 }
 
 /**

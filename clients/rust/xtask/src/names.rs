@@ -2,7 +2,7 @@
 
 /// Fields and the name of their enumeration. One that is not here shares the name of
 /// one with the same values, or is called by its type and its own name.
-const ENUMS: [(&str, &str, &str); 30] = [
+const ENUMS: [(&str, &str, &str); 31] = [
     ("BlockEnd", "channel", "Channel"),
     ("Citation", "kind", "CitationKind"),
     ("Citation", "role", "CitationRole"),
@@ -18,6 +18,7 @@ const ENUMS: [(&str, &str, &str); 30] = [
     ("Policy", "dialects", "DialectsWord"),
     ("ProviderError", "phase", "ErrorPhase"),
     ("ReasoningDelta", "source", "ReasoningSource"),
+    ("ReasoningPolicy", "asAnswer", "ReasoningAsAnswer"),
     ("ReasoningPolicy", "precedence", "ReasoningPrecedence"),
     ("ReasoningPolicy", "scope", "ReasoningScope"),
     ("ReasoningPolicy", "startsOpen", "ReasoningStart"),
