@@ -144,6 +144,18 @@ class CallEndPart:
 
 
 @frozen
+class ItemPart:
+    """An item of the answer begins, which the next request may name by its ``id``.
+
+    ``type`` is the item's. What comes until the next one is of it. Only writers want
+    to know (``stream.emission``).
+    """
+
+    id: str
+    type: str
+
+
+@frozen
 class ResultPart:
     """A result of a tool that the server has run, with the provider's raw item.
 
@@ -251,6 +263,7 @@ Part: TypeAlias = (
     | BlockEndPart
     | CallPart
     | CallEndPart
+    | ItemPart
     | ResultPart
     | CitationPart
     | UsagePart

@@ -60,15 +60,18 @@ class Run(Protocol):
 class Origin:
     """What only writers need to know of a block before it is over.
 
-    ``item`` is the id of the provider's item that it belongs to. Of a call: ``server``,
-    the provider runs it; ``free``, its arguments are free text; ``opaque``, state that
-    goes back with it.
+    ``item`` is the id of the provider's item that it belongs to, of type ``kind``. Of
+    a call: ``server``, the provider runs it; ``free``, its arguments are free text;
+    ``opaque``, ``caller`` and ``raw`` are those of the call.
     """
 
     item: str = ""
     server: bool = False
     free: bool = False
     opaque: Any = None
+    caller: Any = None
+    raw: Any = None
+    kind: str = ""
 
 
 class Outlet:
@@ -89,6 +92,10 @@ class Outlet:
         self._blocks += 1
         self.spoken = True
         return self._blocks - 1
+
+    def open_item(self, id: str, kind: str) -> None:
+        """An item of the provider's begins; only an outlet that is written wants to
+        know."""
 
     def open_call(self, block: int, origin: Origin) -> None:
         """A call begins in ``block``; only an outlet that is written wants to know."""

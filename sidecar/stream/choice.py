@@ -273,8 +273,8 @@ class Choice:
         assert call.block is not None  # it stands
         context = CallContext(self.tools, wire, self._result_ids)
         is_server = executor_of(call, context) == "server"
-        origin = Origin("", is_server, call.format == "text", call.opaque)
-        self.outlet.open_call(call.block, origin)
+        is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
+        self.outlet.open_call(call.block, Origin("", is_server, is_free, *state))
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:

@@ -48,9 +48,20 @@ class EmittingOutlet(Outlet):
         super().__init__(parts=parts, trace=trace)
         self.emit = emit
         self.origins: dict[int, Origin] = {}
+        self._item: Origin | None = None
+
+    def block(self) -> int:
+        number = super().block()
+        if self._item is not None:
+            self.origins[number] = self._item
+        return number
+
+    def open_item(self, id: str, kind: str) -> None:
+        self._item = Origin(id, kind=kind)
 
     def open_call(self, block: int, origin: Origin) -> None:
-        self.origins[block] = origin
+        known = self.origins.get(block, origin)
+        self.origins[block] = evolve(origin, item=known.item, kind=known.kind)
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)

@@ -25,6 +25,7 @@ from sidecar.parts import (
     DonePart,
     ErrorPart,
     FinishPart,
+    ItemPart,
     MetadataPart,
     ReasoningPart,
     ReasoningStatePart,
@@ -252,6 +253,9 @@ class Stream:
     def _call_end(self, part: CallEndPart) -> None:
         self._choice(part.choice).end_call(part, self.wire)
 
+    def _item(self, part: ItemPart) -> None:
+        self._outlet.open_item(part.id, part.type)
+
     def _result(self, part: ResultPart) -> None:
         self._choice(part.choice).result(part)
 
@@ -308,6 +312,7 @@ class Stream:
         BlockEndPart: _block_end,
         CallPart: _call,
         CallEndPart: _call_end,
+        ItemPart: _item,
         ResultPart: _result,
         CitationPart: _citation,
         FinishPart: _finish,

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 from sidecar.wires import bedrock_converse, cohere, ollama, text
 from sidecar.wires.anthropic import reader as anthropic
 from sidecar.wires.anthropic import request as to_anthropic
+from sidecar.wires.anthropic.writer import AnthropicWriter
 from sidecar.wires.gemini import reader as gemini
+from sidecar.wires.gemini.writer import GeminiWriter
 from sidecar.wires.openai_chat import reader as openai_chat
 from sidecar.wires.openai_chat import request as to_openai_chat
 from sidecar.wires.openai_chat.writer import OpenAIChatWriter
 from sidecar.wires.openai_responses import reader as openai_responses
+from sidecar.wires.openai_responses.writer import OpenAIResponsesWriter
 
 if TYPE_CHECKING:
     from sidecar.parts import Document, WireRow
@@ -39,7 +42,13 @@ WIRES: dict[str, WireRow] = {
 }
 
 WRITERS: dict[str, type[ChunkWriter]] = {
-    writer.name: writer for writer in (OpenAIChatWriter,)
+    writer.name: writer
+    for writer in (
+        OpenAIChatWriter,
+        OpenAIResponsesWriter,
+        AnthropicWriter,
+        GeminiWriter,
+    )
 }
 """What events are written as: wire -> its writer, beside its reader."""
 

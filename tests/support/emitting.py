@@ -15,10 +15,11 @@ from checking import Fed
 from open_params import options_of
 
 from sidecar.stream.stream import Stream
+from sidecar.wires.anthropic.writer import ERRORS
+from sidecar.wires.gemini.writer import ERRORS as GEMINI_ERRORS
+from sidecar.wires.shared.usage import SHAPES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sidecar.message.message import Message
 
 Params = dict[str, Any]
@@ -34,6 +35,7 @@ class Emitted:
     read: Fed
     chunks: list[Any]
     again: Fed
+    whole: bool
 
     @property
     def is_early(self) -> bool:
@@ -68,7 +70,8 @@ def emitted(
     written = json.loads(json.dumps(written))
     how = {name: params[name] for name in READER if name in params}
     again = _read({**how, "wire": wire}, written)
-    return Emitted(Fed([*events, *last], message, stream.stats()), written, again)
+    read = Fed([*events, *last], message, stream.stats())
+    return Emitted(read, written, again, whole)
 
 
 def _read(params: Params, chunks: list[Any]) -> Fed:
@@ -104,58 +107,164 @@ def found(fed: Fed) -> dict[str, int]:
 
 # --- What a wire can carry ------------------------------------------------------------
 
-AGAIN: Mapping[str, Mapping[str, str]] = {
-    "openai-chat": {
-        "context-length": "length",
-        "pause": "length",
-        "malformed": "error",
-        "cancelled": "error",
-    },
+
+@frozen
+class Wire:
+    """What of a message has no place on a wire (wires/README.md, "Writers").
+
+    ``reasons``: finish reasons without a word of their own, and what they are there.
+    ``kinds``: kinds of errors that it can tell, all if None. ``is_single``: one choice
+    only. ``has_free``: calls may have free text as input. ``cites_blocks``: a citation
+    is of a block, and once. ``cites_text``: the cited text is told. ``fails_alone``: an
+    error has no counts beside it. ``wraps``: a result is an object. ``refuses``: a
+    refusal has words. ``has_parts_of_calls``: a call may be cut off.
+    ``has_last_counts``: also where a stream broke off. ``tells_text``: a result is one.
+    """
+
+    reasons: dict[str, str]
+    kinds: frozenset[str] | None = None
+    is_single: bool = True
+    has_free: bool = False
+    cites_blocks: bool = False
+    cites_text: bool = True
+    fails_alone: bool = True
+    wraps: bool = False
+    refuses: bool = True
+    has_parts_of_calls: bool = True
+    has_last_counts: bool = True
+    tells_text: bool = False
+
+
+WIRES: dict[str, Wire] = {
+    "openai-chat": Wire(
+        {
+            "context-length": "length",
+            "pause": "length",
+            "malformed": "error",
+            "cancelled": "error",
+        },
+        is_single=False,
+        has_free=True,
+        fails_alone=False,
+    ),
+    "openai-responses": Wire(
+        {
+            "context-length": "length",
+            "pause": "length",
+            "malformed": "error",
+        },
+        has_free=True,
+        cites_blocks=True,
+        cites_text=False,
+        has_last_counts=False,
+        tells_text=True,
+    ),
+    "anthropic": Wire(
+        {"content-filter": "refusal", "malformed": "error", "cancelled": "error"},
+        kinds=frozenset(ERRORS),
+        cites_blocks=True,
+    ),
+    "gemini": Wire(
+        {
+            "context-length": "length",
+            "pause": "length",
+            "refusal": "content-filter",
+            "cancelled": "error",
+        },
+        kinds=frozenset(GEMINI_ERRORS),
+        is_single=False,
+        cites_text=False,
+        wraps=True,
+        refuses=False,
+        has_parts_of_calls=False,
+    ),
 }
-"""Finish reasons that have no word of their own on a wire, and what they are there."""
 
 
 def differences(trip: Emitted, wire: str) -> list[tuple[str, Any, Any]]:
     """What should have been carried and was not: the fact, what it was and is."""
-    read, again = _carried(trip.read, wire), _carried(trip.again, wire)
+    read, again = _carried(trip, trip.read, wire), _carried(trip, trip.again, wire)
     pairs = [(name, read.get(name), again.get(name)) for name in {**read, **again}]
     return [pair for pair in pairs if pair[1] != pair[2]]
 
 
-def _carried(fed: Fed, wire: str) -> dict[str, Any]:
+def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
     """What of a message its reader can give again behind ``wire``."""
-    message = fed.message
-    facts = {"usage": _usage(message), "who": _who(message)}
-    for each in message.choices or (message,):
-        of = f" of {each.choice}"
-        facts |= {name + of: value for name, value in _choice(each, wire).items()}
+    rules, message, facts = WIRES[wire], fed.message, dict[str, Any]()
+    is_failed = bool(trip.again.message.errors) and rules.fails_alone
+    if is_failed and trip.whole:
+        is_told = bool(trip.read.message.errors)
+        return {"error": is_told and _errors(message, rules)}
+    if not is_failed and (rules.has_last_counts or message.finish.complete):
+        facts["usage"] = _usage(message, wire)
+    if _is_known_early(trip.read):
+        facts["who"] = message.metadata and message.metadata.model
+    choices = message.choices or (message,)
+    for each in choices[:1] if rules.is_single else choices:
+        told = _choice(each, rules)
+        if trip.whole and not trip.read.message.finish.complete:
+            del told["finish"]  # a body is always over
+        if rules.cites_blocks and not trip.whole:
+            del told["cited"]  # the blocks of late ones are over
+        if not rules.has_parts_of_calls and _is_spoiled(trip.read):
+            told.pop("finish", None)
+        if is_failed and not trip.read.message.errors:
+            del told["error"]  # a finish for which there is no word
+        facts |= {f"{name} of {each.choice}": value for name, value in told.items()}
     return facts
 
 
-def _choice(message: Message, wire: str) -> dict[str, Any]:
-    finish = message.finish
-    assert finish is not None
-    calls = [call for call in message.tool_calls if call.origin == "structured"]
+def _is_spoiled(fed: Fed) -> bool:
+    return any(call.state != "complete" for call in fed.message.tool_calls)
+
+
+def _choice(message: Message, rules: Wire) -> dict[str, Any]:
+    calls = [
+        call
+        for call in message.tool_calls
+        if call.origin == "structured"
+        and (rules.has_parts_of_calls or call.state == "complete")
+    ]
     return {
         "text": message.text,
         "reasoning": message.reasoning,
-        "calls": sorted(map(_call, calls)),
-        "results": sorted(_results(message)),
-        "cited": sorted(map(_cited, message.citations)),
-        "error": [(each.kind, each.message) for each in message.errors][-1:],
-        "finish": _reason(finish, wire),
+        "calls": sorted(_call(call, rules) for call in calls),
+        "results": sorted(_results(message, rules)),
+        "cited": _cited(message, rules),
+        "error": _errors(message, rules),
+        "finish": _reason(message.finish, rules),
     }
 
 
-def _reason(finish: Any, wire: str) -> str:
+def _reason(finish: Any, rules: Wire) -> str:
     """A word that we do not know is ``stop`` elsewhere."""
-    reason = AGAIN[wire].get(finish.reason, finish.reason)
+    reason = rules.reasons.get(finish.reason, finish.reason)
     return "stop" if reason == "unknown" and finish.complete and finish.raw else reason
 
 
-def _call(call: Any) -> tuple[str, ...]:
-    arguments = "" if call.state != "complete" else _plain(call.arguments)
-    return call.tool_call_id, call.name, arguments, call.state, call.executor
+def _errors(message: Message, rules: Wire) -> list[tuple[str, str]]:
+    errors = [
+        _error(each, rules)
+        for each in message.errors
+        if rules.refuses or each.provider_type != "refusal"
+    ]
+    return errors[-1:]
+
+
+def _error(error: Any, rules: Wire) -> tuple[str, str]:
+    is_known = rules.kinds is None or error.kind in rules.kinds
+    kind = error.kind if is_known or error.provider_type == "refusal" else "server"
+    return kind, error.message
+
+
+def _call(call: Any, rules: Wire) -> tuple[str, ...]:
+    """Of a call that is not whole, that it is not."""
+    arguments, is_free = "", call.arguments_format == "text" and not rules.has_free
+    if call.state == "complete":
+        told = json.dumps({"input": call.arguments}) if is_free else call.arguments
+        arguments = _plain(told)
+    is_whole = str(call.state == "complete")
+    return call.tool_call_id, call.name, arguments, is_whole, call.executor
 
 
 def _plain(arguments: str) -> str:
@@ -165,36 +274,57 @@ def _plain(arguments: str) -> str:
         return arguments
 
 
-def _results(message: Message) -> list[tuple[str, str]]:
-    """Results of the provider's tools whose call is in the message, if they say
-    anything."""
+def _results(message: Message, rules: Wire) -> list[tuple[str, str]]:
+    """Results of the provider's tools whose call is in the message, if they say more
+    than how it ended."""
     calls = {
         call.tool_call_id for call in message.tool_calls if call.executor == "server"
     }
     return [
-        (each.tool_call_id or "", json.dumps(each.content))
+        (each.tool_call_id or "", json.dumps(_wrapped(each.content, rules)))
         for each in message.tool_results
         if _says(each.content) and each.tool_call_id in calls
     ]
 
 
+def _wrapped(content: Any, rules: Wire) -> Any:
+    if rules.tells_text:
+        return _plain(content) if isinstance(content, str) else json.dumps(content)
+    is_object = isinstance(content, dict)
+    return {"result": content} if rules.wraps and not is_object else content
+
+
 def _says(content: Any) -> bool:
-    return any(content.values()) if isinstance(content, dict) else bool(content)
+    if isinstance(content, str) and content[:1] in ("{", "["):
+        content = json.loads(content)
+    if isinstance(content, dict):
+        return any(content[name] for name in content if name != "status")
+    return bool(content)
 
 
-def _cited(citation: Any) -> str:
-    return str((citation.url, citation.title, citation.cited_text))
+def _cited(message: Message, rules: Wire) -> list[str]:
+    """Where a citation is its block's, it needs one, and equal ones are one."""
+    told = [
+        str((each.url, each.title, rules.cites_text and each.cited_text))
+        for each in message.citations
+        if each.blocks or not rules.cites_blocks
+    ]
+    return sorted(set(told) if rules.cites_blocks or not rules.cites_text else told)
 
 
-def _usage(message: Message) -> dict[str, int]:
+def _usage(message: Message, wire: str) -> dict[str, int]:
     counts = ("input", "output", "cache_read", "cache_write", "reasoning")
+    counts = tuple(each for each in counts if getattr(SHAPES[wire], each))
     usage = message.usage
     told = {name: getattr(usage, f"{name}_tokens", None) for name in counts}
     return {name: count for name, count in told.items() if count}
 
 
-def _who(message: Message) -> str | None:
-    """The model; nobody, where an error is all that came."""
-    said = message.metadata
-    is_error = bool(message.errors) and not message.blocks
-    return None if said is None or is_error else said.model
+def _is_known_early(fed: Fed) -> bool:
+    """The model is known before anything else is said, and something else is."""
+    for event in fed.events:
+        if event.type == "metadata" and event.model:
+            return not (fed.message.errors and not fed.message.blocks)
+        if event.type not in ("diagnostic", "usage", "metadata"):
+            return False
+    return False

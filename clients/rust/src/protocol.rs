@@ -1900,6 +1900,9 @@ open_enum! {
     /// Emit wire.
     EmitWire {
         OpenaiChat = "openai-chat",
+        OpenaiResponses = "openai-responses",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
     }
 }
 

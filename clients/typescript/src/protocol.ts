@@ -576,7 +576,7 @@ export interface Edit {
  * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
  */
 export interface Emit {
-  wire: "openai-chat";
+  wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
   claims?: "drop" | "text" | "promote" | null;
 }
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.document_wire import DocumentWire
 
-_SIGNATURE = "thoughtSignature"
+SIGNATURE = "thoughtSignature"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
 _REFUSED = re.compile(r"(?<!\s)\s*+malformed function call:?", re.I)
@@ -145,18 +145,18 @@ class GeminiCandidate:
         self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:
-        if _SIGNATURE in part:
+        if SIGNATURE in part:
             self._sign(part)
         elif part:
             self.wire.ignored("parts", part)
 
     def _sign(self, part: JsonObject) -> None:
         """State of a thought, or of a part that is none: then it has no block yet."""
-        signature = self.wire.text(part, _SIGNATURE)
+        signature = self.wire.text(part, SIGNATURE)
         if signature and part.get("thought") is True:
             self.wire.parts.append(ReasoningStatePart(self.index, signature))
         elif signature:
-            opaque, block = {_SIGNATURE: signature}, self._key()
+            opaque, block = {SIGNATURE: signature}, self._key()
             self.wire.parts.append(
                 ReasoningStatePart(self.index, opaque=opaque, block=block)
             )
@@ -286,5 +286,5 @@ PARTS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
 
 
 def _opaque(part: JsonObject) -> JsonObject | None:
-    signature = part.get(_SIGNATURE)
-    return None if signature is None else {_SIGNATURE: signature}
+    signature = part.get(SIGNATURE)
+    return None if signature is None else {SIGNATURE: signature}

@@ -25,7 +25,6 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
-from sidecar.message.outlet import Origin
 from sidecar.values.jsontext import portable
 from sidecar.wires.shared.writing import (
     TOLD_AGAIN,
@@ -37,6 +36,7 @@ from sidecar.wires.shared.writing import (
 
 if TYPE_CHECKING:
     from sidecar.events import Finish
+    from sidecar.message.outlet import Origin
     from sidecar.parts import Json, JsonObject
 
 _STATE = ("reasoning_details", "thinking_blocks", "provider_specific_fields")
@@ -147,9 +147,10 @@ class OpenAIChatWriter(ChunkWriter):
 
     def _call_delta(self, event: ToolCallDelta) -> None:
         choice, block = self._at(event.choice), event.block
-        origin, text = self.origin(block), self.fragment(event)
+        origin = self.origin(block)
         if origin.server:
             return  # told when it is whole
+        text = self.fragment(event)
         if block not in choice.calls:
             id, name = event.tool_call_id or "", event.name or ""
             self._begin(choice, event, id, name, text, origin)
@@ -164,7 +165,7 @@ class OpenAIChatWriter(ChunkWriter):
         elif event.executor == "server":
             self._executed(choice, event)
         else:
-            origin = Origin("", False, event.arguments_format == "text", event.opaque)
+            origin = self.origin_of(event)
             self._begin(choice, event, event.tool_call_id, event.name, text, origin)
 
     def _begin(

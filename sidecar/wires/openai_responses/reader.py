@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from sidecar.parts import FinishPart, WireRow
+from sidecar.parts import FinishPart, ItemPart, WireRow
 from sidecar.values.equality import equal
 from sidecar.wires.openai_responses.content import (
     ARGUMENTS,
@@ -148,6 +148,9 @@ class OpenAIResponsesWire(DocumentWire):
     # Items
 
     def _start(self, value: JsonObject, body: JsonObject) -> OutputItem:
+        id = body.get("id") or value.get("item_id")
+        if id and isinstance(id, str):
+            self.parts.append(ItemPart(id, type_of(body)))
         return self._items.begin(value, body, self._content.length)
 
     def _item_added(self, value: JsonObject) -> None:

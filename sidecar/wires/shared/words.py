@@ -32,6 +32,7 @@ WORDS: dict[str, dict[str, str]] = {
         "content-filter": "content_filter",
         "refusal": "content_filter",
         "pause": "max_output_tokens",
+        "cancelled": "cancelled",
         "unknown": "completed",
     },
     "anthropic": {

@@ -93,6 +93,7 @@ class ChunkWriter:
     """
 
     name: ClassVar[str]
+    is_single: ClassVar[bool] = False  # a response has one choice
     WRITE: ClassVar[Mapping[type, Callable[[Any, Any], None]]]
 
     def __init__(self, source: str, origins: Mapping[int, Origin]) -> None:
@@ -112,10 +113,10 @@ class ChunkWriter:
         """The documents of some events."""
         chunks: list[Chunk] = []
         self.chunks = chunks
-        write = self.WRITE
+        write, is_single = self.WRITE, self.is_single
         for event in events:
             method = write.get(type(event))
-            if method is not None:
+            if method is not None and not (is_single and event.choice):
                 method(self, event)
         return chunks
 
@@ -142,6 +143,12 @@ class ChunkWriter:
 
     def origin(self, block: int | None) -> Origin:
         return self._origins.get(-1 if block is None else block, _NOTHING)
+
+    def origin_of(self, call: ToolCall) -> Origin:
+        """What is known of a call that is whole."""
+        known, is_free = self.origin(call.block), call.arguments_format == "text"
+        state = call.opaque, call.caller, call.raw, known.kind
+        return Origin(known.item, call.executor == "server", is_free, *state)
 
     def describe(self, event: Metadata) -> None:
         """Who answers; the first id counts, and the last model."""
