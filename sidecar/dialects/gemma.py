@@ -27,7 +27,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import optional
+from sidecar.forms.shared_grammars import optional, reasoning
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.pythonic import parse_calls
 from sidecar.values.relaxed import ObjectScanner, parse
@@ -218,6 +218,14 @@ def _result_tail(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.RESULT, read)
 
 
+_FINAL = Literals(("<final>",))
+
+
+def _announced(cursor: Cursor) -> Reading[Found]:
+    """``THOUGHT:`` before a thought that ``<final>`` ends."""
+    return (yield from reasoning(cursor, _FINAL))
+
+
 def _thought(cursor: Cursor) -> Reading[Found]:
     """``[thought]:`` before a thought that was not marked as one."""
     yield from peek(cursor)
@@ -251,13 +259,15 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
 }
 
-_THOUGHTS = ("THOUGHT:", "─── s\u115fthought")
+_THOUGHTS = ("[thought]:", "─── s\u115fthought")
 
 THOUGHTS: dict[str, tuple[Form, ...]] = {
-    "gemini-thoughts": (Form(_THOUGHTS, _thought, "B", "start", vague=True),),
+    "gemini-thoughts": (
+        Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
+        Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
+    ),
 }
 RESULTS = (
     Form(("response:",), _response, "B", "line", vague=True, about="results"),
     Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
 )
-THOUGHT = Form(("[thought]:",), _thought, "B", "start", vague=True, about="leftovers")

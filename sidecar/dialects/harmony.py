@@ -34,7 +34,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import NAME, optional
+from sidecar.forms.shared_grammars import NAME, optional, reasoning
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -151,13 +151,10 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
     """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it."""
-    start = cursor.position
     following = yield from need(cursor)
     if following in " \t" or following.islower():
         raise cursor.mismatch()
-    yield from until(cursor, _EATEN_ENDS)
-    cursor.at -= cursor.position - start
-    return Found(PieceKind.ENTER)
+    return (yield from reasoning(cursor, _EATEN_ENDS))
 
 
 def _ended(cursor: Cursor) -> Reading[Found]:

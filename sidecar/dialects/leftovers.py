@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.dialects.gemma import RESULTS, THOUGHT
+from sidecar.dialects.gemma import RESULTS
 from sidecar.forms.call_bodies import looks_like_call
 from sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from sidecar.forms.grammar import literal, peek, run, scan, space
@@ -119,7 +119,6 @@ LEFTOVERS = Dialect(
         Form(("<s>",), _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
         Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
-        THOUGHT,
     ),
 )
 

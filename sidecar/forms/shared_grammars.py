@@ -29,6 +29,14 @@ def optional(cursor: Cursor, *options: str) -> Reading[str]:
     return found
 
 
+def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
+    """Words begin reasoning only where one of ``ends`` follows: alone they are text."""
+    start = cursor.position
+    yield from until(cursor, ends)
+    cursor.at -= cursor.position - start
+    return Found(PieceKind.ENTER)
+
+
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     """Reads a value up to the first of ``closers`` behind which one of ``follows``
     stands: a closer inside the value is data. What follows stays unread."""
