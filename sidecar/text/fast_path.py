@@ -16,7 +16,7 @@ from functools import lru_cache
 from string import digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from sidecar.text.code import BLANKS, Line
+from sidecar.markdown.code import BLANKS
 from sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ digits, and a line."""
 
 Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
 """The search of a pattern: what it finds may matter, and mostly does."""
-
-_ON = {Line.TEXT: "inside", Line.MARK: "marked", Line.PREFIX: "prefixed"}
 
 
 class Gates(NamedTuple):
@@ -93,10 +91,9 @@ class Gates(NamedTuple):
             match = self.inside(text, at)  # a literal may begin there
         return False
 
-    def on(self, line: Line) -> Gate | None:
-        """The gate in a line of which something is shown; a run of backticks waits."""
-        name = _ON.get(line)
-        return None if name is None else getattr(self, name)
+    def on(self, start: str) -> Gate | None:
+        """The gate in a line of which ``start`` is shown; a run waits."""
+        return None if start[-1] in "`~" else self.after(start, self.begins)
 
     def after(self, text: str, gate: Gate | None) -> Gate:
         """The gate behind ``text``, which has passed ``gate``."""
@@ -141,7 +138,13 @@ def _in_fence() -> Gates:
     return Gates(begins, inside, begins, begins, ends, last, quick, len, {})
 
 
-IN_FENCE = _in_fence()
+def _in_line() -> Gates:
+    """In a line of which only the end counts."""
+    quick = _quick("\n")
+    return Gates(quick, quick, quick, quick, "", _LAST_LINE, quick, len, {})
+
+
+IN_FENCE, IN_CODE = _in_fence(), _in_line()
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:

@@ -13,15 +13,17 @@ from attrs import define
 
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
-from sidecar.text.code import RunIndex
+from sidecar.markdown.lines import Line
+from sidecar.markdown.runs import RunIndex
+from sidecar.text.mentions import LONGEST_TAG, is_mention
 from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
+    from sidecar.markdown.code import CodeState
     from sidecar.text.attempts import Attempts
     from sidecar.text.buffer import Buffer
-    from sidecar.text.code import CodeState
     from sidecar.text.in_reasoning import InReasoning
     from sidecar.text.lexicon import Rules
     from sidecar.text.tail import Tail
@@ -53,7 +55,7 @@ class InAnswer:
         if buffer.border:
             return self._after_border(final)
         code = tail.code
-        if code.in_fence and tail.shown.fences_pass:
+        if code.fills_line and tail.shown.fences_pass:
             end_of_line = buffer.text.find("\n", buffer.at) + 1
             tail.show((end_of_line or len(buffer.text)) - buffer.at)
             return True
@@ -75,9 +77,9 @@ class InAnswer:
     def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
         place = self._buffer.place
-        if self._tail.line_shown or code.fenced or place < self._attempts.free:
+        if self._tail.line_shown or place < self._attempts.free:
             return False
-        return place != self._tried
+        return place != self._tried and not code.is_code
 
     def _at_line(self, final: bool) -> bool | None:
         """Tries what may begin here; None: nothing does."""
@@ -116,7 +118,9 @@ class InAnswer:
         if overlap:
             self._tail.show(overlap)
             return True
-        code = self._in_code(final, tag=tag)
+        code = self._is_mention(literal, final, tag)
+        if code is False:
+            code = self._in_code(final, tag=tag)
         if code is None:
             return False
         if not tag and (code or not self._protocol(literal)):
@@ -181,9 +185,7 @@ class InAnswer:
         if blanks := buffer.blanks():
             tail.show(blanks)
             return True
-        code = tail.code
-        if code.promised and code.closing and buffer.ahead(1) == "`":
-            tail.remove(PieceKind.REBUILT, 1)
+        if self._keeps_promise():
             return True
         rest = buffer.ahead(lexicon.literals.longest)
         size = rebuilt(lexicon.vocabulary.whole, tail.before, rest, final=final)
@@ -196,24 +198,49 @@ class InAnswer:
             buffer.border = False
         return True
 
+    def _keeps_promise(self) -> bool:
+        """What was shown as code is none if certain backticks follow: these go."""
+        code, buffer = self._tail.code, self._buffer
+        if not code.promised:
+            return False
+        if code.line is Line.INFO:
+            line = buffer.text[buffer.at :].partition("\n")[0]
+            if size := len(line.partition("`")[0]):
+                self._tail.show(size)
+                return True
+        elif not code.closing:
+            return False
+        if buffer.ahead(1) != "`":
+            return False
+        self._tail.remove(PieceKind.REBUILT, 1)
+        return True
+
     def _in_code(self, final: bool, *, tag: bool) -> bool | None:
         """Whether the literal that begins here is in code; None: wait."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
         state = tail.code
-        if state.fenced:
+        if state.is_code:
             return True
-        if tail.breaks or not state.open_runs():
+        ahead = state.behind()
+        if tail.breaks or not (ahead.runs or ahead.line is Line.INFO):
             return False
         at, limit = buffer.place, buffer.place + tail.room
         runs = self._runs = self._runs or RunIndex()
-        code = runs.verdict(state, buffer.text, buffer.base, at, limit, final)
+        code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
         if code is False and not final and not runs.ended(limit):
             buffer.mark(PieceKind.FULL)
         if code:
             state.promised = True
         return code
+
+    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool | None:
+        """Whether the literal that begins here is only spoken of; None: wait."""
+        if tag and self._rules.scope == "everywhere":
+            return False
+        after = self._buffer.ahead(LONGEST_TAG + 2, skip=len(literal))
+        return is_mention(self._tail.before, literal, after, final=final)
 
     def _counts(self, delimiter: str) -> bool:
         """Whether the delimiter is one here, under policy ``boundary``."""

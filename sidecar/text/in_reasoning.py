@@ -16,6 +16,7 @@ from attrs import define
 
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
+from sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
 from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import SPACE
 
@@ -87,7 +88,11 @@ class InReasoning:
             if overlap != 0:
                 self._think(overlap or 0)
                 return overlap is not None
-            size = self._protocol(literal)
+            quoted = self._is_quoted(literal, final)
+            if quoted is None:
+                return False
+            text = lexicon.delimiters.size_without(literal)
+            size = text if quoted else self._protocol(literal)
             self._think(size or 0)
             if size != 0:
                 return True
@@ -162,7 +167,7 @@ class InReasoning:
 
     def note(self, text: str) -> None:
         """Remembers the end of the reasoning."""
-        size = self._rules.lexicon.literals.longest
+        size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)
         whole = text if len(text) >= size else self.before + text
         self.before = whole[-size:]
         if self.implicit and text.strip(SPACE):
@@ -173,13 +178,25 @@ class InReasoning:
         elif len(line) < len(text):
             self.line_blank = True
 
-    def _is_quoted(self, delimiter: str, final: bool) -> bool | None:
-        """A delimiter with backticks directly on both sides is quoted; None: wait."""
-        everywhere = self._rules.scope == "everywhere"
-        if self.before[-1:] != "`" or self._buffer.border or everywhere:
+    def _is_quoted(self, literal: str, final: bool) -> bool | None:
+        """Whether the literal here is only spoken of; None: wait."""
+        if self._rules.scope == "everywhere":
             return False
-        after = self._buffer.ahead(1, skip=len(delimiter))
-        return None if not after and not final else after == "`"
+        room = min(LONGEST_SPAN, self._rules.max_held)
+        after = self._buffer.ahead(max(room, 1), skip=len(literal))
+        quoted = is_quoted(self.before, after, final=final)
+        if quoted is not False:
+            return quoted
+        span = span_around(self.before, after, known=final or len(after) >= room)
+        return None if span is None else self._is_paired(literal, *span)
+
+    def _is_paired(self, literal: str, before: str, after: str) -> bool:
+        """Whether it stands in a span between the two with what it opens or closes."""
+        lexicon = self._rules.lexicon
+        closers = lexicon.delimiters.closers | lexicon.vocabulary.closers
+        others = before if literal in closers else after
+        found = {each[0] in closers for each in lexicon.literals.any.finditer(others)}
+        return (literal not in closers) in found
 
     def _nest(self, opener: str) -> None:
         if self.implicit and not self._rules.native:

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from sidecar.forms.candidate import Opening
 from sidecar.forms.literals import Delimiters, Literals, rebuilt
-from sidecar.text.code import BLANKS
+from sidecar.markdown.code import BLANKS
 from sidecar.text.fast_path import anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 

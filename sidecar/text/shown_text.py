@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.code import BLANKS, CodeState
+from sidecar.markdown.code import BLANKS, CodeState
 
 if TYPE_CHECKING:
     from sidecar.text.pieces import Pieces
@@ -94,24 +94,23 @@ class ShownText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel."""
-        if not (self.fences_pass and (self.code.fenced or _FENCE_MARK.search(text))):
+        if not (self.fences_pass and (self.code.fence or _FENCE_MARK.search(text))):
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):
-            write = self._write_fenced if self.code.in_fence else self._write
+            write = self._write_fenced if self.code.fills_line else self._write
             write(line, start, out)
             start += len(line)
 
     def passed(self, text: str) -> None:
-        """``text`` was shown as it stands, nothing waits and no fence begins or ends in
-        it: what counts from here on is its last line."""
+        """``text`` was shown as it stands, nothing waits and no line in it has the
+        signs of a fence: what counts from here on is its last line."""
         cut = text.rfind("\n") + 1
         if cut:
             self.note(text[:cut])
-            self.code.feed("\n")
             self.line_shown = self.line_removed = False
         if cut < len(text):
-            write = self._write_fenced if self.code.in_fence else self._write
+            write = self._write_fenced if self.code.fills_line else self._write
             write(text[cut:], 0, [])
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
@@ -120,12 +119,10 @@ class ShownText:
             blank = not self.line_shown or self.orphan is Orphan.ARMED
             step = self._write_blank if blank else self._write_shown
             rest, start = step(rest, start, out)
-        self.code.feed(text)
 
     def _write_fenced(self, line: str, start: int, out: Pieces) -> None:
         """Shows a line of fenced code, or a part: nothing goes, so no blanks wait."""
         self._emit(line, start, out)
-        self.code.feed(line)
         self.line_shown, self.line_removed = line[-1] != "\n", False
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
@@ -165,9 +162,8 @@ class ShownText:
             self.reopen(out)
         self.orphan = Orphan.NONE
         if self.held:
-            gone = self.start and self.start_removed
-            self._decide(self.lines, out, gone=gone)
-            self._decide(self.blanks, out, gone=gone and self.line_removed)
+            self._decide(self.lines, out, gone=self._lines_go)
+            self._decide(self.blanks, out, gone=self._blanks_go)
         self.start = self.start_removed = False
         self.line_shown, self.line_removed = True, False
         self.last = ""
@@ -210,7 +206,8 @@ class ShownText:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Remembers the end of what was shown."""
+        """Remembers what was shown: its end, and where it has code."""
+        self.code.feed(text)
         tail = self.tail + text
         self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
         if text[-1] not in BLANKS:
@@ -264,10 +261,13 @@ class ShownText:
     @property
     def code_ahead(self) -> CodeState:
         """The state of code before the next visible character."""
-        if self.orphan is not Orphan.ARMED:
+        if not self.waits:
             return self.code
-        self.ahead = self._begun()
-        return self.ahead
+        code = self.code
+        if self.orphan is Orphan.ARMED:
+            code = self.ahead = self._begun()
+        blanks = "".join([piece[1] for piece in self.blanks])
+        return code.behind(blanks) if blanks and not self._blanks_go else code
 
     def _begun(self) -> CodeState:
         """The state of code where a new answer begins."""
@@ -280,14 +280,21 @@ class ShownText:
     @property
     def before(self) -> str:
         """What will stand directly before the next visible character."""
-        armed = self.orphan is Orphan.ARMED
-        gone = armed or (self.start and self.start_removed)
-        kept = (self.lines and not gone) or (
-            self.blanks and not (gone and self.line_removed)
-        )
-        if kept:
+        lines = self.lines and not self._lines_go
+        if lines or (self.blanks and not self._blanks_go):
             return "\n"
-        return self.at_call[0] if armed else self.tail
+        return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
+
+    @property
+    def _lines_go(self) -> bool:
+        """Whether the lines that wait go before the next visible character."""
+        gone = self.start and self.start_removed
+        return gone or self.orphan is Orphan.ARMED
+
+    @property
+    def _blanks_go(self) -> bool:
+        """Whether the blanks on its own line do."""
+        return self._lines_go and self.line_removed
 
     def state(self) -> tuple[Any, ...]:
         """All that is known of what was shown, where nothing waits."""

@@ -20,10 +20,10 @@ from attrs import evolve
 
 from sidecar.forms.candidate import Failed
 from sidecar.forms.kinds import PieceKind
+from sidecar.markdown.lines import Line
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.code import Line
-from sidecar.text.fast_path import IN_FENCE, INDENT
+from sidecar.text.fast_path import IN_CODE, IN_FENCE, INDENT
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.leading_results import is_leading
@@ -186,18 +186,18 @@ class Splitter:
             self.gate = None if self._reasoning.skip_break else self.gates.inside
             return
         code = shown.code
-        if code.in_code_line and shown.fences_pass:
-            self.gates = IN_FENCE
-            begins = code.line is Line.FENCED_PREFIX
-            gate = IN_FENCE.begins if begins else IN_FENCE.inside
-            self.gate = None if shown.waits else gate
+        if code.fills_line and shown.fences_pass:
+            self.gates = IN_FENCE if code.is_simple_fence else IN_CODE
+            if not (shown.waits or code.undecided):
+                begins = code.at_beginning
+                self.gate = self.gates.begins if begins else self.gates.inside
             return
         self.gates = lexicon.gates
-        if shown.begins_line and code.begins_line:
+        if shown.begins_line and code.at_beginning:
             self.gate = self.gates.begins
-        elif shown.goes_on:
-            text = code.line is Line.TEXT
-            self.gate = self.gates.inside if text else self.gates.on(code.line)
+        elif shown.goes_on and code.line is not Line.INFO:
+            start = code.undecided
+            self.gate = self.gates.on(start) if start else self.gates.inside
 
     # Steps
 

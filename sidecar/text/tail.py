@@ -20,8 +20,8 @@ from sidecar.text.trailing import Trailing
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
+    from sidecar.markdown.code import CodeState
     from sidecar.text.buffer import Buffer
-    from sidecar.text.code import CodeState
     from sidecar.text.leading_results import Leading
     from sidecar.text.lexicon import Rules
 

@@ -1,60 +1,83 @@
 """An independent, naive reading of code in whole text: what must stay visible.
 
-Written from the rules alone (text rule 4.1, text rule 4.3, text rule 4.4), with regular
-expressions over whole lines and no state, to be compared with what the engine does
-character by character:
+What is compared with what the engine does character by character (text rule 4.1, text
+rule 4.3, text rule 4.4, text rule 4.6):
 
+- which lines are code, fenced or indented, says markdown-it, a parser of the field;
 - a *span* is a backtick run, of at most 32, up to an equal run on the same line, first
-  come first;
-- a *fence* is a line that starts, after blanks, ``>`` and list marks, with three or
-  more backticks or tildes; a line of blanks and ``>`` with at least as many and nothing
-  else closes it; unclosed it runs to the end.
+  come first; a backslash before a run makes its first backtick text;
+- a *mention* has the same quote on both sides, which opens there, a typographic quote
+  on both sides, or a backslash before it.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_OPENS = re.compile(r"(?:[ \t\r\f\v>]|[-*+](?=[ \t])|\d+[.)](?=[ \t]))*(`{3,}|~{3,})")
-_CLOSES = re.compile(r"[ \t\r\f\v>]*(`{3,}|~{3,})[ \t\r\f\v]*")
+    from markdown_it.token import Token
+
+_BLOCKS = MarkdownIt("commonmark", {"maxNesting": 1_000})
+_BLOCKS.disable(["html_block", "reference"])
+
 _RUN = re.compile("`+")
+_QUOTES = re.compile(
+    r"""(?:^|.*[\s(\[{=,:])(?:`\0`|"\0"|'\0')|.*\\\0.*"""
+    "|.*(?:“\0”|„\0[“”]|‘\0’|‚\0[‘’]|«\0»|»\0«|‹\0›|›\0‹|「\0」|『\0』)",
+    re.DOTALL,
+)
 
 
 def code_ranges(text: str) -> Iterator[tuple[int, int]]:
     """``(start, end)`` of everything in ``text`` that is code, in order."""
-    position, fence = 0, ""
-    for line in text.split("\n"):
-        end = position + len(line)
-        closes = _CLOSES.fullmatch(line)
-        opens = _OPENS.match(line)
-        if fence:
-            yield position, end
-            if closes and closes[1].startswith(fence):
-                fence = ""
-        elif opens:
-            fence = opens[1]
-            yield position + opens.start(1), end
+    position, code = 0, code_lines(text)
+    for number, line in enumerate(text.split("\n")):
+        if number in code:
+            yield position, position + len(line)
         else:
             yield from _spans(line, position)
-        position = end + 1
+        position += len(line) + 1
+
+
+@lru_cache(maxsize=256)
+def code_lines(text: str) -> frozenset[int]:
+    """The numbers of the lines of ``text`` that are code."""
+    tokens: list[Token] = []
+    _BLOCKS.block.parse(text.replace("\r", " "), _BLOCKS, {}, tokens)
+    return frozenset(
+        number
+        for token in tokens
+        if token.type in ("fence", "code_block") and token.map
+        for number in range(*token.map)
+    )
 
 
 def _spans(line: str, position: int) -> Iterator[tuple[int, int]]:
-    runs = [run for run in _RUN.finditer(line) if len(run[0]) <= 32]
-    while runs:
-        first = runs.pop(0)
-        partner = next((i for i, run in enumerate(runs) if run[0] == first[0]), None)
-        if partner is not None:
-            yield position + first.start(), position + runs[partner].end()
-            runs = runs[partner + 1 :]
+    at = 0
+    while at < len(line):
+        if line[at] == "\\":
+            at += 2
+            continue
+        run = _RUN.match(line, at)
+        if run is None:
+            at += 1
+            continue
+        later = _RUN.finditer(line, run.end()) if len(run[0]) <= 32 else ()
+        end = next((each.end() for each in later if each[0] == run[0]), None)
+        if end is not None:
+            yield position + at, position + end
+        at = end or run.end()
 
 
 def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
-    """Where ``literals`` stand in ``text`` outside code: ``(start, literal)``."""
+    """Where ``literals`` stand in ``text`` outside code and mentions: ``(start,
+    literal)``."""
     longest_first = sorted(literals, key=len, reverse=True)
     any_of = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
     ranges = list(code_ranges(text))
@@ -62,7 +85,14 @@ def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
         (match.start(), match[0])
         for match in any_of.finditer(text)
         if not any(start <= match.start() < end for start, end in ranges)
+        and not is_mention(text, match.start(), match.end())
     ]
+
+
+def is_mention(text: str, start: int, end: int) -> bool:
+    """Whether what stands there in ``text`` is quoted."""
+    around = text[max(start - 2, 0) : start] + "\0" + text[end : end + 1]
+    return _QUOTES.fullmatch(around) is not None
 
 
 def tiles(raw: str, pieces: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -32,7 +32,6 @@ OPEN: dict[str, frozenset[str]] = {
     "fresh.jsonl": frozenset(
         {
             "keep-120",
-            "keep-127",
             "think-148",
             "think-168",
             "dsml-110",
@@ -45,17 +44,10 @@ OPEN: dict[str, frozenset[str]] = {
     "legit.jsonl": frozenset(
         {
             "function-results-mention",
-            "inner-fence-think",
-            "inner-fence-output",
-            "inner-fence-closer",
-            "one-line-fence-call",
             "s-attribute",
             "s-jsx",
             "glue-prose",
             "glue-percent",
-            "indented-closer",
-            "quoted-pair",
-            "escaped",
             "log-call",
             "py-line",
             "hold-json-object",

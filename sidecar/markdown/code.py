@@ -1,0 +1,206 @@
+"""Where code begins and ends in a text that comes in slices.
+
+`CodeState` is fed the text and knows what its end is in: a fence, indented code, text.
+In a line of text a *span* is code, a run of backticks up to an equal run. Example: in
+``a `<b>` ` <c>`` the ``<b>`` stands in a span, and the last backtick opens none, since
+no other follows. `CodeState` never looks ahead: whether an open run will close is the
+business of `RunIndex`.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from attrs import define, fields_dict
+
+from sidecar.markdown.lines import SIGNS, Known, Line, read_line
+
+LONGEST_RUN = 32
+"""Longer backtick runs never open a span, so that open runs stay few."""
+
+LONGEST_START = 1_000
+"""A line with so many signs at its beginning is decided by them."""
+
+BLANKS = " \t\r\f\v"
+
+_SIGNS = re.compile(f"{SIGNS}*+")
+_PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]++\n)++")
+_FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
+_RUN_OR_BREAK = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++|\n")
+_TICK_OR_BREAK = re.compile(r"[`\n]")
+
+_AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
+_NEXT = {Line.TEXT: Line.PARAGRAPH, Line.PARAGRAPH: Line.PARAGRAPH}
+"""What a line leaves to the next one; the others nothing."""
+
+
+@define(eq=False)
+class CodeState:
+    """The state of code at the end of all text so far.
+
+    ``line``, ``containers`` and ``fence`` are what is `Known` of its last line, or at
+    its beginning what is of those before. ``undecided``: the end of the text if more
+    may make it something else: at a line's beginning all of it, else backslashes and a
+    run. ``runs``: unmatched backtick runs of this line, in order. ``promised``:
+    something was taken for code because an open run will close.
+    """
+
+    line: Line = Line.OPEN
+    containers: tuple[int, ...] = ()
+    fence: str = ""
+    undecided: str = ""
+    runs: tuple[int, ...] = ()
+    promised: bool = False
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is known, to be compared or resumed."""
+        return _STATE(self)
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        """Goes on where ``state`` was taken."""
+        for name, value in zip(_NAMES, state, strict=True):
+            setattr(self, name, value)
+
+    def behind(self, text: str = "x") -> CodeState:
+        """The state behind ``text``, by default behind any character of text."""
+        other = CodeState()
+        other.resume(self.state())
+        other.feed(text)
+        return other
+
+    @property
+    def is_simple_fence(self) -> bool:
+        """True in a fence that nothing but its own signs ends."""
+        return bool(self.fence) and not self.containers and self.line is not Line.INFO
+
+    @property
+    def fills_line(self) -> bool:
+        """True where all that comes up to the next line is code, whatever it is."""
+        return self.line is Line.CODE or self.is_simple_fence
+
+    @property
+    def is_code(self) -> bool:
+        """True when a character that comes next stands in a fence or indented code."""
+        if self.line not in _AT_BEGINNING:
+            return self.line is Line.CODE
+        known = self.undecided or self.containers or self.fence
+        return bool(known) and self.behind().line is Line.CODE
+
+    @property
+    def at_beginning(self) -> bool:
+        """True where a line begins."""
+        return self.line in _AT_BEGINNING and not self.undecided
+
+    @property
+    def closing(self) -> bool:
+        """True when the text ends with the run that closes a span."""
+        return self.undecided.count("`") in self.runs
+
+    def feed(self, text: str) -> None:
+        """``text`` comes next."""
+        text, self.undecided = self.undecided + text, ""
+        at, end = 0, len(text)
+        while at < end:
+            at = self._READ[self.line](self, text, at)
+
+    def _begin(self, text: str, at: int) -> int:
+        """At the beginning of a line."""
+        if not self.containers and (lines := self._passed(text, at)):
+            return lines
+        match = _SIGNS.match(text, at, at + LONGEST_START)
+        end = match.end() if match else at
+        full = end - at == LONGEST_START
+        if end == len(text) and not full:
+            self.undecided = text[at:]
+            return end
+        ended = not full and text[end] == "\n"
+        if ended or end > at or self.containers or self.fence:
+            self._decide(text[at:end], ended=ended)
+        else:  # as most lines
+            self.line = Line.TEXT
+        if ended:
+            return self._end_line(end + 1)
+        run = text.find("`", at, end) if self.line is not Line.INFO else end
+        return end if run < 0 else run
+
+    def _decide(self, start: str, *, ended: bool) -> None:
+        known = Known(self.line, self.containers, self.fence)
+        known = read_line(start, known, ended=ended)
+        self.line, self.containers, self.fence = known
+        if self.line is Line.INFO:
+            self.runs = with_run((), self.fence)
+
+    def _passed(self, text: str, at: int) -> int:
+        """Behind the lines that change nothing; 0: there is none."""
+        if self.fence:
+            match = _FENCED_LINES.match(text, at)
+        elif match := _PLAIN_LINES.match(text, at):
+            self.line = Line.PARAGRAPH
+        return match.end() if match else 0
+
+    def _text(self, text: str, at: int) -> int:
+        match = _RUN_OR_BREAK.search(text, at)
+        if match is None:
+            return len(text)
+        run, end = match[0], match.end()
+        if run == "\n":
+            return self._end_line(end)
+        if end == len(text):
+            self.undecided = _short(run)
+            return end
+        self.runs = with_run(self.runs, run)
+        self.promised = self.promised and bool(self.runs)
+        return end
+
+    def _info(self, text: str, at: int) -> int:
+        match = _TICK_OR_BREAK.search(text, at)
+        if match is None:
+            return len(text)
+        if match[0] == "\n":
+            return self._end_line(match.end())
+        self.line, self.fence = Line.TEXT, ""
+        return match.start()
+
+    def _code(self, text: str, at: int) -> int:
+        found = text.find("\n", at)
+        return len(text) if found < 0 else self._end_line(found + 1)
+
+    def _end_line(self, at: int) -> int:
+        self.line = _NEXT.get(self.line, Line.OPEN)
+        self.runs, self.promised = (), False
+        return at
+
+    _READ: ClassVar = {
+        Line.OPEN: _begin,
+        Line.PARAGRAPH: _begin,
+        Line.TEXT: _text,
+        Line.HEADING: _text,
+        Line.INFO: _info,
+        Line.CODE: _code,
+    }
+
+
+_NAMES = tuple(fields_dict(CodeState))
+_STATE = attrgetter(*_NAMES)
+
+
+def with_run(runs: tuple[int, ...], run: str) -> tuple[int, ...]:
+    """``runs`` behind another ``run``: it closes the first equal one, or is open.
+
+    A backslash before it makes its first backtick text, unless it closes one.
+    """
+    size = run.count("`")
+    if size > LONGEST_RUN:
+        return runs
+    if size in runs:
+        return runs[: runs.index(size)]
+    size -= run.count("\\") % 2
+    return runs if size in (0, *runs) else (*runs, size)
+
+
+def _short(run: str) -> str:
+    """A run at the end of the text, with no more of it than counts."""
+    backslash = "\\" * (run.count("\\") % 2)
+    return backslash + "`" * min(run.count("`"), LONGEST_RUN + 1)
