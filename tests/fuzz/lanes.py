@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import amplify, engine, pump, rpc, stored
+from fuzz import amplify, engine, legitimate, pump, rpc, stored
 
 Input = dict[str, Any]
 
@@ -34,6 +34,7 @@ LANES: dict[str, Lane] = {
         Lane("turns", engine.draw_turns, engine.check_turns),
         Lane("documents", engine.draw_documents, engine.check_documents),
         Lane("bodies", engine.draw_body, engine.check_body),
+        Lane("legitimate", legitimate.draw_legitimate, legitimate.check_legitimate),
         Lane("stored", stored.draw_stored, stored.check_stored),
         Lane("closed", stored.draw_stored, stored.check_closed),
         Lane("amplify", amplify.draw_amplified, amplify.check_amplified, timed=False),

@@ -45,6 +45,7 @@ SHORT = {
     "turns": 100,
     "documents": 80,
     "bodies": 100,
+    "legitimate": 150,
     "stored": 120,
     "closed": 120,
     "amplify": 40,

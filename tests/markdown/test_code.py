@@ -1,0 +1,50 @@
+"""What is code in Markdown, compared with a parser of the field."""
+
+from __future__ import annotations
+
+import pytest
+from checking import feed
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_texts import Document, document
+
+DOCUMENTS = 1_000
+PLACES = 3
+"""So many places of each document are tried, each with a delimiter there alone."""
+
+WORD = "zzz"
+CLOSED = {"wire": "text", "policy": {"reasoning": {"startsOpen": "closed"}}}
+
+PARSER = MarkdownIt("commonmark", {"html": False})
+
+
+@pytest.mark.parametrize("ten", range(0, DOCUMENTS, 100))
+def test_what_a_parser_calls_code_is_code(ten: int) -> None:
+    """And nothing else, but for mentions in quotes."""
+    for seed in range(ten, ten + 100):
+        made = document(seed)
+        kinds = made.kinds
+        for number in made.generator.sample(range(len(kinds)), min(PLACES, len(kinds))):
+            code = _is_code(_with(made, number, WORD))
+            assert code is (kinds[number] == "code"), (seed, number)
+            text = _with(made, number, "</think>")
+            shown = feed(CLOSED, [text]).message.text or ""
+            assert ("</think>" in shown) is (kinds[number] != "prose"), (seed, number)
+
+
+def _with(made: Document, number: int, given: str) -> str:
+    """The document with ``given`` at one of its places, and words at the others."""
+    others = ["x"] * len(made.kinds)
+    others[number] = given
+    return made.filled(*others)
+
+
+def _is_code(text: str) -> bool:
+    """Whether the parser calls the `WORD` in ``text`` code."""
+    return any(map(_has_word, PARSER.parse(text)))
+
+
+def _has_word(token: Token) -> bool:
+    if token.type in ("fence", "code_block", "code_inline"):
+        return WORD in token.content + token.info
+    return any(map(_has_word, token.children or ()))
