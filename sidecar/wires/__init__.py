@@ -10,16 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires import bedrock_converse, cohere, ollama, text
+from sidecar.wires import text
 from sidecar.wires.anthropic import reader as anthropic
 from sidecar.wires.anthropic import request as to_anthropic
 from sidecar.wires.anthropic.writer import AnthropicWriter
+from sidecar.wires.bedrock_converse import reader as bedrock_converse
+from sidecar.wires.bedrock_converse import request as to_bedrock_converse
+from sidecar.wires.cohere import reader as cohere
+from sidecar.wires.cohere import request as to_cohere
 from sidecar.wires.gemini import reader as gemini
+from sidecar.wires.gemini import request as to_gemini
 from sidecar.wires.gemini.writer import GeminiWriter
+from sidecar.wires.ollama import reader as ollama
+from sidecar.wires.ollama import request as to_ollama
 from sidecar.wires.openai_chat import reader as openai_chat
 from sidecar.wires.openai_chat import request as to_openai_chat
 from sidecar.wires.openai_chat.writer import OpenAIChatWriter
 from sidecar.wires.openai_responses import reader as openai_responses
+from sidecar.wires.openai_responses import request as to_openai_responses
 from sidecar.wires.openai_responses.writer import OpenAIResponsesWriter
 
 if TYPE_CHECKING:
@@ -54,7 +62,12 @@ WRITERS: dict[str, type[ChunkWriter]] = {
 
 REQUESTS: dict[str, RequestWriter] = {
     "openai-chat": to_openai_chat.write,
+    "openai-responses": to_openai_responses.write,
     "anthropic": to_anthropic.write,
+    "gemini": to_gemini.write,
+    "ollama": to_ollama.write,
+    "bedrock-converse": to_bedrock_converse.write,
+    "cohere": to_cohere.write,
 }
 """Name of a wire -> what writes a turn for it (wires/README.md, "Requests")."""
 

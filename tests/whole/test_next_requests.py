@@ -32,7 +32,7 @@ Json = Any
 
 EXPLAINED: dict[str, tuple[str, ...]] = {
     "the client turned a call for structured output into text": (
-        *("050c18662aa5", "2d0035ba6e2a"),
+        *("050c18662aa5", "2d0035ba6e2a", "2568578876ba"),
     ),
     "the client sends reasoning in a field in which it did not come": (
         *("0af679224deb", "7d42be78c244", "50d6cd0c7b2b"),
@@ -43,6 +43,22 @@ EXPLAINED: dict[str, tuple[str, ...]] = {
     "the client lost the beginning of the reasoning": ("6b1d7fb48837",),
     "the client gave the assistant a name": ("180d946b10a1",),
     "the client sent an answer of its own for one that was cut off": ("185fd9667349",),
+    "the client left out the ids of items": (
+        *("0591123492ce", "307283365e3d", "396a78a52a78", "3ea9027c3d69"),
+        *("4365bfc51681", "5a508a8aa515", "69920e8b2602"),
+    ),
+    "the client left out the phase of the answer": ("0f5e26380e16",),
+    "the client left out the reasoning, or the plan before calls": (
+        *("163a6caa6b01", "1959202b07d7", "63ef46262623", "262c5e4e5648"),
+    ),
+    "the client left out the signature of a text": ("162812a0f648", "46672adfd400"),
+    "the client made ids of its own": (
+        *("2d3a99014bcf", "478ce06fc4e5", "5800c27f2604", "7b13d6d6e79d"),
+    ),
+    "the client gave the tool another name": ("59ee5ebc3b21",),
+    "the client sent back reasoning that had leaked into the text": (
+        *("1ff89d27ae1c", "4d0cf59ec3a3", "6adf9ee9536c", "7411d76f1a1d"),
+    ),
 }
 """Why a client's turn is not ours -> the recordings where it is not."""
 
@@ -135,14 +151,27 @@ def _is_users(message: Json) -> bool:
 
 def plain(value: Json) -> Json:
     """``value`` without what is free: order, what is empty, what clients add, the two
-    spellings of a content that is one text, the spacing of arguments."""
+    spellings of a content that is one text, the spacing of arguments, the alphabet of
+    base64, where a text is cut into parts."""
     if isinstance(value, list):
         items = [plain(item) for item in value]
-        return [item for item in items if item is not None] or None
+        return [item for item in items if item not in (None, {"type": "text"})] or None
     if isinstance(value, dict):
         fields = {name: _field(name, value[name]) for name in value}
         return {n: item for n, item in sorted(fields.items()) if item is not None}
     return None if value == "" else value
+
+
+def _joined(parts: list[Json]) -> list[Json]:
+    """Texts of Gemini's, which a stream cuts anywhere."""
+    found: list[Json] = []
+    for part in parts:
+        if found and {*part, *found[-1]} == {"text"}:
+            part = {"text": found.pop()["text"] + part["text"]}
+        elif found and part.keys() == found[-1].keys() == {"text", "thought"}:
+            part = part | {"text": found.pop()["text"] + part["text"]}
+        found.append(part)
+    return found
 
 
 def _field(name: str, value: Json) -> Json:
@@ -150,6 +179,10 @@ def _field(name: str, value: Json) -> Json:
         return None
     if name == "arguments" and isinstance(value, str):
         return _parsed(value)
+    if name == "parts":
+        return _joined(plain(value) or [])
+    if name == "thoughtSignature":
+        return value.replace("-", "+").replace("_", "/")
     if name == "content" and isinstance(value, str) and value:
         return [{"text": value, "type": "text"}]
     return plain(value)

@@ -79,12 +79,19 @@ def _recordings() -> Iterator[tuple[str, list[Json]]]:
         yield path.parent.name, [json.loads(line) for line in lines]
 
 
-MESSAGES = [message_of(wire, chunks) for wire, chunks in _recordings()]
+MESSAGES = [(wire, message_of(wire, chunks)) for wire, chunks in _recordings()]
+STATE = (
+    "signature",
+    "data",
+    "encrypted_content",
+    "thoughtSignature",
+    "redactedContent",
+)
 ODD = [None, 5, "{", [], [None], {}, {"type": "x"}, {"type": ["x"]}, {"text": 5}]
 
 
 def _choices() -> Iterator[Json]:
-    for message in MESSAGES:
+    for _, message in MESSAGES:
         yield from message.get("choices", [message])
 
 
@@ -108,16 +115,51 @@ def test_any_message_of_any_wire(wire: str, reasoning: str) -> None:
         assert all(rendered["messages"])
 
 
+@pytest.mark.parametrize(("wire", "message"), MESSAGES)
+def test_state_goes_back_as_it_came(wire: str, message: Json) -> None:
+    """Byte for byte, or it is told that it is lost."""
+    rendered = _call("message/render", message=message, wire=wire, reasoning="all")
+    lost = {each.get("block") for each in rendered["lost"]}
+    sent = {*_texts(rendered["messages"])}
+    for block in message["blocks"]:
+        state = {*_states(block)} if block["block"] not in lost else set()
+        assert state <= sent
+
+
+def _states(value: Json) -> Iterator[str]:
+    """The provider's state in a block, wherever it stands."""
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        if name in STATE and isinstance(inner, str):
+            yield inner
+        yield from _states(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from _states(inner)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    inner = value.values() if isinstance(value, dict) else value
+    for each in inner if isinstance(value, dict | list) else ():
+        yield from [each] if isinstance(each, str) else _texts(each)
+
+
+def _kinds() -> list[Json]:
+    """A block of each kind, told apart by its fields."""
+    found = {}
+    for message in _choices():
+        for block in message["blocks"]:
+            kind = block["type"], block.get("executor"), *sorted(block)
+            found.setdefault(kind, block)
+    return list(found.values())
+
+
 @pytest.mark.parametrize("wire", REQUESTS)
 @pytest.mark.parametrize("name", ["opaque", "raw", "content", "caller", "arguments"])
 def test_odd_values(wire: str, name: str) -> None:
     """Nothing raises for what a host stored otherwise than it came."""
-    for message in _choices():
-        for odd in (
-            ODD if name != "arguments" else ["", "{", "5", "[" * 9_000, "\ud800"]
-        ):
-            blocks = [block | {name: odd} for block in message["blocks"]]
-            _call("message/render", message={"blocks": blocks}, wire=wire)
+    texts = ["", "{", "5", "[" * 9_000, "\ud800"]
+    for odd in texts if name == "arguments" else ODD:
+        blocks = [block | {name: odd} for block in _kinds()]
+        _call("message/render", message={"blocks": blocks}, wire=wire)
 
 
 # --- The table ------------------------------------------------------------------------

@@ -2085,7 +2085,12 @@ open_enum! {
     /// Render params wire.
     RenderParamsWire {
         OpenaiChat = "openai-chat",
+        OpenaiResponses = "openai-responses",
         Anthropic = "anthropic",
+        Gemini = "gemini",
+        Ollama = "ollama",
+        BedrockConverse = "bedrock-converse",
+        Cohere = "cohere",
     }
 }
 

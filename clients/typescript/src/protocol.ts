@@ -991,7 +991,7 @@ export interface Removal {
  */
 export interface RenderParams {
   message: Turn;
-  wire: "openai-chat" | "anthropic";
+  wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama" | "bedrock-converse" | "cohere";
   provider?: string | null;
   model?: string | null;
   results?: TurnResult[] | null;

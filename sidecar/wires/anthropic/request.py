@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.wires.anthropic.blocks import RESULT, STATES, THINKING, is_location
 from sidecar.wires.shared.fields import type_of
-from sidecar.wires.shared.rendering import parts_of, text_of
+from sidecar.wires.shared.rendering import caller_of, parts_of, text_of
 
 if TYPE_CHECKING:
     from sidecar.message.turn import TurnBlock, TurnResult
@@ -24,9 +24,6 @@ _OWN_FIELDS = ((), ("thinking",), ("reasoningContent",))
 Bedrock's is the same."""
 
 _SERVER_IDS = ("srvtoolu_", "mcptoolu_")
-
-_DIRECT = {"type": "direct"}
-"""The caller that is meant where none is named."""
 
 
 def write(turn: Rendering) -> list[JsonObject]:
@@ -82,9 +79,7 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
         written = dict(block.raw)
     written["input"] = turn.input(block)
-    if block.caller not in (None, _DIRECT):
-        written["caller"] = block.caller
-    return written
+    return written | caller_of(block)
 
 
 def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:

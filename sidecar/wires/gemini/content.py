@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.document_wire import DocumentWire
 
-SIGNATURE = "thoughtSignature"
+SIGNATURE, THOUGHT = "thoughtSignature", "thought"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
 _REFUSED = re.compile(r"(?<!\s)\s*+malformed function call:?", re.I)
@@ -141,7 +141,7 @@ class GeminiCandidate:
         if part.get("thought") is not True:
             self.say(text)
         elif text:
-            self.wire.parts.append(ReasoningPart(text, "thought", self.index))
+            self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
         self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:

@@ -22,17 +22,13 @@ PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 
 _DEFAULT = "reasoning_content"
 _CHUNKS = "content.thinking"
-_BLOCKS = ("thinking_blocks", "provider_specific_fields.thinking_blocks")
+_BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
 _STATES = ("reasoning_details", "provider_specific_fields")
 """State of the whole message: each time it came it was all of it."""
 
 
 def write(turn: Rendering) -> list[JsonObject]:
-    thoughts = [
-        block
-        for block in turn.blocks
-        if block.type == "reasoning" and turn.thinks(block) and _has_place(turn, block)
-    ]
+    thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
     message: JsonObject = {"role": "assistant", "content": _content(turn, thoughts)}
     message |= _reasoning(turn, thoughts)
     turn.lose_server_tools()
@@ -54,7 +50,7 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
     """The answer; null where there is none."""
     if turn.rule.field == _CHUNKS and thoughts:
         return _chunks(turn, thoughts)
-    text = "".join(block.text for block in turn.blocks if block.type == "text")
+    text = turn.text()
     tagged = [block.text for block in thoughts if block.source == "tag"]
     if turn.rule.tags and tagged:
         opener, closer = turn.rule.tags
@@ -65,8 +61,9 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
 def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
     """Mistral's content: what was thought and what was said, in their order."""
     chunks: list[JsonObject] = []
+    kept = {id(block) for block in thoughts}
     for block in turn.blocks:
-        if block in thoughts and block.text:
+        if id(block) in kept and block.text:
             thinking = [{"type": "text", "text": block.text}]
             chunks.append({"type": "thinking", "thinking": thinking})
         elif block.type == "text" and block.text:
@@ -92,7 +89,7 @@ def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
     came = {name for block in thoughts for name in block.fields}
     fields: JsonObject = {name: text for name in PLAIN if name in came}
     fields |= _state(thoughts)
-    if came & {*_BLOCKS} and (blocks := _thinking_blocks(thoughts)):
+    if blocks := _thinking_blocks(thoughts):
         fields["thinking_blocks"] = blocks
     if text and not fields:
         fields[_DEFAULT] = text
@@ -114,7 +111,7 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
         redacted = opaque.get("thinking_blocks")
         if isinstance(redacted, list):
             blocks += redacted
-        elif block.signature:
+        elif block.signature and not _BLOCKS.isdisjoint(block.fields):
             text = block.raw_text or block.text
             signed = {"thinking": text, "signature": block.signature}
             blocks.append({"type": "thinking"} | signed)

@@ -74,6 +74,8 @@ class Content:
         self.tools = tools
         #: of the answer, in code points
         self.length = 0
+        #: the server keeps items, so that an id alone is enough for it
+        self.stored = True
         self._refusal: list[str] = []
 
     def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
@@ -140,8 +142,9 @@ class Content:
         self.wire.parts.append(BlockEndPart(block=item.key, opaque=opaque))
 
     def keep(self, item: OutputItem, body: JsonObject) -> None:
-        """The item itself must go back: its id or what is encrypted in it."""
-        if body.get("id") or body.get("encrypted_content"):
+        """The item itself must go back: what is encrypted in it, or the id of one that
+        the server has."""
+        if body.get("encrypted_content") or (body.get("id") and self.stored):
             part = ReasoningStatePart(opaque=body, block=item.key)
             self.wire.parts.append(part)
 

@@ -104,6 +104,8 @@ class OpenAIResponsesWire(DocumentWire):
         self._identify(self.body(value, "response"))
 
     def _identify(self, response: JsonObject) -> None:
+        if response.get("store") is False:
+            self._content.stored = False
         self.identify(
             id=self.text(response, "id"),
             model=self.text(response, "model"),

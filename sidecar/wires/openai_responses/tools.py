@@ -70,7 +70,7 @@ _META = ("type", "status", "call_id", "name", "arguments", "input", "caller")
 _RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "error")
 """Where what came out stands in items of other types, best first."""
 
-_CALL, _OUTPUT = "_call", "_output"
+CALL, OUTPUT = "_call", "_output"
 _SERVER_TYPES = ("openrouter:", "sandbox_")
 _SERVER_ITEMS = (
     *("search_results", "fetch_url_results", "share_file", "skill_loaded"),
@@ -107,13 +107,13 @@ class Tools:
         no tool."""
         type = type_of(body)
         shape = SHAPES.get(type) or _guess(type, body)
-        if type.endswith(_OUTPUT):
+        if type.endswith(OUTPUT):
             if not cut:
                 self._output(item, body, type)
         elif shape is not None:
             self._finish(item, body, shape, cut or body.get("status") == "incomplete")
             self._result(item, body, shape, cut)
-        return shape is not None or type.endswith(_OUTPUT)
+        return shape is not None or type.endswith(OUTPUT)
 
     def _finish(
         self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
@@ -127,7 +127,7 @@ class Tools:
         if cut:
             self.wire.parts.append(CallEndPart(key=item.key, cut=True))
         elif shape.results is None and not self.wire.text(body, "call_id"):
-            self._awaited[item.type.removesuffix(_CALL) + _OUTPUT].append(item.key)
+            self._awaited[item.type.removesuffix(CALL) + OUTPUT].append(item.key)
 
     def _call(
         self,
@@ -180,7 +180,7 @@ class Tools:
         if not name:
             content = {"status": body.get("status")}
         is_error = True if body.get("status") == "failed" else None
-        tool = type.removesuffix(_OUTPUT).removesuffix(_CALL)
+        tool = type.removesuffix(OUTPUT).removesuffix(CALL)
         self._give(key, id, tool, content, body, is_error)
 
     def _give(
@@ -207,13 +207,13 @@ def _name_of(body: JsonObject, shape: Shape) -> str:
 
 def _guess(type: str, body: JsonObject) -> Shape | None:
     """Types that are not in the table: one with a ``call_id`` waits for the client."""
-    is_call = type.endswith(_CALL) or type.startswith(_SERVER_TYPES)
+    is_call = type.endswith(CALL) or type.startswith(_SERVER_TYPES)
     if not is_call and type not in _SERVER_ITEMS:
         return None
     told = ("id", *_META, *_RESULTS)
     fields = tuple(name for name in body if name not in told)
     results = None if body.get("call_id") else _RESULTS
-    return Shape(type.removesuffix(_CALL), fields, results)
+    return Shape(type.removesuffix(CALL), fields, results)
 
 
 def _arguments(body: JsonObject, shape: Shape) -> tuple[str | None, Json]:

@@ -101,6 +101,18 @@ class Rendering:
             return True
         return False
 
+    def thoughts(self) -> list[TurnBlock]:
+        """The reasoning that goes back, where the wire does not care for its place."""
+        return [
+            block
+            for block in self.blocks
+            if block.type == "reasoning" and self.thinks(block)
+        ]
+
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(block.text for block in self.blocks if block.type == "text")
+
     def arguments(self, call: TurnBlock) -> str:
         """The raw arguments; ``{}`` for those that the provider could not read."""
         is_text = call.arguments_format == "text" or self.rule.raw_arguments
@@ -142,6 +154,8 @@ class Rendering:
 
 _NO_OBJECT = "the arguments are no JSON object"
 _LONG = 256
+_DIRECT = {"type": "direct"}
+"""The caller that is meant where none is named."""
 
 
 def _long(first: JsonObject) -> JsonObject:
@@ -151,6 +165,11 @@ def _long(first: JsonObject) -> JsonObject:
         for name, value in first.items()
         if isinstance(value, str) and len(value) > _LONG
     }
+
+
+def caller_of(call: TurnBlock) -> JsonObject:
+    """Who called, where that is a program that the provider runs."""
+    return {} if call.caller in (None, _DIRECT) else {"caller": call.caller}
 
 
 def object_of(call: TurnBlock) -> JsonObject | None:

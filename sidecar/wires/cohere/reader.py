@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from sidecar.parts import Document, JsonObject
     from sidecar.wires.shared.content_blocks import ContentBlock, Index
 
-_REASONING = "thinking"
+THINKING = "thinking"
 """One name for thinking and the plan of a call: neither repeats the other, as two
 fields of one reasoning do."""
 
-_PLAN = "tool_plan"
+PLAN = "tool_plan"
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 """Types of citations whose offsets lie in reasoning."""
 
@@ -92,7 +92,7 @@ class CohereWire(BlockWire):
         self.stop(self.index(value))
 
     def _plan(self, value: JsonObject) -> None:
-        self._think(self.text(self._piece(value), _PLAN), _PLAN, _PLAN)
+        self._think(self.text(self._piece(value), PLAN), PLAN, PLAN)
 
     def _call_start(self, value: JsonObject) -> None:
         index = _call_index(self.index(value))
@@ -124,7 +124,7 @@ class CohereWire(BlockWire):
     def _message(self, message: JsonObject) -> None:
         """A whole message, in the order of its events; at its start mostly empty."""
         self.end()
-        self._think(self.text(message, _PLAN), _PLAN, _PLAN)
+        self._think(self.text(message, PLAN), PLAN, PLAN)
         for index, item in enumerate(self.objects(message, "content")):
             self.start(index)
             self._say(index, item)
@@ -137,7 +137,7 @@ class CohereWire(BlockWire):
             self._cite(item)
 
     def _say(self, index: Index, item: JsonObject) -> None:
-        self._think(self.text(item, _REASONING), self.block(index).key, _REASONING)
+        self._think(self.text(item, THINKING), self.block(index).key, THINKING)
         if text := self.text(item, "text"):
             self._length += len(text)
             self.parts.append(TextPart(text))

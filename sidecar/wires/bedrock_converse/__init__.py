@@ -1,0 +1,1 @@
+"""Bedrock Converse: ``reader`` has the row of the wire, ``request`` what goes back."""

@@ -1,0 +1,1 @@
+"""Cohere: ``reader`` has the row of the wire, ``request`` writes what goes back."""
