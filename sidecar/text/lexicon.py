@@ -231,5 +231,5 @@ def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
 
 @lru_cache(maxsize=64)
 def _line_starts(heads: str) -> re.Pattern[str]:
-    """``heads``: at least one, as leftovers and results begin lines for any host."""
-    return re.compile(rf"\n[{BLANKS}]*+(?=[{re.escape(heads)}])")
+    """``heads`` are the first characters of what may begin a line, if anything may."""
+    return re.compile(rf"\n[{BLANKS}]*+(?=[{re.escape(heads)}])" if heads else r"(?!)")
