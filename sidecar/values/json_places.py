@@ -23,12 +23,15 @@ Place: TypeAlias = tuple[int, int]
 _DECODER = json.JSONDecoder(strict=False)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _TOKEN = re.compile(
-    r"""[^"\\]+
+    r"""[^"\\]{1,256}+
     |\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
     |\\u[0-9a-fA-F]{4}
     |\\.""",
     re.VERBOSE,
 )
+"""A piece of a string's text. Plain characters are bounded: what is looked up next may
+stand among them, and they are not read to the string's end for each.
+"""
 
 _HERE: Any = object()
 """In a tree of paths: this value itself is wanted."""

@@ -1,0 +1,165 @@
+"""Records of agents: which are a model's, and where its text is; what only looks so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_stores import STORES
+
+from sidecar.history.chat_logs import NAME, answers_in, is_chat_log, message_of
+from sidecar.history.documents import drops_of, messages_in, spans_of
+from sidecar.history.history import History
+from sidecar.history.messages import Text, role_of
+from sidecar.history.shapes import is_piece, shape_of
+from sidecar.options import StreamOptions
+
+LEAK, CLEAN, QUESTION = "<think>Hm.</think>Four.", "Four.", "Why </think>?"
+
+
+def of_model(record: dict[str, Any]) -> str:
+    """As if another file said so."""
+    return "assistant"
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_records_of_an_agent(name: str, tmp_path: Path) -> None:
+    """The same findings stand where the text says, and what is left is the twin."""
+    leaking, clean = tmp_path / "leaking", tmp_path / "clean"
+    for folder, words in ((leaking, LEAK), (clean, CLEAN)):
+        folder.mkdir()
+        STORES[name](folder, QUESTION, words)
+    for path in leaking.rglob("*.json*"):
+        twin = (clean / path.relative_to(leaking)).read_text()
+        text = path.read_text()
+        for old, new in zip(
+            _documents(path, text), _documents(path, twin), strict=True
+        ):
+            assert _repaired(old, path) == json.loads(new)
+
+
+def _documents(path: Path, text: str) -> list[str]:
+    return text.splitlines() if path.suffix == ".jsonl" else [text]
+
+
+def _repaired(text: str, path: Path) -> Any:
+    document = json.loads(text)
+    role = None if "msg_1" in str(path) else of_model
+    history = History(StreamOptions())
+    for found in messages_in(document, role):
+        repair = history.repair(found.message, found.model, found.shape)
+        (spans,) = spans_of(text, [(found, repair.removed)])
+        assert [json.loads(f'"{text[s:e]}"') for s, e in spans] == [
+            each.text for each in repair.removed
+        ]
+        if not found.path:
+            return repair.message
+        holder = document
+        for step in found.path[:-1]:
+            holder = holder[step]
+        holder[found.path[-1]] = repair.message
+    return document
+
+
+NONE = (
+    None,
+    "text",
+    {"type": "gemini"},
+    {"type": "gemini", "content": 7},
+    {"type": "agent_message", "message": None},
+    {"type": "say", "say": "tool", "text": LEAK},
+    {"type": "ask", "say": "text", "text": LEAK},
+    {"type": "text", "text": LEAK},
+    {"id": [], "kwargs": {"content": LEAK}},
+    {"id": ["x", "HumanMessage"], "kwargs": {"content": LEAK}},
+    {"Agent": LEAK},
+    {"type": 2, "text": LEAK},
+    {"role": "user", "isCreatedByUser": False, "text": LEAK},
+    {"response": [{"value": LEAK}]},
+    {"kind": 1, "k": "requests", "v": [{"value": LEAK}]},
+    {"kind": 9, "k": ["requests", 0, "response"], "v": [{"value": LEAK}]},
+)
+
+
+@pytest.mark.parametrize("document", NONE)
+def test_what_is_no_models(document: Any) -> None:
+    assert [each for each in messages_in(document) if each.shape is not None] == []
+    assert shape_of(document) is None
+
+
+def test_pieces_of_a_store() -> None:
+    """A role without text, and parts whose role is known; nothing else is."""
+    assert is_piece({"role": "user", "id": "1"}, None)
+    assert is_piece({"type": "tool"}, of_model)
+    assert is_piece({"id": "p", "worktree": "/"}, None)
+    assert not is_piece({"type": "tool"}, None)
+    assert not is_piece({"type": "tool"}, lambda _record: None)
+    assert not is_piece({"role": "user", "content": ""}, None)
+    assert not is_piece(["role"], None)
+
+
+def test_a_part_that_is_the_whole_record_stays() -> None:
+    """An object in place of a list of parts cannot be left out."""
+    message = {
+        "type": "gemini",
+        "content": {"text": "<think>a</think>"},
+        "tool_calls": [{}],
+    }
+    repair = History(StreamOptions()).repair(message)
+    assert repair.dropped == []
+    assert repair.message["content"] == {"text": ""}
+
+
+def test_two_fields_of_an_agent_and_a_part_that_goes() -> None:
+    message = {
+        "isCreatedByUser": False,
+        "text": LEAK,
+        "content": ["<think>", "b</think>", {"type": "text", "text": {"value": "c"}}],
+    }
+    found = next(messages_in([message]))
+    repair = History(StreamOptions()).repair(message)
+    assert repair.message == {
+        "isCreatedByUser": False,
+        "text": "Four.",
+        "content": [{"type": "text", "text": {"value": "c"}}],
+    }
+    text = json.dumps([message])
+    cuts = drops_of(text, found, repair.dropped)
+    for part, wanted in (("/content/0", '"b</think>"'), ("/content/1", '"<think>"')):
+        start, end = cuts[part]
+        left = json.loads(text[:start] + text[end:])[0]["content"]
+        assert json.dumps(left[0]) == wanted
+        assert len(left) == 2
+    assert drops_of(text, found, ()) == {}
+
+
+def test_roles() -> None:
+    assert role_of({"role": "user", "type": "ai"}) == "user"
+    assert role_of({"type": "ai"}) == "ai"
+    assert role_of({"type": "gemini"}) is None
+    assert role_of({"role": 7}) is None
+
+
+def test_a_block_of_the_program_is_read_without_meaning() -> None:
+    own = '<details type="reasoning" done="true">\n> a </think>\n</details>'
+    text = Text((), f"{own}b")
+    assert text.read == "\ufffc" * len(own) + "b"
+    open_end = Text((), '<details type="reasoning">a')
+    assert open_end.read == open_end.text
+
+
+def test_answers_of_a_chat_log() -> None:
+    log = (
+        "#### hi\n#### there\n\n A\u2028\n> B \n> C\nD\n"
+        "#### e\n# aider chat started at 2\nF\n"
+    )
+    assert [log[start:end] for start, end in answers_in(log)] == ["A"]
+    assert [*answers_in("#### hi\n\nend")] == [(9, 12)]
+    assert [*answers_in("#### hi\n \n")] == []
+    assert message_of("x").message == {"role": "assistant", "content": "x"}
+    assert is_chat_log("a.md", "# aider chat started at 1")
+    assert is_chat_log(f"x{NAME}", "\n#### hi")
+    assert not is_chat_log("a.md", "#### hi")
+    assert not is_chat_log(NAME + ".bak", "#### hi")
