@@ -1,12 +1,16 @@
 """The command line: one file per command, imported when it is called.
 
 Without a command it is ``serve``, so that hosts can start ``stream-sidecar`` with
-nothing, with ``--stdio``, or with flags of a later version. What goes wrong is said in
-one line that steers no terminal, whatever file names and arguments are in it.
+nothing, with ``--stdio``, or with flags of a later version; a word that is no command
+is a mistake. What goes wrong is said in one line that steers no terminal, whatever file
+names and arguments are in it. All commands end with 0 when there was nothing to say
+against what they read, with 1 when there was, with 2 when they could not read or write,
+or found nothing to read, and with 128 and a signal's number when one ended them.
 """
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from errno import EPIPE
 from importlib import import_module
 from typing import Any
@@ -49,6 +53,8 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or args[0] not in (*COMMANDS, *_GROUP_OPTIONS):
+            if args and not args[0].startswith("-"):
+                raise click.UsageError(_no_command(args[0]), ctx)
             args = ["serve", *args]
         return super().parse_args(ctx, args)
 
@@ -68,6 +74,13 @@ class LazyGroup(click.Group):
             raise SystemExit(INTERRUPTED) from None
 
 
+def _no_command(word: str) -> str:
+    """What is said of a ``word`` that is no command, with what may have been meant."""
+    near = get_close_matches(word, COMMANDS, 1)
+    more = f" Did you mean {near[0]!r}?" if near else ""
+    return one_line(f"No such command {word!r}.{more}")
+
+
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(
     __version__,
@@ -77,7 +90,10 @@ class LazyGroup(click.Group):
     message="%(prog)s %(version)s",
 )
 def main() -> None:
-    """Turns the stream of any language model into clean, classified events."""
+    """Turns the stream of any language model into clean, classified events.
+
+    Without a command it serves a host over stdin and stdout.
+    """
     from sidecar.cli.terminal import prepare
 
     prepare()

@@ -1,12 +1,13 @@
-"""``stream-sidecar dialects``: how models write protocol into text, as a table.
+"""``stream-sidecar dialects``: how models write protocol into text.
 
-One row a family: its models, what it does with reasoning, how its calls begin. The same
-names stand in ``policy.dialects`` and in the answer to ``stream/open``.
+One block of lines a family: its models, what it does with reasoning, how its calls
+begin. The same names stand in ``policy.dialects`` and in the answer to ``stream/open``.
 """
 
 from __future__ import annotations
 
 import json
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +15,10 @@ import click
 from sidecar.cli.terminal import Terminal
 from sidecar.dialects import DIALECTS
 from sidecar.dialects.profiles import PROFILES
+from sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
-    from sidecar.cli.terminal import Cell
+    from collections.abc import Iterator
 
 
 def rows() -> list[dict[str, Any]]:
@@ -36,7 +38,18 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-@click.command("dialects")
+_EPILOG = """\b
+Examples:
+  stream-sidecar dialects
+  stream-sidecar dialects --model qwen3:32b   what is in force for a model
+  stream-sidecar dialects --json              one object a line
+"""
+
+_WIDTH = 80
+_INDENT = " " * 13
+
+
+@click.command("dialects", epilog=_EPILOG)
 @click.option("--model", help="Only what is in force for this model's name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 def command(model: str | None, as_json: bool) -> None:
@@ -49,8 +62,10 @@ def command(model: str | None, as_json: bool) -> None:
         for row in table:
             terminal.json(json.dumps(row).encode())
         return
-    heads = ("family", "models", "any model", "reasoning", "calls begin with")
-    terminal.table(heads, map(_cells, table), framed=True)
+    for row in table:
+        terminal.line((row["name"], "bold"))
+        for line in _lines(row):
+            terminal.line(line)
 
 
 def _in_force(model: str) -> tuple[str, ...]:
@@ -60,11 +75,21 @@ def _in_force(model: str) -> tuple[str, ...]:
     return Stream(StreamOptions(model=model)).profile.dialects
 
 
-def _cells(row: dict[str, Any]) -> list[Cell]:
-    return [
-        row["name"],
-        ", ".join(row["profiles"]),
-        "yes" if row["anyModel"] else "",
-        ["…".join(pair) for pair in row["reasoning"]],
-        row["openers"],
-    ]
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    """What is known of a family, on lines of at most 80 characters."""
+    models = row["profiles"] + (["any model"] if row["anyModel"] else [])
+    facts = {
+        "models": models,
+        "reasoning": ["…".join(pair) for pair in row["reasoning"]],
+        "calls": row["openers"],
+        "removed": row["removed"],
+    }
+    for name, values in facts.items():
+        told = "  ".join(one_line(each) for each in values)
+        yield from wrap(
+            told,
+            _WIDTH,
+            initial_indent=f"  {name:<11}",
+            subsequent_indent=_INDENT,
+            break_on_hyphens=False,
+        )

@@ -1,7 +1,9 @@
 """``stream-sidecar normalize FILE``: the channels of a stored stream or body.
 
 The same engine as the server: the file is pushed once and closed. Text goes to standard
-output; with ``--json`` one event a line, as the protocol spells it.
+output; with ``--json`` one event a line, as the protocol spells it. Exit codes: 0; 1
+when the stream holds an error of its provider; 2 when nothing of an answer was in it,
+as in an empty file, or it could not be read.
 """
 
 from __future__ import annotations
@@ -13,17 +15,34 @@ import click
 
 from sidecar.cli.page import Page
 from sidecar.cli.terminal import Terminal
+from sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
 from sidecar.options import StreamOptions
 from sidecar.stream.stream import Stream
 from sidecar.wires import WIRES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sidecar.events import Event
 
 _SLICE = 65_536
 
 
-@click.command("normalize")
+_EPILOG = """\b
+Examples:
+  stream-sidecar normalize response.sse
+  curl -sN ... | stream-sidecar normalize - --model qwen3:32b
+  stream-sidecar normalize body.json --json   one event a line
+
+Exit codes: 0; 1 when the stream holds an error of its provider; 2 when there was
+nothing of an answer in FILE, or it could not be read.
+"""
+
+_ABOUT = {Diagnostic, Metadata, Usage, Finish}
+"""Events that say something about an answer, and are none."""
+
+
+@click.command("normalize", epilog=_EPILOG)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--wire",
@@ -38,9 +57,24 @@ def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None
     """Print the clean channels of FILE ("-" is standard input)."""
     stream = Stream(StreamOptions(wire=wire, encoding="base64", model=model))
     show = _print_json if as_json else Page().show
+    kinds: set[type] = set()
+    for events in _events(stream, file):
+        show(events)
+        kinds.update(map(type, events))
+    raise SystemExit(_code(kinds))
+
+
+def _events(stream: Stream, file: BinaryIO) -> Iterator[list[Event]]:
     while data := file.read(_SLICE):
-        show(stream.push(base64.b64encode(data).decode()))
-    show(stream.close())
+        yield stream.push(base64.b64encode(data).decode())
+    yield stream.close()
+
+
+def _code(kinds: set[type]) -> int:
+    """The exit code, by the types of all events."""
+    if ProviderError in kinds:
+        return 1
+    return 2 if kinds <= _ABOUT else 0
 
 
 def _print_json(events: list[Event]) -> None:

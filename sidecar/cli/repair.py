@@ -9,36 +9,62 @@ before the last file.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from attrs import define
 
 from sidecar.cli.interrupts import interruption
+from sidecar.cli.repair_agents import print_agents
+from sidecar.cli.repair_asking import Asking, kinds_of
+from sidecar.cli.repair_backups import clean, put_back
+from sidecar.cli.repair_formats import FORMATS
 from sidecar.cli.repair_page import RepairPage
 from sidecar.cli.report_file import open_report
+from sidecar.history.results import KINDS
 from sidecar.options import StreamOptions
+from sidecar.session_files.agents import AGENTS, files_of
 from sidecar.session_files.files import Job, find_files
 from sidecar.session_files.layouts import PRESETS, TableLayout
-from sidecar.session_files.workers import repair_files
+from sidecar.session_files.reports import FileReport
+from sidecar.session_files.workers import repair_files, void
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.session_files.reports import FileReport
-
 _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
 
 
-@click.command("repair")
+_EPILOG = """\b
+Examples:
+  stream-sidecar repair ~/.my-agent/sessions     what would change
+  stream-sidecar repair session.jsonl --diff     every removal in its place
+  stream-sidecar repair session.jsonl --write    does it, and keeps a backup
+  stream-sidecar repair claude-code --check      exit code 1: something leaked
+  stream-sidecar repair codex --ask --only reasoning
+  stream-sidecar repair session.jsonl --restore  the backup in its place
+  stream-sidecar repair --list                   agents, and where they look
+
+Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
+read or written, with --check also when no message of a model was recognised in
+one; 128 and the signal's number when a signal ended it.
+"""
+
+
+@click.command("repair", epilog=_EPILOG)
 @click.argument(
-    "paths",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
+    "paths", nargs=-1, metavar="[PATH|AGENT]...", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--list",
+    "list_agents",
+    is_flag=True,
+    help="Print the agents that are known, and where they keep their sessions.",
 )
 @click.option(
     "--check",
@@ -47,13 +73,40 @@ _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_co
 )
 @click.option("--diff", is_flag=True, help="Show every removal in its place.")
 @click.option("--write", is_flag=True, help="Repair the files; each keeps a backup.")
+@click.option("--ask", is_flag=True, help="Show each removal and ask; then --write.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Remove this kind; may be said again.",
+)
+@click.option(
+    "--except",
+    "but",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Leave this kind; may be said again.",
+)
+@click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
+@click.option("--clean", is_flag=True, help="Remove the backups.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", *FORMATS]),
+    default="text",
+    show_default=True,
+    help="How to say what was found.",
+)
 @click.option(
     "--report",
     "report_path",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write every removal as a line of JSON to this new file.",
 )
-@click.option("--force", is_flag=True, help="--report may replace an older file.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="--report may replace an older file, --restore one that was written to since.",
+)
 @click.option("--model", help="Model of the messages that name none.")
 @click.option("--provider", help="Provider of the messages that name none.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; default: all cores.")
@@ -82,27 +135,78 @@ _LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_co
 def command(**given: Any) -> None:
     """Find what leaked into the stored sessions at PATHS, and take it out.
 
-    PATHS are files or folders of JSON, JSONL and SQLite. Nothing is changed without
-    --write. Every removal is told by --report and --diff, and the old file is kept
-    beside the new one.
+    PATH is a file or a folder of JSON, JSONL, Markdown of aider and SQLite, AGENT one
+    of --list, whose own places are looked at. Nothing is changed without --write. Every
+    removal is told by --report and --diff, and the old file is kept beside the new one.
     """
-    if given["check"] and given["write"]:
-        raise click.UsageError("--check and --write exclude each other")
-    if given["force"] and not given["report_path"]:
-        raise click.UsageError("--force goes with --report")
+    if given["list_agents"]:
+        print_agents()
+        return
+    _check_usage(given)
     if given["engine"] == "ray":
         from sidecar.cli.repair_ray import repair_datasets
 
         repair_datasets(given)
         return
+    paths, nowhere = _meant(given["paths"])
+    if given["back"]:
+        raise SystemExit(put_back(paths, force=given["force"]))
+    if given["clean"]:
+        raise SystemExit(clean(paths))
+    wants: Any = kinds_of(given["only"], given["but"])
+    write = given["write"]
+    if given["ask"]:
+        wants, write, given["jobs"] = Asking(wants), True, 1
     options = StreamOptions(provider=given["provider"], model=given["model"])
-    job = Job(options, _layout(given), given["write"])
-    page = RepairPage(write=given["write"])
+    job = Job(options, _layout(given), write, wants)
+    shown: Any = RepairPage
+    if given["output_format"] != "text":
+        shown = FORMATS[given["output_format"]]
     with interruption() as signal:
-        outcome = _run(job, page, given, signal.has_come)
+        outcome = _run(job, shown(write=write), given, paths, nowhere, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
     raise SystemExit(outcome.code(check=given["check"]))
+
+
+_NOT_TOGETHER = (
+    ("check", "write"),
+    ("check", "ask"),
+    ("back", "clean"),
+    *(
+        (name, other)
+        for name in ("back", "clean")
+        for other in ("check", "write", "ask")
+    ),
+)
+
+
+def _check_usage(given: dict[str, Any]) -> None:
+    if not given["paths"]:
+        raise click.UsageError("Missing argument 'PATH' or 'AGENT'; --list has agents.")
+    for one, other in _NOT_TOGETHER:
+        if given[one] and given[other]:
+            names = (
+                f"--{name}" if name != "back" else "--restore" for name in (one, other)
+            )
+            raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if given["force"] and not (given["report_path"] or given["back"]):
+        raise click.UsageError("--force goes with --report or --restore")
+
+
+def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
+    """The paths, those of agents among them; and of agents that have none, a report."""
+    paths, nowhere = [], []
+    for path in given:
+        name = str(path)
+        if name not in AGENTS or path.exists():
+            paths.append(path)
+        elif files := files_of(name):
+            paths += files
+        else:
+            told = ", ".join(AGENTS[name].patterns(sys.platform))
+            nowhere.append(FileReport(name, error=f"nothing at {told}"))
+    return paths, nowhere
 
 
 @define
@@ -146,28 +250,45 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
 
 def _run(
     job: Job,
-    page: RepairPage,
+    page: Any,
     given: dict[str, Any],
+    meant: list[Path],
+    nowhere: list[FileReport],
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths = find_files(given["paths"], job.layout)
-    outcome, shown = _Outcome(), 0
+    paths = find_files(meant, job.layout)
+    is_text = given["output_format"] == "text"
+    shows = given["diff"] or not is_text
+    outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
     with ExitStack() as stack:
         report_file = open_report(given["report_path"], paths, force=given["force"])
         report_file = report_file and stack.enter_context(report_file)
         records = report_file
-        if given["diff"]:  # which are read again; a pipe is not
+        if shows:  # which are read again; a pipe is not
             records = stack.enter_context(tempfile.TemporaryFile())
-        stack.callback(page.summary, len(paths))  # however it ends
-        advance = stack.enter_context(page.progress(paths))
+        stack.callback(page.summary, total)  # however it ends
+        advance: Callable[[int], None] = void
+        if is_text and not given["ask"]:
+            advance = stack.enter_context(page.progress(paths))
         jobs = given["jobs"]
-        for report in repair_files(paths, job, advance, records, jobs, is_stopped):
+        reports = repair_files(paths, job, advance, records, jobs, is_stopped)
+        for report in chain(nowhere, reports):
             if not report.stopped:
                 outcome.add(report)
                 page.add(report)
-            if given["diff"] and records is not None:
-                shown = page.diff(records, shown, report_file)
+            if shows and records is not None:
+                shown = _show(page, records, shown, report_file)
             if report_file is not None:  # it is complete before the next file is begun
                 report_file.flush()
-    outcome.stopped = outcome.files < len(paths)
+    outcome.stopped = outcome.files < total
     return outcome
+
+
+def _show(page: Any, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
+    """Shows the records from ``start`` on, and copies them; where they end."""
+    records.seek(start)
+    for line in records:
+        page.show(line)
+        if copy is not None:
+            copy.write(line)
+    return records.tell()

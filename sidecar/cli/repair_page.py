@@ -6,7 +6,7 @@ output.
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sidecar.cli.terminal import Terminal
 from sidecar.history.repair_counts import RepairCounts
@@ -32,7 +32,7 @@ _UNSURE = (
 
 
 class RepairPage:
-    """``add`` a file's report, show a ``diff``, at the end the ``summary``."""
+    """``add`` a file's report, ``show`` a removal, at the end the ``summary``."""
 
     def __init__(self, *, write: bool) -> None:
         self._terminal = Terminal()
@@ -68,15 +68,6 @@ class RepairPage:
         for each in report.models:
             self._counts.add_counters(each)
 
-    def diff(self, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
-        """Shows the records from ``start`` on, and copies them; where they end."""
-        records.seek(start)
-        for line in records:
-            self.show(line)
-            if copy is not None:
-                copy.write(line)
-        return records.tell()
-
     def show(self, line: bytes) -> None:
         """Shows one removal, as it is in the report."""
         record: dict[str, Any] = loads(line.decode())
@@ -91,7 +82,7 @@ class RepairPage:
             self._terminal.line(
                 "  ",
                 (record.get("before", ""), "dim"),
-                (_short(record["text"]), "red strike"),
+                (short(record["text"]), "red strike"),
                 (record.get("after", ""), "dim"),
             )
 
@@ -180,6 +171,7 @@ def _result(report: FileReport) -> str:
     return "; ".join(told)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """``text``, or both ends of a long one."""
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"

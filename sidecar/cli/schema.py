@@ -10,8 +10,14 @@ import click
 from sidecar.cli.terminal import Terminal
 from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
+_EPILOG = """\b
+Examples:
+  stream-sidecar schema > protocol.schema.json
+  stream-sidecar schema --out schema/         both files, in this folder
+"""
 
-@click.command("schema")
+
+@click.command("schema", epilog=_EPILOG)
 @click.option("--methods", is_flag=True, help="Print the table of methods instead.")
 @click.option(
     "--out",

@@ -20,8 +20,17 @@ _WRITE_SECONDS = 0.3
 """So long the client may take nothing before what is left to write is given up."""
 
 
+_EPILOG = """\b
+Examples:
+  stream-sidecar                              what hosts and editors start
+  stream-sidecar serve --log-level debug --log-file sidecar.log
+  stream-sidecar serve --record said-%p.txt    what a report of a bug needs
+"""
+
+
 @click.command(
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog=_EPILOG,
 )
 @click.option("--stdio", is_flag=True, help="The only transport; may be left out.")
 @click.option(

@@ -12,7 +12,7 @@ UTF-16 units where a name says so.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -26,7 +26,7 @@ from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import dumps, is_portable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sidecar.events import Span
     from sidecar.history.messages import Stored, StoredItem
@@ -51,6 +51,9 @@ _GONE: Any = object()
 """In place of an item of a list: nothing."""
 
 
+Wants: TypeAlias = "Callable[[RemovedSpan], bool]"
+
+
 @frozen
 class _Field:
     """One field of a message, read until nothing more goes."""
@@ -63,11 +66,13 @@ class _Field:
 class History:
     """One session; ``options`` are those of its streams.
 
-    A message that names its model is read as that model's.
+    A message that names its model is read as that model's. ``wants`` is asked of every
+    removal whether it is to be; without it all are.
     """
 
-    def __init__(self, options: StreamOptions) -> None:
+    def __init__(self, options: StreamOptions, wants: Wants | None = None) -> None:
         self.options = options
+        self._wants = wants
         self._informed = reading_options(options)
         self._known: deque[Json] = deque(maxlen=_KNOWN)
         #: what is known: equal states, equal answers to equal items
@@ -112,7 +117,7 @@ class History:
         options = self._informed
         if (model := model_of(stored.message) or model) is not None:
             options = evolve(options, model=model)
-        return [_read(items, options) for items in stored.fields]
+        return [_read(items, options, self._wants) for items in stored.fields]
 
 
 def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
@@ -136,22 +141,54 @@ def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair
     return _repair(fields, gone, new)
 
 
-def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> _Field:
+def _read(
+    items: tuple[StoredItem, ...], options: StreamOptions, wants: Wants | None
+) -> _Field:
     """Reads a field, and again what is left of it, until nothing goes any more."""
     whole = texts_of(items)
+    choice = _Choice(whole, wants)
     readings: list[TextReading] = []
     kept = [(start, end) for start, end, _ in whole]
     removed: list[Mark] = []
     while len(readings) < _ROUNDS:
         left = _shortened(items, whole, kept) if readings else items
         reading = read_text(left, options)
-        cut = unlocked(moved(reading.removals, kept), whole)
+        cut = choice.of(unlocked(moved(reading.removals, kept), whole))
         if not cut:
             break
         readings.append(reading)
         removed += cut
         kept = without(kept, cut)
     return _Field(whole, sorted(removed), readings)
+
+
+class _Choice:
+    """Which removals of a field are to be. What stays once stays in every reading."""
+
+    def __init__(self, whole: list[PlacedText], wants: Wants | None) -> None:
+        self._whole, self._wants = whole, wants
+        self._kept: list[Mark] = []
+
+    def of(self, removals: list[Mark]) -> list[Mark]:
+        """Those of ``removals`` that are wanted."""
+        if self._wants is None:
+            return removals
+        new = self._new(removals)
+        pieces = pieces_of(new, self._whole)
+        wanted = [self._wants(piece) for piece in pieces]
+        refused = [mark for mark, want in zip(new, wanted, strict=True) if not want]
+        self._kept = sorted([*self._kept, *refused])
+        return [mark for mark, want in zip(new, wanted, strict=True) if want]
+
+    def _new(self, removals: list[Mark]) -> list[Mark]:
+        """Those that touch nothing that stays; all are sorted."""
+        found, number, kept = [], 0, self._kept
+        for mark in removals:
+            while number < len(kept) and kept[number][1] <= mark[0]:
+                number += 1
+            if number == len(kept) or kept[number][0] >= mark[1]:
+                found.append(mark)
+        return found
 
 
 def _shortened(

@@ -10,6 +10,9 @@ import os
 import re
 import sqlite3
 import stat
+from collections import deque
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
@@ -34,8 +37,9 @@ from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from sidecar.history.history import Wants
+    from sidecar.history.spans import RemovedSpan
     from sidecar.session_files.documents import Advance
     from sidecar.session_files.layouts import TableLayout
 
@@ -52,11 +56,16 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 
 @frozen
 class Job:
-    """What to do with every file; ``layout`` of None: all presets that fit."""
+    """What to do with every file; ``layout`` of None: all presets that fit; ``wants``
+    is asked of every removal in a file whether it is to be."""
 
     options: StreamOptions = field(factory=StreamOptions)
     layout: TableLayout | None = None
     write: bool = False
+    wants: Callable[[Path, RemovedSpan], bool] | None = None
+
+    def wants_in(self, path: Path) -> Wants | None:
+        return None if self.wants is None else partial(self.wants, path)
 
 
 class Stopped(Exception):  # noqa: N818 - a wish, no mistake
@@ -95,7 +104,10 @@ def format_of(path: Path) -> str:
 
     OSError where there is no regular file: a pipe would be waited for.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise OSError(f"the folder {path} cannot be read")
+    if not stat.S_ISREG(mode):
         raise OSError(f"{path} is no regular file")
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -127,7 +139,8 @@ _READ = {
 
 
 def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
-    history, roles = History(job.options), roles_beside(path.absolute())
+    history = History(job.options, job.wants_in(path))
+    roles = roles_beside(path.absolute())
     with Replacement(path) as new:
         with path.open("rb") as file:
             new.begin(file)
@@ -147,11 +160,17 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
     if job.layout is not None and (gone := missing_in(path, job.layout)):
         names = ", ".join(sorted(gone))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
-    repair_tables(path, layouts, job.options, tally, advance, write=False)
+    choice = Answers(job.wants_in(path))
+    new_history = partial(History, job.options, choice)
+    repair_tables(path, layouts, new_history, tally, advance, write=False)
     if job.write and tally.finish().changed:
         backup = copied(path, lambda new: copy_database(path, new.name))
+        choice.repeat()
         try:
-            _write_tables(path, layouts, job, tally.report, advance)
+            _write_tables(path, layouts, new_history, tally.report, advance)
+            # As of a file that was replaced: who writes to it later changes its time.
+            changed = path.stat().st_mtime_ns
+            os.utime(backup, ns=(changed, changed))
         except (OSError, sqlite3.Error, FileChangedError, Stopped):
             backup.unlink()
             raise
@@ -161,16 +180,37 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
 def _write_tables(
     path: Path,
     layouts: tuple[TableLayout, ...],
-    job: Job,
+    new_history: Callable[[], History],
     report: FileReport,
     advance: Advance,
 ) -> None:
     silent = Tally(FileReport(str(path)), None)
     report.written = repair_tables(
-        path, layouts, job.options, silent, lambda _size: advance(0), write=True
+        path, layouts, new_history, silent, lambda _size: advance(0), write=True
     )
     if not report.written:  # somebody else has repaired it meanwhile
         raise FileChangedError("the rows were changed meanwhile")
+
+
+class Answers:
+    """Asks of each removal whether it is to be, and after ``repeat`` says the same of
+    the same removals again, in their order."""
+
+    def __init__(self, wants: Wants | None) -> None:
+        self._wants = wants
+        self._said: deque[bool] = deque()
+        self._repeats = False
+
+    def repeat(self) -> None:
+        self._repeats = True
+
+    def __call__(self, removal: RemovedSpan) -> bool:
+        if self._wants is None:
+            return True
+        if self._repeats:  # more than were asked of: the cells are others by now
+            return bool(self._said) and self._said.popleft()
+        self._said.append(self._wants(removal))
+        return self._said[-1]
 
 
 class _Unwritten:
@@ -184,7 +224,7 @@ class _Unwritten:
 def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
     """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
     those that may be sessions: by their suffix, Markdown by what is in it, databases by
-    their ``layout``, or that of a preset."""
+    their ``layout``, or that of a preset; and folders that cannot be read."""
     found: dict[str, Path] = {}
     for path in paths:
         for each in _files_in(path, layout) if path.is_dir() else [path]:
@@ -193,9 +233,11 @@ def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Pat
 
 
 def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
-    inner = (each for each in folder.rglob("*") if each.suffix in SUFFIXES)
-    files = sorted(each for each in inner if each.is_file())
-    return [each for each in files if _may_be(each, layout)]
+    unread: list[Path] = []
+    names = os.walk(folder, onerror=lambda error: unread.append(Path(error.filename)))
+    inner = (Path(held, name) for held, _, files in names for name in files)
+    files = sorted(each for each in inner if each.suffix in SUFFIXES and each.is_file())
+    return unread + [each for each in files if _may_be(each, layout)]
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
-from sidecar.history.history import History
 from sidecar.history.shapes import ASSISTANT, shape_of
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.layouts import columns_of, layouts_in, missing, quoted
@@ -25,11 +24,11 @@ from sidecar.session_files.replacing import FileChangedError
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from sidecar.history.history import History
     from sidecar.history.results import Repair
-    from sidecar.options import StreamOptions
     from sidecar.session_files.documents import Advance
     from sidecar.session_files.layouts import RoleOf, TableLayout
     from sidecar.session_files.reports import FileReport, Tally
@@ -61,13 +60,14 @@ def layouts_of(path: Path) -> tuple[TableLayout, ...]:
 def repair_tables(
     path: Path,
     layouts: tuple[TableLayout, ...],
-    options: StreamOptions,
+    new_history: Callable[[], History],
     tally: Tally,
     advance: Advance,
     *,
     write: bool,
 ) -> bool:
-    """Repairs the tables of a database; True when cells were written.
+    """Repairs the tables of a database, each session of which has a ``new_history``;
+    True when cells were written.
 
     FileChangedError when a cell is not what was read any more, sqlite3.Error for what
     SQLite cannot do; in both cases nothing was written.
@@ -79,7 +79,7 @@ def repair_tables(
         for layout in layouts:
             histories: OrderedDict[Any, History] = OrderedDict()
             for row in _rows(database, layout, tally.report, advance):
-                history = _history(histories, row.session, options)
+                history = _history(histories, row.session, new_history)
                 new = _repair(row, layout, history, tally)
                 if write and new is not None:
                     _replace(database, layout, row, new)
@@ -177,9 +177,11 @@ def _role_query(layout: TableLayout, told: RoleOf) -> str:
 
 
 def _history(
-    histories: OrderedDict[Any, History], session: Any, options: StreamOptions
+    histories: OrderedDict[Any, History],
+    session: Any,
+    new_history: Callable[[], History],
 ) -> History:
-    history = histories.pop(session, None) or History(options)
+    history = histories.pop(session, None) or new_history()
     histories[session] = history
     if len(histories) > _SESSIONS:
         histories.popitem(last=False)

@@ -16,6 +16,7 @@ from attrs import frozen
 from rpc_client import ROOT, RpcClient, strict_json
 
 from sidecar import __version__
+from sidecar.cli import COMMANDS
 from sidecar.dialects import DIALECTS
 from sidecar.events import EVENTS
 
@@ -52,9 +53,13 @@ def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
 
 def events_of(done: Run) -> list[dict[str, Any]]:
     """The events of ``--json``, one a line, each as strict readers want it."""
-    assert (done.code, done.errors) == (0, "")
+    assert done.errors == ""
     assert done.output.endswith(b"\n")
-    return [strict_json(line) for line in done.output.splitlines()]
+    events = [strict_json(line) for line in done.output.splitlines()]
+    kinds = {event["type"] for event in events}
+    silent = kinds <= {"diagnostic", "metadata", "usage", "finish"}
+    assert done.code == (1 if "error" in kinds else 2 if silent else 0)
+    return events
 
 
 # --- normalize ------------------------------------------------------------------------
@@ -118,8 +123,23 @@ def test_anything_is_read(data: bytes) -> None:
     assert {event["type"] for event in events} <= {kind.type for kind in EVENTS}
     assert events[-1]["type"] == "finish"
     shown = run("normalize", "-", data=data)
-    assert (shown.code, shown.errors) == (0, "")
+    assert shown.errors == ""
     assert "-- finish" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"hello", 0),
+        (b"", 1),
+        (b'{"error": {"message": "overloaded", "type": "overloaded_error"}}', 1),
+        (b'{"choices": [{"index": 0, "delta": {"role": "assistant"}}]}', 2),
+        (b'{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}', 2),
+    ],
+)
+def test_codes_of_normalize(data: bytes, code: int) -> None:
+    """0 is an answer, 1 an error of the provider, 2 nothing at all."""
+    assert run("normalize", "-", data=data).code == code
 
 
 def test_junk_is_kept() -> None:
@@ -187,6 +207,12 @@ def test_a_reader_that_goes_away(options: list[str]) -> None:
         (["normalize"], "FILE"),
         (["normalize", "--wire", "telepathy", "-"], "telepathy"),
         (["normalize", "--no-such-option", "-"], "--no-such-option"),
+        (["repare", "x"], "Did you mean 'repair'?"),
+        (["telepathy"], "No such command 'telepathy'."),
+        (["repair"], "--list"),
+        (["repair", "--check", "--write", "x"], "--check and --write exclude"),
+        (["repair", "--clean", "--restore", "x"], "--restore and --clean exclude"),
+        (["repair", "--force", "x"], "--force goes with"),
     ],
 )
 def test_mistakes(arguments: list[str], words: str) -> None:
@@ -226,6 +252,16 @@ def test_help(arguments: list[str]) -> None:
     done = run(*arguments)
     assert (done.code, done.errors) == (0, "")
     assert done.text.startswith("Usage: stream-sidecar")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples(name: str) -> None:
+    """On lines that a terminal of 80 columns shows."""
+    shown = run(name, "--help").text
+    assert "Examples:\n  " in shown
+    assert f"  stream-sidecar {name}" in shown
+    examples = shown[shown.index("Examples:") :]
+    assert max(map(len, examples.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -273,6 +309,7 @@ def test_dialects() -> None:
     lines = run("dialects", "--json").output.decode().splitlines()
     families = [json.loads(line) for line in lines]
     assert [family["name"] for family in families] == list(DIALECTS)
+    assert max(map(len, run("dialects").text.splitlines())) <= 80
     shown = run("dialects", "--model", "gpt-oss-120b").output.decode()
     assert "harmony" in shown
     assert "granite-phrases" not in shown

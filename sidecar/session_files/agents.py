@@ -1,0 +1,146 @@
+"""Where agents keep their sessions unless somebody has told them otherwise: a table.
+
+A place is a pattern of paths (`glob`) under a root that differs by system; a root that
+a variable of the environment names is there instead. `files_of` looks at the places of
+an agent on this machine.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+@frozen
+class Root:
+    """A folder by system; ``variable`` of the environment names another."""
+
+    linux: str
+    darwin: str
+    win32: str
+    variable: str | None = None
+
+    def on(self, system: str) -> str:
+        places = {"darwin": self.darwin, "win32": self.win32}
+        return places.get(system, self.linux)
+
+
+def _home(name: str, variable: str | None = None) -> Root:
+    """The same below everybody's home."""
+    return Root(f"~/{name}", f"~/{name}", f"~/{name}", variable)
+
+
+_SUPPORT = "~/Library/Application Support"
+_HERE = Root(".", ".", ".")
+_CONFIG = Root("~/.config", _SUPPORT, "~/AppData/Roaming")
+
+_ZED = Root("~/.local/share/zed", f"{_SUPPORT}/Zed", "~/AppData/Local/Zed")
+_XDG = _home(".local/share", "XDG_DATA_HOME")
+_GOOSE = Root(
+    *("~/.local/share/goose", "~/.local/share/goose"),
+    "~/AppData/Roaming/Block/goose/data",
+)
+_TASKS = "Code/User/globalStorage/{}/tasks/*/{}.json"
+
+
+@frozen
+class Agent:
+    """``title`` is what people call it; ``places``: roots and patterns below them."""
+
+    title: str
+    places: tuple[tuple[Root, str], ...]
+
+    def patterns(self, system: str) -> Iterator[str]:
+        """The places as a person writes them."""
+        for root, pattern in self.places:
+            folder = root.on(system)
+            yield pattern if folder == "." else f"{folder}/{pattern}"
+
+
+def _tasks(extension: str) -> tuple[tuple[Root, str], ...]:
+    names = ("api_conversation_history", "ui_messages")
+    return tuple((_CONFIG, _TASKS.format(extension, name)) for name in names)
+
+
+_CLAUDE = _home(".claude", "CLAUDE_CONFIG_DIR")
+_CODEX = _home(".codex", "CODEX_HOME")
+_CHATS = "Code/User/workspaceStorage/*/chatSessions/*.json*"
+
+AGENTS: dict[str, Agent] = {
+    "claude-code": Agent("Claude Code", ((_CLAUDE, "projects/**/*.jsonl"),)),
+    "codex": Agent(
+        "Codex CLI",
+        ((_CODEX, "sessions/**/*.jsonl"), (_CODEX, "archived_sessions/**/*.jsonl")),
+    ),
+    "gemini-cli": Agent(
+        "Gemini CLI",
+        (
+            (_home(".gemini"), "tmp/*/chats/**/*.json*"),
+            (_home(".gemini"), "tmp/*/checkpoint*.json"),
+        ),
+    ),
+    "qwen-code": Agent(
+        "qwen-code",
+        (
+            (_home(".qwen"), "projects/*/chats/*.jsonl"),
+            (_home(".qwen"), "tmp/*/chats/*.json*"),
+        ),
+    ),
+    "opencode": Agent(
+        "opencode",
+        ((_XDG, "opencode/storage/part/**/*.json"), (_XDG, "opencode/opencode*.db")),
+    ),
+    "cline": Agent("Cline", _tasks("saoudrizwan.claude-dev")),
+    "roo": Agent("Roo Code", _tasks("rooveterinaryinc.roo-cline")),
+    "continue": Agent("Continue", ((_home(".continue"), "sessions/*.json"),)),
+    "goose": Agent(
+        "goose", ((_GOOSE, "sessions/*.jsonl"), (_GOOSE, "sessions/sessions.db"))
+    ),
+    "crush": Agent("Crush", ((_HERE, ".crush/crush.db"),)),
+    "zed": Agent("Zed", ((_ZED, "threads/threads.db"),)),
+    "vs-code": Agent(
+        "VS Code chat",
+        (
+            (_CONFIG, _CHATS),
+            (_CONFIG, "Code/User/globalStorage/emptyWindowChatSessions/*.json*"),
+        ),
+    ),
+    "copilot-cli": Agent(
+        "Copilot CLI", ((_home(".copilot"), "session-state/**/*.jsonl"),)
+    ),
+    "cursor": Agent("Cursor", ((_CONFIG, "Cursor/User/globalStorage/state.vscdb"),)),
+    "llm": Agent("llm", ((_CONFIG, "io.datasette.llm/logs.db"),)),
+    "aider": Agent("aider", ((_HERE, ".aider.chat.history.md"),)),
+}
+"""Agents that have a place of their own; what others write is told by a path."""
+
+ELSEWHERE = (
+    *("Open WebUI", "LibreChat", "exports of ChatGPT and opencode", "pydantic-ai"),
+    *("LangChain", "LangGraph", "AI SDK", "OpenAI Agents SDK"),
+)
+"""What is read, too, wherever it is."""
+
+
+def files_of(
+    name: str,
+    system: str = sys.platform,
+    environment: Mapping[str, str] = os.environ,
+) -> list[Path]:
+    """The files at the places of an agent."""
+    found: dict[str, None] = {}
+    for root, pattern in AGENTS[name].places:
+        told = environment.get(root.variable) if root.variable is not None else None
+        folder = os.path.expanduser(told or root.on(system))
+        whole = os.path.join(glob.escape(folder), *pattern.split("/"))
+        found |= dict.fromkeys(sorted(glob.glob(whole, recursive=True)))
+    return [Path(each) for each in found if os.path.isfile(each)]

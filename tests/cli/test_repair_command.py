@@ -1,0 +1,320 @@
+"""``repair`` on the command line: formats, choices, agents, and the way back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_stores import STORES
+from click.testing import CliRunner, Result
+
+from sidecar.cli import main
+from sidecar.cli.repair_formats import WORDS
+from sidecar.history.results import KINDS
+from sidecar.session_files.agents import AGENTS, SYSTEMS, files_of
+from sidecar.session_files.layouts import PRESETS
+
+LEAK = "<think>Hm.</think>Four.</s>"
+
+
+def repair(*arguments: object, said: str = "", **environment: str) -> Result:
+    runner = CliRunner(env={"COLUMNS": "500", **environment})
+    return runner.invoke(main, ["repair", *map(str, arguments)], input=said)
+
+
+def line(content: str) -> str:
+    return json.dumps({"role": "assistant", "content": content}) + "\n"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "sessions" / "a, b.jsonl"
+    path.parent.mkdir()
+    path.write_text(line("é100%") + line(LEAK) + line("<think>a</think>"))
+    return path
+
+
+# --- Formats --------------------------------------------------------------------------
+
+
+def test_json(session: Path) -> None:
+    empty = session.with_name("other.json")
+    empty.write_text("{}")
+    result = repair(session.parent, "--check", "--output-format", "json")
+    assert result.exit_code == 2
+    told = json.loads(result.output)
+    kinds = [(each["kind"], each["line"]) for each in told["findings"]]
+    assert kinds == [("reasoning", 2), ("delimiter", 2), ("blocked", 3)]
+    first = told["findings"][0]
+    assert (first["column"], first["endColumn"], first["endLine"]) == (35, 53, 2)
+    assert [(each["path"], each["recognised"]) for each in told["files"]] == [
+        (str(session), True),
+        (str(empty), False),
+    ]
+    assert told["summary"] == {
+        "files": 2,
+        "messages": 3,
+        "changed": 1,
+        "blocked": 1,
+        "repaired": 0,
+        "removed": {"reasoning": 1, "delimiter": 1},
+        "unrecognised": 1,
+        "stopped": False,
+    }
+    nothing = repair(empty, "--output-format", "json")
+    assert json.loads(nothing.output)["findings"] == []
+
+
+def test_github(session: Path) -> None:
+    missing = session.with_name("none.jsonl")
+    result = repair(session, missing, "--output-format", "github")
+    assert result.exit_code == 2
+    first, second, third, last = result.output.splitlines()
+    where = str(session).replace(",", "%2C")
+    assert first == (
+        f"::warning file={where},line=2,col=35,endLine=2,endColumn=53,"
+        "title=Reasoning in the answer::Reasoning in the answer: <think>Hm.</think> "
+        "(/content)"
+    )
+    assert "Stray delimiter: </s>" in second
+    assert "Nothing else would be left" in third
+    assert last.startswith(f"::error file={missing}::left alone: ")
+
+
+def test_sarif(session: Path) -> None:
+    missing = session.with_name("none.jsonl")
+    result = repair(session, missing, "--output-format", "sarif")
+    log = json.loads(result.output)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert len(invocation["toolExecutionNotifications"]) == 1
+    found, *_ = run["results"]
+    place = found["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == session.as_uri()
+    region = {"startLine": 2, "startColumn": 35, "endLine": 2, "endColumn": 53}
+    assert place["region"] == region
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {each["ruleId"] for each in run["results"]} <= rules
+    assert {*KINDS, "blocked"} == rules == {*WORDS}
+
+
+def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:
+    STORES["crush"](tmp_path, "", LEAK)
+    whole = tmp_path / "a.json"
+    whole.write_text("\ufeff[\n" + line("x") + "," + line(LEAK) + "]")
+    told = json.loads(repair(tmp_path, "--output-format", "json").output)
+    assert {(each.get("table"), each.get("row")) for each in told["findings"]} == {
+        ("messages", 2),
+        (None, None),
+    }
+    assert [each["line"] for each in told["findings"] if "line" in each] == [3, 3]
+    shown = repair(tmp_path, "--output-format", "github").output
+    assert "(table messages row 2 /parts/1/data/text)" in shown or "row 2" in shown
+
+
+# --- Which removals -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (("--only", "reasoning"), "Four.</s>"),
+        (("--only", "delimiter"), "<think>Hm.</think>Four."),
+        (("--except", "reasoning"), "<think>Hm.</think>Four."),
+        (("--only", "reasoning", "--except", "reasoning"), LEAK),
+        (("--only", "tool-call", "--only", "delimiter"), "<think>Hm.</think>Four."),
+    ],
+)
+def test_kinds(session: Path, options: tuple[str, ...], left: str) -> None:
+    session.write_text(line(LEAK))
+    assert repair(session, "--write", *options).exit_code == 0
+    assert session.read_text() == line(left)
+    wanted = 1 if left == LEAK else 0
+    assert repair(session, "--check", *options).exit_code == 0
+    assert repair(session, "--check").exit_code == max(wanted, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("y\ny\n", "Four."),
+        ("n\ny\n", "<think>Hm.</think>Four."),
+        ("?\nno\ny\n", "<think>Hm.</think>Four."),
+        ("a\n", "Four."),
+        ("y\nq\n", "Four.</s>"),
+        ("y\n", "Four.</s>"),
+        ("", LEAK),
+    ],
+)
+@pytest.mark.parametrize("store", ["jsonl", "db"])
+def test_ask(tmp_path: Path, said: str, left: str, store: str) -> None:
+    """Each removal is shown and waits for an answer; the end of the input is a q."""
+    if store == "db":
+        STORES["llm"](tmp_path, "", LEAK)
+        result = repair(tmp_path, "--ask", said=said)
+        with closing(sqlite3.connect(tmp_path / "logs.db")) as database:
+            assert database.execute("SELECT response FROM responses").fetchall() == [
+                (left,)
+            ]
+    else:
+        path = tmp_path / "a.jsonl"
+        path.write_text(line(LEAK))
+        result = repair(path, "--ask", said=said)
+        assert path.read_text() == line(left)
+    assert result.exit_code == 0, result.output
+    assert "<think>Hm.</think>" in result.output
+
+
+def test_ask_of_one_kind(session: Path) -> None:
+    session.write_text(line(LEAK))
+    result = repair(session, "--ask", "--only", "delimiter", said="y\n")
+    assert result.output.count("Remove it?") == 1
+    assert session.read_text() == line("<think>Hm.</think>Four.")
+
+
+# --- Agents ---------------------------------------------------------------------------
+
+
+def test_list() -> None:
+    shown = repair("--list")
+    assert shown.exit_code == 0
+    for name, agent in AGENTS.items():
+        assert f"{name}  {agent.title}\n" in shown.output
+        for system in SYSTEMS:
+            for pattern in agent.patterns(system):
+                assert f"    {pattern}" in shown.output
+    titles = " ".join(each.title for each in AGENTS.values()) + shown.output
+    for preset in PRESETS:
+        assert preset.partition("-")[0].lower() in titles.lower().replace(" ", "")
+
+
+def test_an_agents_own_places(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    folder = home / ".claude" / "projects" / "-x"
+    folder.mkdir(parents=True)
+    STORES["claude-code"](folder, "", LEAK)
+    told = repair("claude-code", "--check", HOME=str(home), USERPROFILE=str(home))
+    assert told.exit_code == 1, told.output
+    assert "1 file, 1 message of a model: 1 to repair" in told.output
+
+    other = {"CLAUDE_CONFIG_DIR": str(home / ".claude")}
+    assert files_of("claude-code", "linux", other) == [folder / "0f3.jsonl"]
+    nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
+    assert nothing.exit_code == 2
+    assert "nothing at ~/.codex/sessions/**/*.jsonl" in nothing.output
+    assert "2 files, 1 message" in nothing.output
+
+
+def test_opencode_by_its_name(tmp_path: Path) -> None:
+    """Roles stand beside the parts that are looked at."""
+    folder = tmp_path / "opencode"
+    folder.mkdir()
+    STORES["opencode"](folder, "", LEAK)
+    done = repair("opencode", "--write", XDG_DATA_HOME=str(tmp_path))
+    assert done.exit_code == 0, done.output
+    assert "1 message of a model: 1 repaired" in done.output
+
+
+# --- The way back ---------------------------------------------------------------------
+
+
+def test_restore(session: Path) -> None:
+    """One repair after the other is undone."""
+    texts = [session.read_text()]
+    repair(session, "--write")
+    texts.append(session.read_text())
+    session.write_text(texts[-1] + line(LEAK))
+    texts.append(session.read_text())
+    repair(session, "--write")
+
+    backup = session.with_name(f"{session.name}.bak2")
+    result = repair(session.parent, "--restore")
+    assert result.exit_code == 0, result.output
+    assert f"{backup} -> {session}\n" in result.output
+    assert "1 file put back" in result.output
+    assert session.read_text() == texts[2]
+    # What was written since would be lost.
+    refused = repair(session, "--restore")
+    assert refused.exit_code == 2
+    assert "it was written to since; --force" in refused.output
+    assert session.read_text() == texts[2]
+    assert repair(session, "--restore", "--force").exit_code == 0
+    assert session.read_text() == texts[0]
+    assert "0 files put back" in repair(session, "--restore").output
+    assert [*session.parent.iterdir()] == [session]
+
+
+def test_restore_of_a_database(tmp_path: Path) -> None:
+    STORES["llm"](tmp_path, "", LEAK)
+    repair(tmp_path, "--write")
+    assert repair(tmp_path, "--restore").exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "logs.db")) as database, database:
+        found = database.execute("SELECT response FROM responses").fetchall()
+        assert found == [(LEAK,)]
+    repair(tmp_path, "--write")
+    with closing(sqlite3.connect(tmp_path / "logs.db")) as database, database:
+        database.execute("INSERT INTO responses VALUES ('', 'later')")
+    assert repair(tmp_path, "--restore").exit_code == 2
+
+
+def test_clean(session: Path) -> None:
+    repair(session, "--write")
+    other = session.with_name(f"{session.name}.bakery")
+    other.write_text("")
+    assert "1 file removed" in repair(session.parent, "--clean").output
+    assert {*session.parent.iterdir()} == {session, other}
+
+
+def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repair(session, "--write")
+
+    def refuse(_path: Any) -> None:
+        raise OSError("not here")
+
+    monkeypatch.setattr("sidecar.cli.repair_backups.os.unlink", refuse)
+    result = repair(session, "--clean")
+    assert result.exit_code == 2
+    assert "left alone: not here" in result.output
+
+
+# --- Any path -------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_odd_paths_stop_nobody(session: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo.jsonl"
+    os.mkfifo(fifo)
+    nowhere = tmp_path / "link.json"
+    nowhere.symlink_to(tmp_path / "elsewhere")
+    odd = ("/dev/full", tmp_path / "none", fifo, nowhere, "/dev/null", "\x1b[2J")
+    result = repair(*odd, session)
+    assert result.exit_code == 2
+    assert result.output.count("left alone: ") == len(odd)
+    assert "1 to repair" in result.output
+    assert "\x1b" not in result.output
+
+
+def test_a_folder_that_cannot_be_read(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = session.parent / "closed"
+    closed.mkdir()
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if path == str(closed):
+            raise PermissionError(13, "Permission denied", str(closed))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    result = repair(session.parent)
+    assert result.exit_code == 2
+    assert f"the folder {closed} cannot be read" in result.output
+    assert "1 to repair" in result.output
