@@ -9,6 +9,8 @@ where a wire takes text alone.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import define, field, frozen
@@ -59,7 +61,7 @@ class Rendering:
         """``block`` is None for what is the host's own."""
         self.lost.append(Lost(None if block is None else block.block, what, why))
 
-    @property
+    @cached_property
     def calls(self) -> list[TurnBlock]:
         """The calls that the client answers."""
         return [
@@ -129,16 +131,20 @@ class Rendering:
         return value or {}
 
     def cited(self, block: TurnBlock) -> list[JsonObject]:
-        """The provider's citations of a block, whole: what is long of a source comes
-        with its first citation only (protocol.md, "citation")."""
-        found: list[JsonObject] = []
+        """The provider's citations of a block, each whole."""
+        return [] if block.block is None else self._cited[block.block]
+
+    @cached_property
+    def _cited(self) -> defaultdict[int, list[JsonObject]]:
+        """What is long of a source comes with its first citation only
+        (protocol.md, "citation")."""
+        found: defaultdict[int, list[JsonObject]] = defaultdict(list)
         whole: dict[int, JsonObject] = {}
         for citation in self.citations:
-            if not isinstance(citation.raw, dict):
-                continue
-            first = whole.setdefault(citation.source, citation.raw)
-            if block.block in citation.blocks:
-                found.append(_long(first) | citation.raw)
+            if isinstance(citation.raw, dict):
+                first = whole.setdefault(citation.source, _long(citation.raw))
+                for number in citation.blocks:
+                    found[number].append(first | citation.raw)
         return found
 
     def says(self, result: TurnResult) -> str:
