@@ -1,14 +1,18 @@
 """``<invoke name="f">`` with ``<parameter name="k">``, under many prefixes.
 
-Claude's XML with and without its namespace, DeepSeek's DSML with all its bars,
-MiniMax-M2, Step3, MiniCPM5, and what proxies make of them. A closer closes whatever its
-prefix is; values have no escapes (text rule 11.8).
+Claude's XML with and without its namespace, DeepSeek's DSML with all its bars and
+GigaChat's GCML, MiniMax-M2, Step3, MiniCPM5, and what proxies make of them. A closer
+closes whatever its prefix is; values have no escapes (text rule 11.8), but may stand in
+CDATA. What models make of a parameter is read where it can mean one thing only: one
+without a closer, one that closes itself, a tag with the parameter's own name.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from sidecar.dialects.function_tags import bare_value
 from sidecar.forms.call_bodies import Parameter, typed
@@ -20,7 +24,9 @@ from sidecar.forms.grammar import (
     blanks,
     label,
     literal,
+    literals,
     need,
+    peek,
     run,
     scan,
     space,
@@ -40,24 +46,36 @@ if TYPE_CHECKING:
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
-DSML = tuple(f"{bar}DSML{bar}" for bar in _BARS)
+DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
 NAMESPACE = "antml:"
 SPACES = ("", NAMESPACE, "tml:", "mm:", "atem:", "minimax:", "steptml:")
-PREFIXES = (*SPACES, *DSML)
+_BARRED = (*DSML, *(f"{bars} " for bars in DSML))
+PREFIXES = (*SPACES, *_BARRED)
 
-_QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in ('"', "'"))
+_QUOTES = {'"': '"', "'": "'", "“": "”"}
+_QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in _QUOTES)
 _ATTRIBUTES = re.compile(r"[^<>]*+")
-_STRING = re.compile(r'string\s*=\s*"(true|false)"')
+_STRING = re.compile(r'string\s*+=\s*+["“](true|false)["”]')
+_OWN_VALUE = re.compile(r'(?:string|value)\s*+=\s*+"([^"]*+)"\s*+/')
 _KINDS = {"true": "string", "false": "json"}
-_VALUE_ENDS = Literals(
-    f"</{prefix}{word}>" for prefix in PREFIXES for word in ("parameter", "param")
-)
+_KEY = re.compile(r"[\w.-]*+")
 _VALUE_STARTS = tuple(
     f"<{prefix}{word} " for prefix in PREFIXES for word in ("parameter", "param")
 )
 _CALL_WORDS = ("invoke", "function", "call_record")
 _CALL_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _CALL_WORDS)
 _CALL_STARTS = tuple(f"<{prefix}invoke " for prefix in PREFIXES)
+_ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
+"""Closers of calls that nobody writes into a value."""
+
+_VALUE_ENDS = Literals(
+    (
+        *(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
+        *_ONLY_ENDS,
+    )
+)
+_CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
+_SECTIONS = ("function_calls", "tool_calls", "calls")
 
 
 class _Invoke:
@@ -78,20 +96,41 @@ class _Invoke:
             loads(text)  # an object; no JSON: ValueError
             return WrittenCall(self.name, text, end)
         parameters = [
-            Parameter(key, bare_value(raw[slice(*part)]), kind)
+            Parameter(key, _unwrapped(raw[slice(*part)]), kind)
             for key, kind, part in self.parameters
         ]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
 
-def _tag(cursor: Cursor) -> Reading[tuple[str, str]]:
-    """Reads the rest of a tag behind its word: the name, and its kind of value."""
+def _unwrapped(text: str) -> str:
+    """A value without the markup at its borders, and without CDATA."""
+    inner = text.strip()
+    if inner.startswith(_CDATA) and inner.endswith("]]>"):
+        return inner[len(_CDATA) : -3].replace(f"]]>{_CDATA}", "")
+    return bare_value(text)
+
+
+@frozen
+class _Tag:
+    """An opening tag: its name, its kind of value, and where that stands in it."""
+
+    name: str
+    kind: str = ""
+    value: Extent | None = None
+
+
+def _tag(cursor: Cursor) -> Reading[_Tag]:
+    """Reads the rest of a tag behind its word."""
     yield from space(cursor)
     quote = (yield from literal(cursor, *_QUOTED))[-1]
-    name = yield from label(cursor, quote)
-    match = _STRING.search((yield from run(cursor, _ATTRIBUTES, LONGEST_NAME)))
+    name = yield from label(cursor, _QUOTES[quote])
+    start = cursor.position
+    attributes = yield from run(cursor, _ATTRIBUTES, LONGEST_NAME)
     yield from literal(cursor, ">")
-    return name, _KINDS[match[1]] if match else ""
+    if own := _OWN_VALUE.search(attributes):
+        return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
+    kind = _STRING.search(attributes)
+    return _Tag(name, _KINDS[kind[1]] if kind else "")
 
 
 def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
@@ -101,21 +140,48 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
         invoke.body = yield from scan(cursor, ObjectScanner())
         yield from space(cursor)
     else:
-        follows = (*_VALUE_STARTS, *_CALL_ENDS)
-        while (yield from ahead(cursor, *follows)) in _VALUE_STARTS:
-            yield from literal(cursor, *_VALUE_STARTS)
-            key, kind = yield from _tag(cursor)
-            part = yield from value(cursor, _VALUE_ENDS, *follows)
-            invoke.parameters.append((key, kind, part))
+        while not (yield from ahead(cursor, *_CALL_ENDS)):
+            invoke.parameters.append((yield from _parameter(cursor)))
             yield from space(cursor)
     yield from literal(cursor, *_CALL_ENDS)
     invoke.end = cursor.position
 
 
+def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
+    """One parameter; a tag of a call that closes itself is one, too."""
+    if opener := (yield from optional(cursor, *_VALUE_STARTS, *_CALL_STARTS)):
+        tag = yield from _tag(cursor)
+        if tag.value is not None:
+            return tag.name, tag.kind, tag.value
+        if opener in _CALL_STARTS:
+            raise cursor.mismatch(0)
+        return tag.name, tag.kind, (yield from _value(cursor))
+    yield from literal(cursor, "<")
+    key = yield from word(cursor, _KEY)
+    yield from literal(cursor, ">")
+    return key, "", (yield from value(cursor, literals(f"</{key}>"), "<"))
+
+
+def _value(cursor: Cursor) -> Reading[Extent]:
+    """A value up to the closer behind which the form goes on, or to that of the call
+    where no other is there."""
+    start = cursor.position
+    while (yield from optional(cursor, _CDATA)):
+        _, closer = yield from until(cursor, _CDATA_END)
+        cursor.at += len(closer)
+    while True:
+        (_, end), closer = yield from until(cursor, _VALUE_ENDS)
+        if closer in _ONLY_ENDS:
+            return start, end
+        cursor.at += len(closer)
+        yield from space(cursor)
+        if (yield from ahead(cursor, *_VALUE_STARTS, *_CALL_STARTS, *_CALL_ENDS)):
+            return start, end
+
+
 def _one(cursor: Cursor) -> Reading[Found]:
     """One call, behind the word of its tag."""
-    name, _ = yield from _tag(cursor)
-    invoke = _Invoke(name)
+    invoke = _Invoke((yield from _tag(cursor)).name)
     yield from _invoke(cursor, invoke)
     return _found(cursor, [invoke])
 
@@ -135,8 +201,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         while (yield from ahead(cursor, *_CALL_STARTS)) or not invokes:
             yield from literal(cursor, *_CALL_STARTS)
-            name, _ = yield from _tag(cursor)
-            invokes.append(_Invoke(name))
+            invokes.append(_Invoke((yield from _tag(cursor)).name))
             yield from _invoke(cursor, invokes[-1])
             yield from space(cursor)
         yield from literal(cursor, *closers)
@@ -152,17 +217,37 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
     """A DSML tag: a call, or the border of a section of calls."""
     yield from blanks(cursor)
     name = yield from word(cursor, _WORD)
-    if cursor.opener.startswith("</") or name != "invoke":
-        yield from blanks(cursor)
+    if name == "invoke" and not cursor.opener.startswith("</"):
+        return (yield from _cuttable(cursor))
+    yield from blanks(cursor)
+    begins = name in _SECTIONS and (yield from peek(cursor)) in ("\n", "<")
+    if not begins:
         yield from literal(cursor, ">")
-        return mark()
-    return (yield from _cuttable(cursor))
+    if name in (cursor.context.tools or ()) and not cursor.opener.startswith("</"):
+        return (yield from _named(cursor, name))
+    return mark()
+
+
+def _named(cursor: Cursor, name: str) -> Reading[Found]:
+    """A tool's name as the word of the tag, and those of its parameters."""
+    invoke, closer = _Invoke(name), f"</{cursor.opener[1:]}{name}>"
+    cursor.partial = lambda raw: [invoke.call(raw, cursor)]
+    yield from space(cursor)
+    while not (yield from optional(cursor, closer)):
+        yield from literal(cursor, cursor.opener)
+        key = yield from word(cursor, _KEY)
+        yield from literal(cursor, ">")
+        end = literals(f"</{cursor.opener[1:]}{key}>")
+        part = yield from value(cursor, end, cursor.opener, closer)
+        invoke.parameters.append((key, "", part))
+        yield from space(cursor)
+    invoke.end = cursor.position
+    return _found(cursor, [invoke])
 
 
 def _cuttable(cursor: Cursor) -> Reading[Found]:
     """One call of tier A: where the text ends in it, what was read is truncated."""
-    name, _ = yield from _tag(cursor)
-    invoke = _Invoke(name)
+    invoke = _Invoke((yield from _tag(cursor)).name)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
     return _found(cursor, [invoke])
@@ -215,11 +300,14 @@ _OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
 _WRAPPERS = tuple(f"{space}function_calls" for space in SPACES)
 
+
+def _wrapper(name: str) -> Form:
+    closer = f"</{name}>"
+    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+
+
 ANTHROPIC = (
-    *(
-        Form((f"<{each}>",), _wrapped(f"</{each}>"), "B", closers=(f"</{each}>",))
-        for each in _WRAPPERS
-    ),
+    *map(_wrapper, _WRAPPERS),
     Form(
         _OPENERS,
         _one,
@@ -241,14 +329,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
         Form(("<function>",), _named_function, "B", vague=True),
     ),
-    "minimax-m2": (
-        Form(
-            ("<minimax:tool_call>",),
-            _wrapped("</minimax:tool_call>"),
-            "B",
-            closers=("</minimax:tool_call>",),
-        ),
-    ),
+    "minimax-m2": (_wrapper("minimax:tool_call"),),
     "step3": (
         Form(
             (_STEP3_SECTION, _STEP3_CALL),
@@ -257,6 +338,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
             closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
         ),
     ),
+    "dots": (_wrapper("dots_function_call"),),
+    "rwkv": (_wrapper("tool_call"),),
     "minicpm": (Form(("<function ",), _one, "B", vague=True),),
     "call-record": (Form(("<call_record ",), _one, "B"),),
 }

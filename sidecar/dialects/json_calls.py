@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.forms.call_bodies import CALL_KEYS, calls_of, cut_calls
+from sidecar.forms.call_bodies import (
+    ARGUMENT_KEYS,
+    CALL_KEYS,
+    LISTS,
+    calls_of,
+    cut_calls,
+)
 from sidecar.forms.form import Form, Found, MalformedError
 from sidecar.forms.grammar import blanks, line_end, literal, peek, scan, space
 from sidecar.forms.kinds import PieceKind
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Reading
 
-_KEYS = tuple(f"{quote}{key}{quote}" for key in CALL_KEYS for quote in "\"'")
+_KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
@@ -61,7 +67,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     except ValueError:
         cursor.serious = any(f'"{name}"' in text for name in tools)
         raise
-    if not any(f'"{key}"' in text or f"'{key}'" in text for key in CALL_KEYS[5:10]):
+    if not any(f'"{key}"' in text or f"'{key}'" in text for key in ARGUMENT_KEYS):
         raise MalformedError("a call has arguments")
     return calls
 

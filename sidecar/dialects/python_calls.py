@@ -44,7 +44,7 @@ def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
     """The calls of a list that the text's end cut off: the whole ones and the last."""
     calls: Calls = []
     while name := _CUT_NAME.match(raw, at):
-        scanner = CallScanner()
+        scanner = CallScanner(breaks=True)
         at = scanner.scan(raw, name.start(1))
         if scanner.state != "whole":
             return [*calls, WrittenCall(name[1], raw[name.end() :], len(raw))]
@@ -84,7 +84,7 @@ def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Fo
         yield from space(cursor)
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
-        part = yield from scan(cursor, CallScanner(opener="["))
+        part = yield from scan(cursor, CallScanner(opener="[", breaks=True))
         yield from space(cursor)
         yield from (literal if closes else optional)(cursor, *closers)
         return call_reader(cursor, part)
@@ -97,7 +97,7 @@ def _lines(cursor: Cursor) -> Reading[Found]:
     start = end = cursor.position
     yield from space(cursor)
     while (yield from need(cursor)) != "<":
-        _, end = yield from scan(cursor, CallScanner())
+        _, end = yield from scan(cursor, CallScanner(breaks=True))
         yield from space(cursor)
     yield from literal(cursor, "</function_calls>")
     return call_reader(cursor, (start, end))

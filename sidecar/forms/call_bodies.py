@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 Calls: TypeAlias = list[WrittenCall]
 
-NAME_KEYS = ("name", "tool_name", "function", "tool", "function_name")
+NAME_KEYS = (
+    *("name", "tool_name", "function", "tool", "function_name"),
+    "recipient_name",
+)
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
 ID_KEYS = ("id", "tool_call_id", "call_id")
 CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
@@ -45,6 +48,10 @@ _CUT_ARGUMENTS = re.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
 # JSON
 
 
+LISTS = ("tool_uses", "tool_calls")
+"""Keys of an object that is nothing but a list of calls."""
+
+
 def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
     """The calls of one object, a list of them, or several one after the other.
 
@@ -52,10 +59,23 @@ def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
     tool's name, its value the arguments.
     """
     read = _keyed_call if keyed else _call
-    calls = [read(text, value, *place) for value, *place in _objects(text)]
+    calls = [
+        read(text, each, *place)
+        for value, start, end in _objects(text)
+        for each, *place in _listed(value, start, end)
+    ]
     if not calls:
         raise MalformedError("no call")
     return [_moved(call, at) for call in calls]
+
+
+def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
+    """An object with its place; the objects of one that lists calls have none."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((key, listed),) = value.items()
+        if key in LISTS and isinstance(listed, list):
+            return [(each, -1, end) for each in listed]
+    return [(value, start, end)]
 
 
 def looks_like_call(value: Any) -> str:
@@ -152,6 +172,8 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
     name = _first_text(body, NAME_KEYS)
     if not name:
         raise MalformedError("a call has a name")
+    if "recipient_name" in body:
+        name = name.removeprefix("functions.")
     key = next((key for key in ARGUMENT_KEYS if key in body), None)
     given = body.get(key) if key else None
     if is_definition(body, key, given):

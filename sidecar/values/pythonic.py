@@ -14,10 +14,11 @@ import re
 import warnings
 from bisect import bisect_left
 from itertools import accumulate
+from keyword import kwlist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sidecar.values.pushdown import Scanner
-from sidecar.values.pythonic_tables import CALLS
+from sidecar.values.pythonic_tables import CALLS, CALLS_WITH_BREAKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,15 +37,16 @@ class CallScanner(Scanner):
     """Finds the end of one call, or of a list of calls when ``opener`` is ``[``.
 
     It begins at the first character of the name, or at the bracket. What can be no
-    literal and no call fails, and so does a line break in a string in single quotes;
-    nesting deeper than `pushdown.MAX_DEPTH` fails. Whether the arguments have a value
-    is for `parse_calls` to say.
+    literal and no call fails, and so does a line break in a string in single quotes,
+    unless ``breaks`` says that it may stand there; nesting deeper than
+    `pushdown.MAX_DEPTH` fails. Whether the arguments have a value is for `parse_calls`
+    to say.
     """
 
     __slots__ = ()
 
-    def __init__(self, opener: str = "") -> None:
-        super().__init__(CALLS, f"start{opener}")
+    def __init__(self, opener: str = "", *, breaks: bool = False) -> None:
+        super().__init__(CALLS_WITH_BREAKS if breaks else CALLS, f"start{opener}")
 
 
 def parse_calls(
@@ -56,15 +58,23 @@ def parse_calls(
     ``x = f()`` with a later ``print(x)`` is the call of ``f``. Other names keep their
     dots. The place of a call is that of the call alone, with its whole name.
 
-    Arguments are plain JSON values: tuples become lists, numbers as keys text, and the
-    names ``true``, ``false`` and ``null`` what they are in JSON. ``positional`` gives
-    the names, in order, for the positional arguments of a tool.
+    Arguments are plain JSON values: tuples and sets become lists, numbers as keys text,
+    and the names ``true``, ``false`` and ``null`` what they are in JSON. Words of
+    Python as names of arguments and line breaks in strings are read, too.
+    ``positional`` gives the names, in order, for the positional arguments of a tool.
 
     Raises ValueError, and nothing else, for all other text; `Declaration`, which is
     one, for functions without a body.
     """
     try:
-        return _calls(text, positional)
+        try:
+            return _calls(text, positional)
+        except SyntaxError:
+            mended = _mended(text)
+            if mended == text:
+                raise
+            found = _calls(mended, positional)
+            return [(name, _restored(given), span) for name, given, span in found]
     except Declaration:
         raise
     except (
@@ -75,6 +85,51 @@ def parse_calls(
         OverflowError,
     ) as error:
         raise ValueError(f"no calls in Python: {error}") from None
+
+
+_STANDS_FOR = {
+    word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
+    for number, word in enumerate(kwlist)
+}
+"""Words that can be no names, and names of the same length that nobody writes."""
+
+_MEANT = {name: word for word, name in _STANDS_FOR.items()}
+_BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
+_SHOWN = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
+_WORDS_AND_STRINGS = re.compile(
+    r"#[^\r\n]*+"
+    r"""|\"{3}(?:[^"\\]++|\\(?s:.)|"(?!""))*+(?:\"{3})?"""
+    r"""|'{3}(?:[^'\\]++|\\(?s:.)|'(?!''))*+(?:'{3})?"""
+    r"""|"(?:[^"\\]++|\\(?s:.))*+"?|'(?:[^'\\]++|\\(?s:.))*+'?"""
+    rf"|(?<![\w.])(?P<word>{'|'.join(kwlist)})(?=[ \t]*+=(?!=))"
+)
+
+
+def _mended(text: str) -> str:
+    """The text with other names for arguments that are words of Python, and other
+    characters for line breaks in strings; each has its length."""
+    if not text.isascii() and text != text.translate(_SHOWN):
+        return text  # it has those characters already
+    return _WORDS_AND_STRINGS.sub(_mend, text)
+
+
+def _mend(match: re.Match[str]) -> str:
+    token = match[0]
+    if match["word"]:
+        return _STANDS_FOR[token]
+    long = token[:3] in ('"' * 3, "'" * 3)
+    return token if long or token[0] == "#" else token.translate(_BREAKS)
+
+
+def _restored(value: Any) -> Any:
+    """The value with the line breaks and the names that were meant."""
+    if isinstance(value, str):
+        return value.translate(_SHOWN)
+    if isinstance(value, list):
+        return [_restored(each) for each in value]
+    if isinstance(value, dict):
+        return {_MEANT.get(k, _restored(k)): _restored(v) for k, v in value.items()}
+    return value
 
 
 def _calls(
@@ -194,7 +249,7 @@ def _value(node: ast.expr) -> Any:
             sign
         ) in _SIGNS and not isinstance(number, bool):
             return _SIGNS[type(sign)] * _number(number)
-        case ast.List(items) | ast.Tuple(items):
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
             return [_value(item) for item in items]
         case ast.Dict(keys, values):
             return dict(zip(map(_key, keys), map(_value, values), strict=True))

@@ -102,40 +102,48 @@ _READS = {
     r"(?s:.)": _each("escape", "\"'", "string") | _each("long-escape", "\"'", "long"),
 }
 
-CALLS = Syntax(
-    moves={
-        "start": {},
-        "start[": {"[": "calls"},
-        "name": {".": "dotted", "(": "("},
-        "dotted": {},
-        "name-end": {"(": "("},
-    }
-    | _IN_BRACKETS
-    | _spaced(_SPACED)
-    | _string('"')
-    | _string("'"),
-    runs={
-        "name": rf"[{_IN_WORD}]*+",
-        "name-end": r"[ \t]*+",
-        " ".join(_SPACED): r"[ \t\f\r\n]*+",
-        " ".join(f"{state}#" for state in _SPACED): r"[^\r\n]*+",
-        "word) word] word}": rf"[.{_IN_WORD}]*+",
-        'string"': r'[^"\\\r\n]*+',
-        "string'": r"[^'\\\r\n]*+",
-        'long"': r'[^"\\]*+',
-        "long'": r"[^'\\]*+",
-    },
-    classes={
-        state: (pattern, move)
-        for pattern, moves in _READS.items()
-        for state, move in moves.items()
-    },
-    otherwise={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
-    | _each("prefix prefixes", ")]}", "word")
-    | _each("word", ")]}", "after-word")
-    | _each("quote break", "\"'", "string")
-    | _each("long-end long-ends", "\"'", "long"),
-    containers={"calls": ("after-call", "call")}
-    | {opener: (f"after{end}", f"item{end}") for opener, end in _CLOSERS.items()},
-    inside={"string-end": _each("after", ")]}", "after-string")},
-)
+
+def _syntax(string: str) -> Syntax:
+    """The syntax whose strings in single quotes have characters but ``string``."""
+    return Syntax(
+        moves={
+            "start": {},
+            "start[": {"[": "calls"},
+            "name": {".": "dotted", "(": "("},
+            "dotted": {},
+            "name-end": {"(": "("},
+        }
+        | _IN_BRACKETS
+        | _spaced(_SPACED)
+        | _string('"')
+        | _string("'"),
+        runs={
+            "name": rf"[{_IN_WORD}]*+",
+            "name-end": r"[ \t]*+",
+            " ".join(_SPACED): r"[ \t\f\r\n]*+",
+            " ".join(f"{state}#" for state in _SPACED): r"[^\r\n]*+",
+            "word) word] word}": rf"[.{_IN_WORD}]*+",
+            'string"': rf'[^"{string}]*+',
+            "string'": rf"[^'{string}]*+",
+            'long"': r'[^"\\]*+',
+            "long'": r"[^'\\]*+",
+        },
+        classes={
+            state: (pattern, move)
+            for pattern, moves in _READS.items()
+            for state, move in moves.items()
+        },
+        otherwise={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
+        | _each("prefix prefixes", ")]}", "word")
+        | _each("word", ")]}", "after-word")
+        | _each("quote break", "\"'", "string")
+        | _each("long-end long-ends", "\"'", "long"),
+        containers={"calls": ("after-call", "call")}
+        | {opener: (f"after{end}", f"item{end}") for opener, end in _CLOSERS.items()},
+        inside={"string-end": _each("after", ")]}", "after-string")},
+    )
+
+
+CALLS = _syntax(r"\\\r\n")
+CALLS_WITH_BREAKS = _syntax(r"\\")
+"""The same, with line breaks in strings of single quotes."""

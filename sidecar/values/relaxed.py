@@ -150,8 +150,19 @@ class _Reader:
             followed = _after[container.closer].match(self._text, self._at)
             if self._at == start or not followed:
                 self._skip(_texts[container.closer])
-                value = self._text[start : self._at].strip()
+                value = _bare_text(self._text[start : self._at].strip())
         container.put(key, value)
+
+
+_MARK = '<|"|>'
+
+
+def _bare_text(text: str) -> str:
+    """Text without quotes; marks of strings around it are lost halves of pairs, marks
+    in it are quotation marks."""
+    if _MARK not in text:
+        return text
+    return text.removeprefix(_MARK).removesuffix(_MARK).replace(_MARK, '"')
 
 
 def _scalar(token: str) -> Any:

@@ -34,10 +34,6 @@ OPEN: dict[str, frozenset[str]] = {
             "keep-120",
             "think-148",
             "think-168",
-            "dsml-110",
-            "json-103",
-            "gem-102",
-            "lfm-109",
             "keep-201",
         }
     ),
