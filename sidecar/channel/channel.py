@@ -22,7 +22,7 @@ from sidecar.channel.report_results import ResultWatch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
 from sidecar.dialects.profiles import cumulative_fields
-from sidecar.events import Diagnostic, Reclassify
+from sidecar.events import Diagnostic
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.pieces import Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
@@ -267,8 +267,7 @@ class Channel:
         """What was visible since the last call was reasoning (text rule 9.2)."""
         self.blocks.end()
         if self._since_call:
-            blocks = tuple(self._since_call)
-            self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
+            self.tagged.reclassify(tuple(self._since_call))
         self._since_call = array("Q")
         self.empty = self._empty_at_call
 

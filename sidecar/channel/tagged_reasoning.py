@@ -127,6 +127,16 @@ class TaggedReasoning:
             blocks = tuple(self._copies)
             self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
 
+    def reclassify(self, blocks: tuple[int, ...]) -> None:
+        """These blocks of text are reasoning, or a copy of the native one (text rule
+        8.3)."""
+        builder = self.outlet.builder
+        texts = (builder.any_text(self.choice, number) or "" for number in blocks)
+        if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
+            self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
+        else:
+            self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
+
     def flush(self) -> None:
         """Decides what is held as at the end."""
         if self._block is not None:
@@ -218,8 +228,8 @@ class TaggedReasoning:
         return list(merged(held))
 
     def _is_begun_copy(self, text: str) -> bool:
-        """Whether a block that is open at the end is a prefix of the native text, or of
-        what is left of that behind what was sent (text rule 8.4)."""
+        """Whether a block whose beginning or end nobody wrote is a prefix of the native
+        text, or of what is left of that behind what was sent (text rule 8.4)."""
         words = Collapsed().push(text)
         sent = self._same.size if self._same is not None else 0
         head = self._head()
