@@ -1,0 +1,95 @@
+// The endpoints of providers whose responses can be made clean: which wire they speak,
+// what a request says of itself, and how a stream goes over HTTP.
+
+import type { Emit } from "../protocol.js";
+
+export type EmittedWire = Emit["wire"];
+
+/** What a request asks, as far as it tells how to read the answer. */
+export interface Asked {
+  readonly wire: EmittedWire;
+  readonly model?: string;
+  readonly tools?: readonly unknown[];
+}
+
+const ENDPOINTS: readonly (readonly [RegExp, EmittedWire])[] = [
+  [/\/chat\/completions$/, "openai-chat"],
+  [/\/responses$/, "openai-responses"],
+  [/\/messages$/, "anthropic"],
+  [/\/models\/([^/:]+):(?:streamG|g)enerateContent$/, "gemini"],
+];
+
+/** What is asked; undefined: it is no endpoint of ours, or no request that can be read. */
+export function askedOf(method: string, url: URL, body: string): Asked | undefined {
+  const [pattern, wire] = ENDPOINTS.find(([each]) => each.test(url.pathname)) ?? [];
+  const told = method === "POST" && wire ? objectIn(body) : undefined;
+  if (!told || !wire) return undefined;
+  const model = pattern?.exec(url.pathname)?.[1] ?? told["model"];
+  const tools = wire === "gemini" ? declarationsIn(told["tools"]) : told["tools"];
+  return {
+    wire,
+    ...(typeof model === "string" && { model: decodeURIComponent(model) }),
+    ...(Array.isArray(tools) && { tools: tools.filter(isNamed) }),
+  };
+}
+
+function objectIn(body: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(body) as unknown;
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gemini declares functions in groups: `[{functionDeclarations: [...]}]`. */
+function declarationsIn(tools: unknown): unknown {
+  if (!Array.isArray(tools)) return undefined;
+  return tools.flatMap((group: { functionDeclarations?: readonly Record<string, unknown>[] } | null) =>
+    (group?.functionDeclarations ?? []).map(({ name, description }) => ({ name, description })),
+  );
+}
+
+/** Tools of the provider that have no name (`{type: "web_search"}`) are not declared to us. */
+function isNamed(tool: unknown): boolean {
+  const { name, function: called } = (tool ?? {}) as { name?: unknown; function?: { name?: unknown } };
+  return typeof (called?.name ?? name) === "string";
+}
+
+/** How documents are written into a body. */
+export interface BodyFormat {
+  readonly framing: "sse" | "json-array";
+  document(chunk: Record<string, unknown>, isFirst: boolean): string;
+  /** What stands behind the last document. */
+  end(isFirst: boolean): string;
+}
+
+const DATA: BodyFormat = {
+  framing: "sse",
+  document: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+  end: () => "",
+};
+
+const NAMED: BodyFormat = {
+  ...DATA,
+  document: (chunk) => `event: ${String(chunk["type"])}\ndata: ${JSON.stringify(chunk)}\n\n`,
+};
+
+const ARRAY: BodyFormat = {
+  framing: "json-array",
+  document: (chunk, isFirst) => `${isFirst ? "[" : ","}${JSON.stringify(chunk)}\n`,
+  end: (isFirst) => (isFirst ? "[]" : "]"),
+};
+
+const SSE: Readonly<Record<string, BodyFormat>> = {
+  "openai-chat": { ...DATA, end: () => "data: [DONE]\n\n" },
+  "openai-responses": NAMED,
+  anthropic: NAMED,
+  gemini: DATA,
+};
+
+/** How a response streams; undefined: it is one document, or nothing of ours. */
+export function formatOf({ wire }: Asked, url: URL, contentType: string): BodyFormat | undefined {
+  if (contentType.startsWith("text/event-stream")) return SSE[wire];
+  return wire === "gemini" && url.pathname.endsWith(":streamGenerateContent") ? ARRAY : undefined;
+}
