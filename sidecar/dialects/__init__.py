@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sidecar.dialects import (
+    framed_calls,
     function_tags,
     gemma,
     harmony,
@@ -50,6 +51,7 @@ for _table in (
     function_tags.FORMS,
     tokens.FORMS,
     keyed_tags.FORMS,
+    framed_calls.FORMS,
     leftovers.FORMS,
     invoke_tags.FORMS,
     python_calls.FORMS,

@@ -30,8 +30,11 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     "olmo3": (_THINK,),
     "nemotron-json": (_THINK,),
     "gemma4": (
-        ("<|channel>thought", "<channel|>"),
-        ("<|channel>", "<channel|>"),
+        *(
+            (f"<|channel>{name}", f"<channel|>{again}")
+            for name in ("thought", "")
+            for again in ("thought\n", "")
+        ),
         ("<|think|>", "</|/think|>"),
     ),
     "gemini-call": (("<unused94>thought", "<unused95>"),),
@@ -41,7 +44,17 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
         for ended in ("Here is", "Here's")
     ),
     "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
-    "inkling": (("<|content_thinking|>", "<|end_message|>"),),
+    "inkling": (
+        ("<|message_model|><|content_thinking|>", "<|end_message|>"),
+        ("<|content_thinking|>", "<|end_message|>"),
+    ),
+    "solar-open": (
+        ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+        ("<|think|>", "<|end|>"),
+    ),
+    "plamo": (("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),),
+    "pangu": (("[unused16]", "[unused17]"),),
+    "hyperclova": (("", "<|im_end|>\n<|im_start|>assistant\n"),),
     "hy3": (_THINK, ("<think:opensource>", "</think:opensource>")),
     "k2-horizon": tuple(
         (f"<ifm|{name}>", f"</ifm|{name}>")
@@ -67,7 +80,8 @@ ENDS: dict[str, tuple[str, ...]] = {
         *("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
         *("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
     ),
-    "inkling": ("<|content_text|>",),
+    "inkling": ("<|message_model|><|content_text|>", "<|content_text|>"),
+    "solar": ("<|begin|>assistant<|content|>",),
     "apriel": ("[END FINAL RESPONSE]",),
     "gemini-thoughts": ("<final>", "</final>"),
     "answer-tags": ("<answer>", "</answer>"),
@@ -78,6 +92,7 @@ UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
         *("gemini-thoughts", "inkling", "muse", "laguna"),
+        *("solar-open", "pangu", "hyperclova"),
     )
 )
 """Families whose literals another model may well write: only when they are named."""
@@ -88,16 +103,18 @@ WITH: dict[str, tuple[str, ...]] = {
     "ernie": ("response-tags",),
     "harmony": ("harmony-eaten",),
     "gemini-call": ("gemini-thoughts",),
+    "solar": ("solar-open",),
+    "pangu": ("lfm2",),
 }
 """A family, and those that come with it when a profile or a host names it."""
 
 SENTINELS = (
     *("gemma4", "cohere", "apertus", "kimi-k3"),
-    *("k2-horizon", "solar", "longcat"),
+    *("k2-horizon", "solar", "longcat", "plamo"),
 )
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
 
 ENDS_REASONING = frozenset(
-    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony")
+    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "hyperclova")
 )
 """Families in whose chat templates a call ends open reasoning (text rule 11.11)."""

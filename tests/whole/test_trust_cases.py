@@ -32,7 +32,6 @@ OPEN: dict[str, frozenset[str]] = {
     "fresh.jsonl": frozenset(
         {
             "keep-120",
-            "think-148",
             "think-168",
             "keep-201",
         }
