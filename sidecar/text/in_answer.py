@@ -152,7 +152,7 @@ class InAnswer:
             return False
         if attempts.is_owed(literal, inside=False):
             return False
-        if literal in words.ends | words.marks | words.closers:
+        if literal in words.ends.keys() | words.marks | words.closers:
             self._tail.remove(PieceKind.MARK, len(literal))
             return True
         openings = words.openings_of(literal)

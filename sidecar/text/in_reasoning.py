@@ -114,9 +114,13 @@ class InReasoning:
         """Handles what is no delimiter: a mark, a closer or an opener of calls; where
         it is text, gives how much of it."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
-        if self._buffer.place < attempts.free or attempts.is_owed(literal, inside=True):
+        ends = words.ends.get(literal)
+        tried = self._buffer.place < attempts.free
+        if ends is not None and self.closers.isdisjoint(ends):
+            self.mentions = tried = True
+        if tried or attempts.is_owed(literal, inside=True):
             return words.delimiters.size_without(literal)
-        if literal in words.ends:
+        if ends is not None:
             self._buffer.cut(PieceKind.MARK, len(literal))
             self._leave()
         elif literal in words.marks or literal in words.closers:

@@ -47,16 +47,18 @@ class Vocabulary:
         self.lines: dict[str, list[Opening]] = {}  # at a line's start, by opener
         self.per_tool: list[Opening] = []
         self.marks: set[str] = set()
-        self.ends: set[str] = set()
+        #: wrappers of the answer: what closes the reasoning that each of them ends
+        self.ends: dict[str, frozenset[str]] = {}
         self.closers: set[str] = set()  # of calls
         for dialect, named in chosen:
             self._learn(dialect, named)
-        self.ends -= delimiters.literals
-        self.marks = self.marks - self.ends - delimiters.literals
+        for delimiter in delimiters.literals:
+            self.ends.pop(delimiter, None)
+        self.marks -= self.ends.keys() | delimiters.literals
         self.literals = Literals(
             delimiters.literals
             | self.marks
-            | self.ends
+            | self.ends.keys()
             | self.closers
             | self.openings.keys()
         )
@@ -69,7 +71,9 @@ class Vocabulary:
     def _learn(self, dialect: Dialect, named: bool) -> None:
         if "marks" in self.about:
             self.marks.update(dialect.marks)
-        self.ends.update(dialect.ends)
+        own = frozenset(closer for _, closer in dialect.pairs)
+        ends = self.delimiters.closers if named else own
+        self.ends |= dict.fromkeys(dialect.ends, ends)
         for form in dialect.forms:
             if form.about not in self.about:
                 continue
