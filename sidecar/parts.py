@@ -79,12 +79,17 @@ class ReasoningPart:
 
 @frozen
 class ReasoningStatePart:
-    """Provider state of the current reasoning block, to go back unchanged next turn."""
+    """Provider state of the current reasoning block, to go back unchanged next turn.
+
+    ``field`` is what a signature signs: reasoning that is not shown has no text that
+    could tell.
+    """
 
     choice: int = 0
     signature: str | None = None
     opaque: Json = None
     block: int | str | None = None
+    field: str | None = None
 
 
 @frozen

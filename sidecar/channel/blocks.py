@@ -120,12 +120,14 @@ class Blocks:
         self.end_native()
         self._native = None
 
-    def state(self, signature: str | None, opaque: Any) -> None:
-        """Provider state of the native reasoning that came last, or of none."""
+    def state(self, signature: str | None, opaque: Any, field: str | None) -> None:
+        """Provider state of the native reasoning that came last, or of none: then that
+        came in ``field``."""
         block = self._native
         if block is None or (opaque is not None and block.opaque is not None):
             self.end()
-            block = OpenBlock(self.outlet.block(), "reasoning", "native")
+            fields = () if field is None else (field,)
+            block = OpenBlock(self.outlet.block(), "reasoning", "native", fields)
             self._native = block
         block.signature = signature or block.signature
         if opaque is not None:

@@ -161,14 +161,19 @@ class Channel:
             self._note_held()
 
     def state(
-        self, signature: str | None, opaque: Any, block: int | str | None
+        self,
+        signature: str | None,
+        opaque: Any,
+        block: int | str | None,
+        field: str | None,
     ) -> None:
-        """Provider state of the native ``block``, which may have no text at all."""
+        """Provider state of the native ``block``, which may have no text at all and
+        then came in ``field``."""
         self.settle()
         if block is not None and block != self._native_key:
             self._native_key = block
             self.blocks.begin_native()
-        self.blocks.state(signature, opaque)
+        self.blocks.state(signature, opaque, field)
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
         """A structured call or a wire's block end: what is held is decided now.

@@ -242,7 +242,7 @@ class Stream:
 
     def _reasoning_state(self, part: ReasoningStatePart) -> None:
         channel = self._choice(part.choice).channel
-        channel.state(part.signature, part.opaque, part.block)
+        channel.state(part.signature, part.opaque, part.block, part.field)
 
     def _block_end(self, part: BlockEndPart) -> None:
         self._choice(part.choice).end_block(part.opaque)

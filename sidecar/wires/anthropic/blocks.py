@@ -26,14 +26,14 @@ _LOCATIONS: dict[str, CitationKind] = {
 RESULT = "_tool_result"
 """How the types of results end."""
 
+THINKING, REDACTED = "thinking", "redacted_thinking"
+"""Types of blocks that are reasoning; the second one is such a state."""
+
 STATES = (
-    *("redacted_thinking", "compaction", "container_upload", "mcp_tool_listing"),
+    *(REDACTED, "compaction", "container_upload", "mcp_tool_listing"),
     "fallback",
 )
 """Types of blocks that say nothing to a reader and go back as they came."""
-
-THINKING = "redacted_thinking"
-"""The one of them that is reasoning."""
 
 _NAMELESS = ("mcp", "tool_search")
 """Types of results that do not name the tool; the call with their id does."""

@@ -22,7 +22,14 @@ from sidecar.parts import (
     TextPart,
     WireRow,
 )
-from sidecar.wires.anthropic.blocks import RESULT, STATES, citation, refusal, result
+from sidecar.wires.anthropic.blocks import (
+    RESULT,
+    STATES,
+    THINKING,
+    citation,
+    refusal,
+    result,
+)
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import type_of
 
@@ -168,11 +175,12 @@ class AnthropicWire(BlockWire):
 
     def _thinking(self, block: ContentBlock, delta: JsonObject) -> None:
         if text := self.text(delta, "thinking"):
-            self.parts.append(ReasoningPart(text, "thinking", 0, block.key))
+            self.parts.append(ReasoningPart(text, THINKING, 0, block.key))
 
     def _signature(self, block: ContentBlock, delta: JsonObject) -> None:
         if signature := self.text(delta, "signature"):
-            self.parts.append(ReasoningStatePart(0, signature, None, block.key))
+            part = ReasoningStatePart(0, signature, None, block.key, THINKING)
+            self.parts.append(part)
 
     def _arguments(self, block: ContentBlock, delta: JsonObject) -> None:
         self.call(block, self.text(delta, "partial_json"))

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires.anthropic.blocks import RESULT, STATES, THINKING, is_location
+from sidecar.wires.anthropic.blocks import (
+    REDACTED,
+    RESULT,
+    STATES,
+    THINKING,
+    is_location,
+)
 from sidecar.wires.shared.fields import type_of
 from sidecar.wires.shared.rendering import caller_of, parts_of, text_of
 
@@ -19,9 +25,8 @@ if TYPE_CHECKING:
     from sidecar.parts import JsonObject
     from sidecar.wires.shared.rendering import Rendering
 
-_OWN_FIELDS = ((), ("thinking",), ("reasoningContent",))
-"""Where thinking came that Anthropic signed; empty thinking has a signature alone, and
-Bedrock's is the same."""
+_OWN_FIELDS = ((THINKING,), ("reasoningContent",))
+"""Where thinking came that Anthropic signed; Bedrock's is the same."""
 
 _SERVER_IDS = ("srvtoolu_", "mcptoolu_")
 
@@ -56,14 +61,14 @@ def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     state: JsonObject = block.opaque if isinstance(block.opaque, dict) else {}
     is_state = type_of(state) in STATES
-    if (not is_state or type_of(state) == THINKING) and not turn.thinks(block):
+    if (not is_state or type_of(state) == REDACTED) and not turn.thinks(block):
         return None
     if is_state:
         return state
-    written = {"type": "thinking", "thinking": block.raw_text or block.text}
+    written = {"type": THINKING, THINKING: block.raw_text or block.text}
     if block.signature and block.fields in _OWN_FIELDS:
         return written | {"signature": block.signature}
-    if turn.rule.unsigned and written["thinking"]:
+    if turn.rule.unsigned and written[THINKING]:
         return written
     turn.lose(block, "reasoning", "thinking without Anthropic's signature is refused")
     return None

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 
 _INDEX = "contentBlockIndex"
+REASONING = "reasoningContent"
+"""The member of a block that is reasoning."""
+
 _NAMES = (":event-type", ":exception-type")
 """Headers of a frame, where a host has put them into the decoded object."""
 
@@ -158,14 +161,15 @@ class BedrockConverseWire(BlockWire):
 
     def _reasoning(self, block: ContentBlock, members: JsonObject) -> None:
         """Whole blocks have text and signature in an object of their own."""
-        item = self.body(members, "reasoningContent")
+        item = self.body(members, REASONING)
         item = item | self.body(item, "reasoningText")
         if text := self.text(item, "text"):
-            self.parts.append(ReasoningPart(text, "reasoningContent", 0, block.key))
+            self.parts.append(ReasoningPart(text, REASONING, 0, block.key))
         if signature := self.text(item, "signature"):
-            self.parts.append(ReasoningStatePart(0, signature, None, block.key))
+            part = ReasoningStatePart(0, signature, None, block.key, REASONING)
+            self.parts.append(part)
         if redacted := self.text(item, "redactedContent"):
-            opaque = {"reasoningContent": {"redactedContent": redacted}}
+            opaque = {REASONING: {"redactedContent": redacted}}
             self.parts.append(ReasoningStatePart(0, None, opaque, block.key))
 
     def _citation(self, _block: ContentBlock, members: JsonObject) -> None:

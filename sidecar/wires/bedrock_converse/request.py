@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidecar.wires.bedrock_converse.reader import REASONING
 from sidecar.wires.shared.rendering import parts_of, text_of
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from sidecar.parts import JsonObject
     from sidecar.wires.shared.rendering import Rendering
 
-_REASONING = "reasoningContent"
-_OWN_FIELDS = ((), (_REASONING,), ("thinking",))
+_OWN_FIELDS = ((REASONING,), ("thinking",))
 """Where reasoning came that Bedrock's models signed; Anthropic's own is the same."""
 
 _OWN_IDS = "tooluse_"
@@ -52,13 +52,13 @@ def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if not turn.thinks(block):
         return None
-    if isinstance(block.opaque, dict) and _REASONING in block.opaque:
-        return {_REASONING: block.opaque[_REASONING]}
+    if isinstance(block.opaque, dict) and REASONING in block.opaque:
+        return {REASONING: block.opaque[REASONING]}
     told: JsonObject = {"text": block.raw_text or block.text}
     if block.signature and block.fields in _OWN_FIELDS:
-        return {_REASONING: {"reasoningText": told | {"signature": block.signature}}}
+        return {REASONING: {"reasoningText": told | {"signature": block.signature}}}
     if turn.rule.unsigned and told["text"] and block.source != "tag":
-        return {_REASONING: {"reasoningText": told}}
+        return {REASONING: {"reasoningText": told}}
     turn.lose(block, "reasoning", "reasoning without a signature is refused")
     return None
 

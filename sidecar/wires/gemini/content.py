@@ -154,7 +154,8 @@ class GeminiCandidate:
         """State of a thought, or of a part that is none: then it has no block yet."""
         signature = self.wire.text(part, SIGNATURE)
         if signature and part.get("thought") is True:
-            self.wire.parts.append(ReasoningStatePart(self.index, signature))
+            part_state = ReasoningStatePart(self.index, signature, field=THOUGHT)
+            self.wire.parts.append(part_state)
         elif signature:
             opaque, block = {SIGNATURE: signature}, self._key()
             self.wire.parts.append(

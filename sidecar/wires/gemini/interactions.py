@@ -23,6 +23,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
+from sidecar.wires.gemini.content import THOUGHT
 from sidecar.wires.gemini.sources import annotation
 from sidecar.wires.shared.document_wire import seconds
 from sidecar.wires.shared.fields import type_of
@@ -200,7 +201,8 @@ class Interaction:
     def _end_thought(self, step: _Step) -> None:
         """A thought goes back with its signature; it often has no text at all."""
         if signature := self.wire.text(step.body, "signature"):
-            part = ReasoningStatePart(signature=signature, block=step.key)
+            key = step.key
+            part = ReasoningStatePart(signature=signature, block=key, field=THOUGHT)
             self.wire.parts.append(part)
         self.wire.parts.append(BlockEndPart(block=step.key))
 
@@ -260,7 +262,7 @@ class Interaction:
 
     def _think(self, step: _Step, content: JsonObject) -> None:
         if text := self.wire.text(content, "text"):
-            part = ReasoningPart(text, "thought", block=step.key)
+            part = ReasoningPart(text, THOUGHT, block=step.key)
             self.wire.parts.append(part)
 
     def _annotations(self, step: _Step, delta: JsonObject) -> None:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.rendering import Rendering
 
-_OWN_FIELDS = ((), (THOUGHT,))
-"""Where Google's thoughts came; one that is not shown has a signature alone."""
-
 _FOREIGN = "it is no part of a tool of Google's"
 
 _SIGNATURES = (SIGNATURE, "signature")
@@ -56,7 +53,7 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     signature = _signature(block.opaque)
     if signature:
         return {"text": ""} | signature
-    if block.fields not in _OWN_FIELDS or not (block.fields or block.signature):
+    if block.fields != (THOUGHT,):
         turn.lose(block, "reasoning", "it is no thought of Google's")
         return None
     thought: JsonObject = {"text": block.raw_text or block.text, "thought": True}

@@ -109,7 +109,7 @@ def _fragment(
         blocks.text(signature or None)
         choice.parts.append(ReasoningPart(text, name, choice.index, blocks.key))
     if signature and reasoning.sign(blocks, signature):
-        part = ReasoningStatePart(choice.index, signature, None, blocks.key)
+        part = ReasoningStatePart(choice.index, signature, None, blocks.key, name)
         choice.parts.append(part)
     reasoning.block = blocks.key
 

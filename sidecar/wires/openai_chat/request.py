@@ -64,8 +64,9 @@ def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
     kept = {id(block) for block in thoughts}
     for block in turn.blocks:
         if id(block) in kept and block.text:
-            thinking = [{"type": "text", "text": block.text}]
-            chunks.append({"type": "thinking", "thinking": thinking})
+            thinking = [{"type": "text", "text": block.raw_text or block.text}]
+            signed = {"signature": block.signature} if block.signature else {}
+            chunks.append({"type": "thinking", "thinking": thinking} | signed)
         elif block.type == "text" and block.text:
             chunks.append({"type": "text", "text": block.text})
     return chunks
