@@ -11,6 +11,7 @@ use crate::{
     protocol::{ConnectionOptions, LimitsPatch, PolicyPatch},
     sidecar::Sidecar,
     supervisor::Supervisor,
+    watching::{SidecarState, Told},
 };
 
 /// Makes a [`Sidecar`].
@@ -49,6 +50,9 @@ impl Builder {
                 pause: Duration::from_millis(100),
                 replay_bytes: 16 << 20,
                 pass_through: false,
+                log_level: None,
+                on_stderr: Told::default(),
+                on_state: Told::default(),
             },
         }
     }
@@ -73,6 +77,32 @@ impl Builder {
     /// A variable of the process's environment, beside those that it inherits.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.config.place.environment.insert(name.into(), value.into());
+        self
+    }
+
+    /// The variables that the process has of this process's environment, and no others:
+    /// `inherit_env(["PATH", "HOME"])`. Default: all.
+    pub fn inherit_env(mut self, names: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.config.place.inherited = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// What the process logs to standard error: `error`, `warning`, `info` or `debug`.
+    /// Default: `warning`.
+    pub fn log_level(mut self, level: impl Into<String>) -> Self {
+        self.config.log_level = Some(level.into());
+        self
+    }
+
+    /// Gets what the process writes to standard error, as it comes, on a thread of its own.
+    pub fn on_stderr(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.config.on_stderr = Told::new(tell);
+        self
+    }
+
+    /// Gets each new state of the sidecar. It must not wait, nor ask the sidecar.
+    pub fn on_state(mut self, tell: impl Fn(&SidecarState) + Send + Sync + 'static) -> Self {
+        self.config.on_state = Told::new(tell);
         self
     }
 

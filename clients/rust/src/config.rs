@@ -2,7 +2,12 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use crate::{gate::QueueBounds, locate::CommandLine, protocol::ConnectionOptions};
+use crate::{
+    gate::QueueBounds,
+    locate::CommandLine,
+    protocol::ConnectionOptions,
+    watching::{SidecarState, Told},
+};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -21,4 +26,7 @@ pub(crate) struct Config {
     pub(crate) pause: Duration,
     pub(crate) replay_bytes: usize,
     pub(crate) pass_through: bool,
+    pub(crate) log_level: Option<String>,
+    pub(crate) on_stderr: Told<str>,
+    pub(crate) on_state: Told<SidecarState>,
 }

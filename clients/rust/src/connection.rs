@@ -15,10 +15,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
-    error::{Error, Failure},
+    error::{Error, Failure, StderrTail},
     gate::QueueBounds,
     locate::CommandLine,
     process::{Outbox, Process},
+    watching::Told,
     wire::{Answer, Expected, Reader, Waiting, Wire},
 };
 
@@ -30,10 +31,14 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts the process, without shaking hands.
-    pub(crate) fn start(command: &CommandLine, bounds: QueueBounds) -> Result<Self, Error> {
+    pub(crate) fn start(
+        command: &CommandLine,
+        on_stderr: Told<str>,
+        bounds: QueueBounds,
+    ) -> Result<Self, Error> {
         let (outbox, frames) = Outbox::new();
         let wire = Arc::new(Wire::new(outbox, bounds));
-        let process = Process::start(command, frames, Reader(Arc::clone(&wire)));
+        let process = Process::start(command, on_stderr, frames, Reader(Arc::clone(&wire)));
         let process = process.map_err(|source| Error::Spawn {
             command: command.to_string(),
             source: Arc::new(source),
@@ -43,6 +48,10 @@ impl Connection {
 
     pub(crate) fn process_id(&self) -> u32 {
         self.process.id()
+    }
+
+    pub(crate) fn stderr(&self) -> StderrTail {
+        self.process.stderr()
     }
 
     /// What ended the connection, if something did.

@@ -8,7 +8,7 @@ use std::{fmt, io, process::ExitStatus, sync::Arc, time::Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::protocol::ErrorKind;
+use crate::{protocol::ErrorKind, python::PythonProblem};
 
 /// What a call of this crate can end in.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -16,10 +16,12 @@ use crate::protocol::ErrorKind;
 pub enum Error {
     /// No command led to a sidecar: there is none, it cannot be run, it ended or fell
     /// silent before the handshake was made, or it speaks another protocol.
-    #[error("no sidecar could be started{}", list(.tried))]
+    #[error("no sidecar could be started{}{}", list(.tried), way_out(.python.as_ref()))]
     Start {
         /// The commands in the order in which they were tried; empty: there was none.
         tried: Vec<Attempt>,
+        /// What is wrong with the Pythons among them.
+        python: Option<PythonProblem>,
     },
     /// The command could not be run at all.
     #[error("cannot run {command}: {source}")]
@@ -189,7 +191,7 @@ impl Error {
     /// Whether another start may do better: the process was there, and went.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
-            Self::Start { tried } => tried.iter().any(|it| it.error.is_passing()),
+            Self::Start { tried, .. } => tried.iter().any(|it| it.error.is_passing()),
             Self::Exited { .. } | Self::Timeout { .. } => true,
             _ => false,
         }
@@ -236,6 +238,10 @@ fn list(tried: &[Attempt]) -> String {
     }
     let lines: Vec<_> = tried.iter().map(|it| format!("{}: {}", it.command, it.error)).collect();
     format!("\n  {}", lines.join("\n  "))
+}
+
+fn way_out(python: Option<&PythonProblem>) -> String {
+    python.map_or_else(String::new, |it| format!(". {it}"))
 }
 
 /// The last 64 kB that the process wrote to standard error: derefs to all of it, and

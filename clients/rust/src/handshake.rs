@@ -10,6 +10,7 @@ use crate::{
     connection::Connection,
     error::Error,
     protocol::{Capabilities, ErrorKind},
+    watching::ServerInfo,
 };
 
 /// The version of the protocol that this crate speaks.
@@ -20,7 +21,7 @@ const CAPABILITIES: &str = "/capabilities/experimental/streamSidecar";
 pub(crate) async fn shake_hands(
     connection: &Arc<Connection>,
     config: &Config,
-) -> Result<Capabilities, Error> {
+) -> Result<(Capabilities, ServerInfo), Error> {
     let params = json!({
         "processId": process::id(),
         "clientInfo": {"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")},
@@ -29,13 +30,13 @@ pub(crate) async fn shake_hands(
     });
     let answer = connection.request("initialize", &params, config.start_timeout).await;
     let result = answer.map_err(|failure| spoken(failure.into_error()))?;
-    let capabilities = capabilities(result.get())?;
+    let told = capabilities(result.get())?;
     connection.notify("initialized");
-    Ok(capabilities)
+    Ok(told)
 }
 
 /// What the answer says of the sidecar, when it is one of our version.
-fn capabilities(result: &str) -> Result<Capabilities, Error> {
+fn capabilities(result: &str) -> Result<(Capabilities, ServerInfo), Error> {
     let unfit = |error| Error::json("the result of initialize", error);
     let result: Value = serde_json::from_str(result).map_err(unfit)?;
     let told = result.pointer(CAPABILITIES).unwrap_or(&Value::Null);
@@ -44,7 +45,9 @@ fn capabilities(result: &str) -> Result<Capabilities, Error> {
         let found = found.into_iter().collect();
         return Err(Error::Version { wanted: PROTOCOL_VERSION, found });
     }
-    serde_json::from_value(told.clone()).map_err(unfit)
+    let capabilities = serde_json::from_value(told.clone()).map_err(unfit)?;
+    let server = serde_json::from_value(result["serverInfo"].clone()).unwrap_or_default();
+    Ok((capabilities, server))
 }
 
 /// A refused version in the form of any other mismatch.

@@ -20,10 +20,12 @@ mod pass_through;
 mod pipe;
 mod process;
 pub mod protocol;
+mod python;
 mod retry;
 mod sidecar;
 mod stream;
 mod supervisor;
+mod watching;
 mod window;
 mod wire;
 
@@ -37,5 +39,7 @@ pub use pass_through::PASS_THROUGH;
 pub use pipe::{Emitted, Pipe};
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};
+pub use python::PythonProblem;
 pub use sidecar::Sidecar;
 pub use stream::Document;
+pub use watching::{ServerInfo, SidecarState};

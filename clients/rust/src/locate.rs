@@ -35,13 +35,20 @@ pub(crate) struct CommandLine {
     pub(crate) words: Vec<OsString>,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     pub(crate) directory: Option<PathBuf>,
+    /// The variables that it has of this process's environment; `None`: all.
+    pub(crate) inherited: Option<Vec<OsString>>,
 }
 
 impl CommandLine {
     pub(crate) fn to_command(&self) -> Command {
         let mut words = self.words.iter();
         let mut command = Command::new(words.next().map_or(OsStr::new(PROGRAM), |it| it));
-        command.args(words).envs(&self.environment);
+        command.args(words);
+        if let Some(names) = &self.inherited {
+            let values = names.iter().filter_map(|name| Some((name, env::var_os(name)?)));
+            command.env_clear().envs(values);
+        }
+        command.envs(&self.environment);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }

@@ -19,7 +19,7 @@ use std::{
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use crate::{error::StderrTail, framing, locate::CommandLine};
+use crate::{error::StderrTail, framing, locate::CommandLine, watching::Told};
 
 const TAIL_BYTES: usize = 64 << 10;
 const READ_BYTES: usize = 1 << 16;
@@ -78,6 +78,7 @@ impl Process {
     /// Starts `command`, gives it `frames`, and tells `listener` what it writes.
     pub(crate) fn start(
         command: &CommandLine,
+        on_stderr: Told<str>,
         frames: Receiver<Vec<u8>>,
         listener: impl Listener,
     ) -> io::Result<Self> {
@@ -95,7 +96,7 @@ impl Process {
         let tail = Arc::clone(&process.stderr);
         let child = Arc::clone(&process.child);
         let words = Arc::clone(&tail);
-        spawn("stderr", move || drain(stderr, &tail, &said_all))?;
+        spawn("stderr", move || drain(stderr, &tail, &on_stderr, &said_all))?;
         spawn("stdin", move || write(stdin, &frames))?;
         spawn("stdout", move || {
             let mut stdout = BufReader::with_capacity(READ_BYTES, stdout);
@@ -191,13 +192,14 @@ fn write(mut stdin: ChildStdin, frames: &Receiver<Vec<u8>>) {
     }
 }
 
-fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, said_all: &Sender<()>) {
+fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, told: &Told<str>, said_all: &Sender<()>) {
     let mut bytes = [0; 4096];
     loop {
         match stderr.read(&mut bytes) {
             Ok(0) => break,
             Ok(count) => {
                 tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..count]);
+                told.tell(&String::from_utf8_lossy(&bytes[..count]));
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,

@@ -18,6 +18,7 @@ use crate::{
     retry,
     stream::Stream,
     supervisor::Supervisor,
+    watching::{ServerInfo, SidecarState},
 };
 
 /// A sidecar that is started when it is needed and again when its process ends.
@@ -151,6 +152,28 @@ impl Sidecar {
     #[must_use]
     pub fn capabilities(&self) -> Option<Arc<Capabilities>> {
         self.supervisor.status().capabilities
+    }
+
+    /// What the sidecar is doing; [`Builder::on_state`](crate::Builder::on_state) tells each
+    /// change.
+    #[must_use]
+    pub fn state(&self) -> SidecarState {
+        self.supervisor.status().state
+    }
+
+    /// Name and version of the sidecar, once it was started.
+    #[must_use]
+    pub fn server_info(&self) -> Option<ServerInfo> {
+        self.supervisor.status().server
+    }
+
+    /// Ends the process and starts another; open streams go on in it.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Sidecar::start`].
+    pub async fn restart(&self) -> Result<(), Error> {
+        self.supervisor.restart().await
     }
 
     /// The id of the process that was started last, which is that of its group too.

@@ -6,6 +6,7 @@
 
 use std::{
     collections::VecDeque,
+    ffi::OsString,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     thread,
@@ -23,6 +24,8 @@ use crate::{
     handshake,
     locate::{self, CommandLine},
     protocol::Capabilities,
+    python,
+    watching::{ServerInfo, SidecarState},
 };
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -47,6 +50,17 @@ struct State {
     /// What ended the last process, or kept it from starting.
     last: Option<Error>,
     status: Status,
+    /// The host asked for the next start, which counts as no restart.
+    is_wanted: bool,
+}
+
+impl State {
+    fn enter(&mut self, state: SidecarState, config: &Config) {
+        if self.status.state != state {
+            self.status.state = state;
+            config.on_state.tell(&state);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -68,6 +82,8 @@ pub(crate) struct Status {
     pub(crate) process_id: Option<u32>,
     pub(crate) restarts: usize,
     pub(crate) capabilities: Option<Arc<Capabilities>>,
+    pub(crate) server: Option<ServerInfo>,
+    pub(crate) state: SidecarState,
 }
 
 impl Supervisor {
@@ -76,7 +92,24 @@ impl Supervisor {
     }
 
     pub(crate) fn status(&self) -> Status {
-        lock(&self.shared).status.clone()
+        let state = lock(&self.shared);
+        let mut status = state.status.clone();
+        if matches!(&state.phase, Phase::Live(connection) if connection.lost().is_some()) {
+            status.state = SidecarState::Restarting;
+        }
+        status
+    }
+
+    /// Ends the process and starts another, which open streams go on in.
+    pub(crate) async fn restart(&self) -> Result<(), Error> {
+        {
+            let mut state = lock(&self.shared);
+            if let Phase::Live(connection) = &state.phase {
+                connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
+                state.is_wanted = true;
+            }
+        }
+        self.connection().await.map(drop)
     }
 
     /// The connection that lives, or a new one.
@@ -94,6 +127,11 @@ impl Supervisor {
                     if let Phase::Live(connection) = &state.phase {
                         state.last = connection.lost();
                     }
+                    let next = match state.command {
+                        Some(_) => SidecarState::Restarting,
+                        None => SidecarState::Starting,
+                    };
+                    state.enter(next, &self.config);
                     state.phase = Phase::Starting { waiting: vec![sender], process: None };
                     if let Err(error) = self.begin() {
                         state.phase = Phase::Idle;
@@ -135,7 +173,10 @@ impl Supervisor {
 
     /// Leaves a connection that lives to the caller; a process that starts is ended.
     fn shut(&self) -> Option<Arc<Connection>> {
-        let phase = mem::replace(&mut lock(&self.shared).phase, Phase::Shut);
+        let mut state = lock(&self.shared);
+        state.enter(SidecarState::Lost, &self.config);
+        let phase = mem::replace(&mut state.phase, Phase::Shut);
+        drop(state);
         match phase {
             Phase::Live(connection) => Some(connection).filter(|it| it.lost().is_none()),
             Phase::Starting { process, .. } => {
@@ -185,6 +226,8 @@ impl Starter {
             return;
         };
         state.last = started.as_ref().err().cloned().or(state.last.take());
+        let next = if started.is_ok() { SidecarState::Running } else { SidecarState::Lost };
+        state.enter(next, &self.config);
         drop(state);
         for sender in waiting {
             let _ = sender.send(started.clone());
@@ -213,7 +256,9 @@ impl Starter {
         let served = state.command.is_some();
         let mut pause = Duration::ZERO;
         state.starts += 1;
-        if state.starts > 1 {
+        if mem::take(&mut state.is_wanted) {
+            state.status.restarts += 1;
+        } else if state.starts > 1 {
             let made = self.restarts(&mut state)?;
             if served {
                 let doubled = 2u32.pow(u32::try_from(made).unwrap_or(16).min(16));
@@ -251,12 +296,18 @@ impl Starter {
         } else {
             vec![self.config.words.clone()]
         };
-        let placed = |words| CommandLine { words, ..self.config.place.clone() };
+        let logging = self.config.log_level.iter().flat_map(|level| ["--log-level", level]);
+        let logging: Vec<OsString> = logging.map(OsString::from).collect();
+        let placed = |mut words: Vec<OsString>| {
+            words.extend_from_slice(&logging);
+            CommandLine { words, ..self.config.place.clone() }
+        };
         found.into_iter().map(placed).collect()
     }
 
     fn attempt(&self, commands: Vec<CommandLine>) -> Started {
         let mut tried = Vec::new();
+        let words: Vec<_> = commands.iter().map(|it| it.words.clone()).collect();
         for command in commands {
             match self.try_command(&command) {
                 Ok(connection) => return Ok(connection),
@@ -268,19 +319,21 @@ impl Starter {
                 }
             }
         }
-        Err(Error::Start { tried })
+        Err(Error::Start { tried, python: python::problem(&words) })
     }
 
     fn try_command(&self, command: &CommandLine) -> Started {
-        let connection = Arc::new(Connection::start(command, self.config.bounds)?);
+        let on_stderr = self.config.on_stderr.clone();
+        let connection = Arc::new(Connection::start(command, on_stderr, self.config.bounds)?);
         self.tell(Some(&connection))?;
-        let capabilities = block_on(handshake::shake_hands(&connection, &self.config))?;
+        let (capabilities, server) = block_on(handshake::shake_hands(&connection, &self.config))?;
         self.tell(None)?;
         let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
         let mut state = lock(&shared);
         state.command = Some(command.clone());
         state.status.process_id = Some(connection.process_id());
         state.status.capabilities = Some(Arc::new(capabilities));
+        state.status.server = Some(server);
         Ok(connection)
     }
 

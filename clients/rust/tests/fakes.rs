@@ -105,7 +105,7 @@ fn text() -> OpenParams {
 /// The error of the one command that was tried.
 fn start_error(builder: Builder) -> Error {
     match block_on(builder.spawn()) {
-        Err(Error::Start { mut tried }) if tried.len() == 1 => *tried.remove(0).error,
+        Err(Error::Start { mut tried, .. }) if tried.len() == 1 => *tried.remove(0).error,
         other => panic!("{other:?}"),
     }
 }

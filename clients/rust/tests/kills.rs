@@ -190,7 +190,7 @@ fn restarts_that_are_used_up() {
     let Err(Error::GaveUp { restarts: 2, last, .. }) = push_into(&plan, 2).1 else {
         panic!("it was started too often");
     };
-    let Error::Start { tried } = *last else { panic!("{last}") };
+    let Error::Start { tried, .. } = *last else { panic!("{last}") };
     assert!(matches!(*tried[0].error, Error::Exited { .. }), "{tried:?}");
 }
 

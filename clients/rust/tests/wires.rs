@@ -2,11 +2,13 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
+
 use futures_executor::block_on;
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 use stream_sidecar::{
-    Chunk, Error, Event, Sidecar,
+    Chunk, Error, Event, Sidecar, SidecarState,
     protocol::{
         ClassifyParams, Emit, EmitWire, Encoding, Executor, FindingKind, FinishReason, Framing,
         HistoryParams, NormalizeErrorParams, NormalizeParams, OpenParams, PolicyPatch,
@@ -92,6 +94,52 @@ fn one_call_each() {
         Ok::<_, Error>(())
     })
     .unwrap();
+}
+
+#[test]
+fn a_host_sees_what_the_sidecar_does_and_restarts_it() {
+    let states = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&states);
+    let sidecar = builder().on_state(move |state| seen.lock().unwrap().push(*state)).build();
+    assert_eq!((sidecar.state(), sidecar.server_info()), (SidecarState::Idle, None));
+    block_on(async {
+        let params = OpenParams { wire: Some(Wire::Text), ..Default::default() };
+        let mut stream = sidecar.open(params).await?;
+        let before = sidecar.process_id();
+        stream.push("<think>why</th").await?;
+        sidecar.restart().await?;
+        assert_ne!(sidecar.process_id(), before);
+        assert_eq!(sidecar.server_info().unwrap().name, "stream-sidecar");
+        stream.push("ink>Because.").await?;
+        assert_eq!(stream.close().await?.message.text.as_deref(), Some("Because."));
+        sidecar.shutdown().await
+    })
+    .unwrap();
+    let expected = ["Starting", "Running", "Restarting", "Running", "Lost"];
+    assert_eq!(
+        states.lock().unwrap().iter().map(|it| format!("{it:?}")).collect::<Vec<_>>(),
+        expected
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_logged_comes_live_and_the_environment_is_what_the_host_allows() {
+    for (names, wanted) in
+        [(&["PATH"][..], "none a -- --log-level info"), (&["PATH", "HOME"], "some a")]
+    {
+        let log = Arc::new(Mutex::new(String::new()));
+        let said = Arc::clone(&log);
+        let started = Sidecar::builder()
+            .command(["sh", "-c", r#"echo "${HOME:+some}${HOME:-none} $A -- $*" >&2"#, "sh"])
+            .env("A", "a")
+            .inherit_env(names)
+            .log_level("info")
+            .on_stderr(move |text| said.lock().unwrap().push_str(text));
+        assert!(block_on(started.spawn()).is_err());
+        let log = log.lock().unwrap().replace(&std::env::var("HOME").unwrap_or_default(), "");
+        assert!(log.contains(wanted), "{log}");
+    }
 }
 
 #[test]
