@@ -118,6 +118,7 @@ class Wire:
     is of a block, and once. ``cites_text``: the cited text is told. ``fails_alone``: an
     error has no counts beside it. ``wraps``: a result is an object. ``refuses``: a
     refusal has words. ``has_parts_of_calls``: a call may be cut off.
+    ``hides_cuts``: then the finish is another one.
     ``has_last_counts``: also where a stream broke off. ``tells_text``: a result is one.
     """
 
@@ -131,6 +132,7 @@ class Wire:
     wraps: bool = False
     refuses: bool = True
     has_parts_of_calls: bool = True
+    hides_cuts: bool = False
     has_last_counts: bool = True
     tells_text: bool = False
 
@@ -163,6 +165,7 @@ WIRES: dict[str, Wire] = {
         {"content-filter": "refusal", "malformed": "error", "cancelled": "error"},
         kinds=frozenset(ERRORS),
         cites_blocks=True,
+        hides_cuts=True,
     ),
     "gemini": Wire(
         {
@@ -177,6 +180,7 @@ WIRES: dict[str, Wire] = {
         wraps=True,
         refuses=False,
         has_parts_of_calls=False,
+        hides_cuts=True,
     ),
 }
 
@@ -195,7 +199,7 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
     if is_failed and trip.whole:
         is_told = bool(trip.read.message.errors)
         return {"error": is_told and _errors(message, rules)}
-    if not is_failed and (rules.has_last_counts or message.finish.complete):
+    if not is_failed and (rules.has_last_counts or _is_over(message)):
         facts["usage"] = _usage(message, wire)
     if _is_known_early(trip.read):
         facts["who"] = message.metadata and message.metadata.model
@@ -206,12 +210,17 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
             del told["finish"]  # a body is always over
         if rules.cites_blocks and not trip.whole:
             del told["cited"]  # the blocks of late ones are over
-        if not rules.has_parts_of_calls and _is_spoiled(trip.read):
+        if rules.hides_cuts and _is_spoiled(trip.read):
             told.pop("finish", None)
         if is_failed and not trip.read.message.errors:
             del told["error"]  # a finish for which there is no word
         facts |= {f"{name} of {each.choice}": value for name, value in told.items()}
     return facts
+
+
+def _is_over(message: Message) -> bool:
+    finish = message.finish
+    return finish.complete and (finish.reason != "unknown" or bool(finish.raw))
 
 
 def _is_spoiled(fed: Fed) -> bool:
@@ -268,10 +277,16 @@ def _call(call: Any, rules: Wire) -> tuple[str, ...]:
 
 
 def _plain(arguments: str) -> str:
+    value = _value(arguments)
+    return arguments if value is arguments else json.dumps(value)
+
+
+def _value(text: str) -> Any:
+    """The JSON value that a text is, or the text."""
     try:
-        return json.dumps(json.loads(arguments))
+        return json.loads(text)
     except ValueError:
-        return arguments
+        return text
 
 
 def _results(message: Message, rules: Wire) -> list[tuple[str, str]]:
@@ -295,8 +310,8 @@ def _wrapped(content: Any, rules: Wire) -> Any:
 
 
 def _says(content: Any) -> bool:
-    if isinstance(content, str) and content[:1] in ("{", "["):
-        content = json.loads(content)
+    if isinstance(content, str):
+        content = _value(content)
     if isinstance(content, dict):
         return any(content[name] for name in content if name != "status")
     return bool(content)
@@ -309,14 +324,17 @@ def _cited(message: Message, rules: Wire) -> list[str]:
         for each in message.citations
         if each.blocks or not rules.cites_blocks
     ]
-    return sorted(set(told) if rules.cites_blocks or not rules.cites_text else told)
+    return sorted(set(told))
 
 
 def _usage(message: Message, wire: str) -> dict[str, int]:
     counts = ("input", "output", "cache_read", "cache_write", "reasoning")
     counts = tuple(each for each in counts if getattr(SHAPES[wire], each))
     usage = message.usage
-    told = {name: getattr(usage, f"{name}_tokens", None) for name in counts}
+    told = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
+    cached = told["cache_read"] + told.get("cache_write", 0)
+    told["input"] = max(told["input"], cached)  # some tell a part to be more
+    told["reasoning"] = min(told["reasoning"], told["output"])
     return {name: count for name, count in told.items() if count}
 
 

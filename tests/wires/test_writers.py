@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from emitting import differences, emitted, found
-from places import TESTS
+from recordings import PATHS, own
 
-from sidecar.values.jsontext import loads
 from sidecar.wires import WRITERS
 
-RECORDINGS = sorted((TESTS / "wires").glob("*/*.chunks.jsonl"))
-
-
-def _recording(path: Path) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    header, *chunks = map(loads, lines)
-    return header["options"], chunks, header.get("close") or {}
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("wire", WRITERS)
 @pytest.mark.parametrize(
-    "path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
+    "path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
 )
 def test_round_trip(path: Path, wire: str) -> None:
-    params, chunks, close = _recording(path)
+    each = own(path)
     for whole in (False, True):
-        trip = emitted(params, chunks, wire, whole=whole, close=close)
+        trip = emitted(each.params, each.chunks, wire, whole=whole, close=each.close)
         if whole or not trip.is_early:
             assert differences(trip, wire) == []
         assert not found(trip.again)

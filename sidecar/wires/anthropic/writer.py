@@ -47,6 +47,9 @@ ERRORS = {
 """Kind of an error -> its type; of any other kind it is the API's."""
 
 _API = "api_error"
+_GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
+"""The SDK completes arguments that were cut off, so a good end must not be told."""
+
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
@@ -72,6 +75,7 @@ class AnthropicWriter(ChunkWriter):
         self._begun = False
         self._failed = False
         self._refusal: ProviderError | None = None
+        self._is_cut = False  # a call of the client's is not whole
         self._count = 0  # of content blocks
         self._calls: dict[int, int] = {}  # open ones: our block -> its index
         #: the block of text or thinking that is open, and its channel
@@ -88,6 +92,8 @@ class AnthropicWriter(ChunkWriter):
         usage = self.usage_object()
         is_told = finish.complete and (finish.reason != "unknown" or finish.raw)
         word = self.finish_word(finish) if is_told else None
+        if self._is_cut and word in _GOOD:
+            word = _CUT
         if word == "error":
             self._write("error", error={"type": _API, "message": finish.raw or word})
             return
@@ -153,6 +159,8 @@ class AnthropicWriter(ChunkWriter):
 
     def _call(self, event: ToolCall) -> None:
         assert event.block is not None  # every call of a stream has one
+        if event.state != "complete" and event.executor != "server":
+            self._is_cut = True
         index, text = self._calls.pop(event.block, None), self.rest(event)
         if index is None:
             self._hush()

@@ -95,6 +95,12 @@ class GeminiWriter(ChunkWriter):
             if len(value) <= TOLD_AGAIN
         }
 
+    def usage_object(self) -> JsonObject:
+        """Without details whose words are numbers (``enum-encoding=int``): no SDK reads
+        these."""
+        usage = super().usage_object()
+        return {name: usage[name] for name in usage if not _has_numbers(usage[name])}
+
     def end(self, finishes: list[Finish]) -> None:
         for finish in finishes:
             self._end(finish)
@@ -180,7 +186,7 @@ class GeminiWriter(ChunkWriter):
             return
         self._failed = True
         raw = event.raw.get("error") if isinstance(event.raw, dict) else None
-        if self.is_own and isinstance(raw, dict):
+        if self.is_own and isinstance(raw, dict) and isinstance(raw.get("code"), int):
             error = portable(raw)
         else:
             code, status = ERRORS.get(event.kind, _SERVER)
@@ -269,6 +275,15 @@ def _content(parts: list[JsonObject]) -> JsonObject:
 
 def _is_part(raw: Json) -> bool:
     return isinstance(raw, dict) and not raw.keys().isdisjoint(_RAW)
+
+
+def _has_numbers(details: Json) -> bool:
+    items = details if isinstance(details, list) else ()
+    return any(isinstance(each, dict) and _is_number(each) for each in items)
+
+
+def _is_number(detail: JsonObject) -> bool:
+    return not isinstance(detail.get("modality", ""), str)
 
 
 def _signature(opaque: Json) -> JsonObject:

@@ -99,6 +99,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         super().__init__(*args)
         self._number = 0
         self._begun = False
+        self._who: JsonObject = {}  # as the response began
         self._ids: set[str] = set()
         self._output: dict[int, JsonObject] = {}
         self._count = 0
@@ -125,7 +126,9 @@ class OpenAIResponsesWriter(ChunkWriter):
             reason = {"code": "server_error", "message": finish.raw or finish.reason}
             response["error"] = self._error_told or reason
         self._begin()
-        self._write(f"response.{status}", response=response)
+        # The API has no event for one that was cancelled, only the status.
+        kind = "incomplete" if status == "cancelled" else status
+        self._write(f"response.{kind}", response=response)
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
@@ -239,6 +242,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "code": event.provider_type or code or event.kind,
             "message": event.message,
         }
+        self._begin()
         self._error_told = told
         self._write("error", **told, param=None)
 
@@ -447,6 +451,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         """The response, before anything else."""
         if not self._begun:
             self._begun = True
+            self._who = {"id": self.id, "created_at": self.created}
             response = self._response("in_progress")
             self._write("response.created", response=response)
             self._write("response.in_progress", response=response)
@@ -456,6 +461,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "id": self.id,
             "object": "response",
             "created_at": self.created,
+            **self._who,
             "status": status,
             "error": None,
             "incomplete_details": None,

@@ -270,21 +270,38 @@ def finish_reason(raw: str | None, wire: str) -> str:
 def write_usage(usage: Usage, wire: str) -> JsonObject:
     """Counts as ``wire`` names them: the way back of `read_usage`.
 
-    The provider's own object where it says the same there, so that nothing else that
-    is in it is lost.
+    What else the provider's own object says is kept where it is read the same: xAI's
+    leaves reasoning out of its output, and there the number is ours.
     """
-    told = {name: getattr(usage, name) for name in _COUNTS}
-    own = read_usage(usage.raw, wire)
-    if own is not None and {name: getattr(own, name) for name in _COUNTS} == told:
-        raw: JsonObject = portable(usage.raw)
-        return raw
+    written = _named(usage, wire)
+    raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
+    told = _counts(usage)
+    for whole in (merge_usage(raw, written), raw):
+        own = read_usage(whole, wire)
+        if own is not None and _own_counts(raw, wire) == told == _counts(own):
+            return dict(whole)
+    return written
+
+
+def _own_counts(raw: JsonObject, wire: str) -> dict[str, int | None] | None:
+    """What the provider's own object says; None where it is of another wire."""
+    own = read_usage(raw, wire)
+    return None if own is None else _counts(own)
+
+
+def _counts(usage: Usage | UsagePart) -> dict[str, int | None]:
+    return {name: getattr(usage, name) for name in _COUNTS}
+
+
+def _named(usage: Usage, wire: str) -> JsonObject:
     row, written = SHAPES[wire], dict[str, Any]()
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
-    inputs = usage.input_tokens
-    if inputs is not None and wire == "anthropic":  # the cached ones are counted apart
+    inputs, output = usage.input_tokens, usage.output_tokens
+    reasoning = usage.reasoning_tokens
+    if inputs is not None and row.more_input and row.cache_write:
         inputs = max(0, inputs - (reads or 0) - (writes or 0))
-    reasoning, output = usage.reasoning_tokens, usage.output_tokens
     if row.reasoning_is_more and output is not None:
+        reasoning = None if reasoning is None else min(reasoning, output)
         output -= reasoning or 0
     for paths, count in (
         (row.input, inputs),
