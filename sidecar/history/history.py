@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve, frozen
 
+from sidecar.channel.sieve import Sieve
 from sidecar.forms.repeated_results import known_value
 from sidecar.history.messages import Text, has_calls, model_of, read_message, results_of
 from sidecar.history.reading import read_text, reading_options, texts_of
@@ -43,6 +44,9 @@ this often. Nearly always the second reading finds nothing."""
 
 _KNOWN = 256
 """Results of a session that are remembered, the latest."""
+
+_MODELS = 64
+"""Models whose sieves are kept."""
 
 _NEW: Any = object()
 """In a tree of paths: what comes in the place of what is there."""
@@ -74,6 +78,7 @@ class History:
         self.options = options
         self._wants = wants
         self._informed = reading_options(options)
+        self._sieves: dict[str | None, Sieve] = {}
         self._known: deque[Json] = deque(maxlen=_KNOWN)
         #: what is known: equal states, equal answers to equal items
         self.state = 0
@@ -112,12 +117,27 @@ class History:
                 self._known.append(value)
                 self.state = hash((self.state, text))
                 self._informed = _informed(self.options, self._known)
+                self._sieves.clear()
 
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
         options = self._informed
         if (model := model_of(stored.message) or model) is not None:
             options = evolve(options, model=model)
-        return [_read(items, options, self._wants) for items in stored.fields]
+        sieve = self._sieve(options)
+        return [
+            _read(items, options, self._wants)
+            for items in stored.fields
+            if not all(sieve.passes(each.read) for each in items if type(each) is Text)
+        ]
+
+    def _sieve(self, options: StreamOptions) -> Sieve:
+        """Tells of a text whether it need be read; models have a sieve each."""
+        sieve = self._sieves.get(options.model)
+        if sieve is None:
+            if len(self._sieves) >= _MODELS:  # names come from strangers
+                self._sieves.clear()
+            sieve = self._sieves[options.model] = Sieve(options)
+        return sieve
 
 
 def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
