@@ -127,7 +127,7 @@ class History:
         return [
             _read(items, options, self._wants)
             for items in stored.fields
-            if not all(sieve.passes(each.read) for each in items if type(each) is Text)
+            if not _passes(items, sieve)
         ]
 
     def _sieve(self, options: StreamOptions) -> Sieve:
@@ -138,6 +138,14 @@ class History:
                 self._sieves.clear()
             sieve = self._sieves[options.model] = Sieve(options)
         return sieve
+
+
+def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
+    """Whether nothing of a field need be read. No border of parts may make a delimiter
+    of what is shown, so several count together, too."""
+    texts = [item.read for item in items if isinstance(item, Text)]
+    whole = ["".join(texts)] if len(texts) > 1 else []
+    return all(map(sieve.passes, (*whole, *texts)))
 
 
 def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:

@@ -18,6 +18,7 @@ from strategies import JUNK, TEXTS, as_read
 from sidecar.history.history import History, pointer
 from sidecar.history.reading import _gaps
 from sidecar.history.results import Repair
+from sidecar.history.spans import RemovedSpan
 from sidecar.options import (
     Policy,
     ReasoningPolicy,
@@ -517,3 +518,26 @@ def test_what_the_policy_only_reports_stays() -> None:
     )
     for text in (ECHO + "x", f"I look.\n{CALL}\nI saw."):
         assert not check(assistant(text), policy=policy).changed
+
+
+def test_models_without_end() -> None:
+    """Their names come from strangers; each is read as its own."""
+    history = History(StreamOptions())
+    for number in range(70):
+        message = assistant("</think>a", model=f"m{number}")
+        assert history.repair(message).changed
+    assert len(history._sieves) < 64
+
+
+def test_what_is_wanted() -> None:
+    """What stays once is not asked of again; the rest goes."""
+    asked: list[str] = []
+
+    def wants(removal: RemovedSpan) -> bool:
+        asked.append(removal.removed)
+        return "b" not in removal.removed
+
+    history = History(StreamOptions(), wants)
+    repair = history.repair(assistant("<think>a</think>x<think>b</think>y.</s>"))
+    assert repair.message == assistant("x<think>b</think>y.")
+    assert asked == ["<think>a</think>", "<think>b</think>", "</s>"]
