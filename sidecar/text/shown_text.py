@@ -98,7 +98,8 @@ class ShownText:
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):
-            write = self._write_fenced if self.code.fills_line else self._write
+            fenced = self.code.fills_line and not self.held
+            write = self._write_fenced if fenced else self._write
             write(line, start, out)
             start += len(line)
 
