@@ -1,6 +1,14 @@
 import { defineConfig } from "vitest/config";
 
+const source = (file: string) => new URL(`src/${file}`, import.meta.url).pathname;
+
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^stream-sidecar$/, replacement: source("index.ts") },
+      { find: /^stream-sidecar\/ai-sdk$/, replacement: source("adapters/ai-sdk.ts") },
+    ],
+  },
   test: {
     include: ["test/**/*.test.ts"],
     testTimeout: 60_000,
