@@ -24,7 +24,7 @@ class ResultWatch:
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked
         limit = shared.options.limits.max_held_chars
-        words = lexicon((), about=("results",))
+        words = lexicon((), about=("results", "echoes"))
         rules = Rules(words, shared.watch, "outside-code", limit, limit)
         self._found = 0
         self._splitter: Splitter | None = Splitter(rules)

@@ -17,7 +17,7 @@ from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
 from sidecar.dialects.profiles import Profile, profile_of
 from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
-from sidecar.forms.repeated_results import EchoRules, known_value
+from sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
 from sidecar.text.lexicon import Lexicon, Rules, Vocabulary
 from sidecar.text.rereading import Rereading
@@ -89,18 +89,19 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     rules = EchoRules(
         frozenset(policy.tool_results.indicators),
         tuple(map(known_value, policy.tool_results.known)),
+        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
     )
-    mode = policy.tool_results.mode
+    mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
     words = lexicon(
         tags,
         families,
         tagging=tuple(dict.fromkeys((*shown, *hidden))),
         named=named,
-        about=_about(policy),
+        about=_about(policy, bare=bool(tools), echoes=echoes),
         tools=tuple(tools or ()),
         own=host_forms(policy.echo),
     )
-    context = Context(tools, rules if mode == "strip" else None, policy.tool_calls.mode)
+    context = Context(tools, rules, policy.tool_calls.mode)
     return Surroundings(
         options,
         evolve(profile, dialects=families),
@@ -111,7 +112,7 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
         words,
         context,
         rules,
-        Context(tools, rules, "off") if mode == "report" else None,
+        Context(tools, rules, "off") if mode == "report" and echoes else None,
         outlet,
         tools,
     )
@@ -123,11 +124,12 @@ def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
     return () if exact else named
 
 
-def _about(policy: Policy) -> tuple[str, ...]:
-    """What the policy lets forms be about; see `sidecar.forms.form.Form`."""
-    about = ["leftovers"]
+def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
+    """What the policy lets forms be about; see `sidecar.forms.form.Form`. ``bare``:
+    calls without a marker may be read, too."""
+    about = ["leftovers", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
-        about.append("results")
+        about += ["results", "echoes"] if echoes else ["results"]
     if policy.tool_calls.mode == "extract":
         about += ["calls", "marks"]
     elif policy.tool_calls.mode == "report":

@@ -160,8 +160,7 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
     end = yield from _tail(cursor)
     if head.spaced:
         cursor.serious = True
-        found = _call(cursor, head, body, end)
-        return Found(found.kind, found.read, tier="B")
+        return _call(cursor, head, body, end)
     if cursor.opener[0] != "<" or end == bare_end:
         yield from line_end(cursor)
     return _call(cursor, head, body, cursor.position)
@@ -235,8 +234,8 @@ def _thought(cursor: Cursor) -> Reading[Found]:
 _LINES = (
     *(f"{word_}:" for word_ in _WORDS),
     *(f"\x16{word_}:" for word_ in _WORDS),
-    NAMESPACE,
 )
+_NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "gemma4": (
@@ -253,6 +252,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
     ),
     "gemini-call": (
+        Form(_NAMESPACED, _leaked, "B", "line", vague=True),
         Form(_LINES, _leaked, "C", "line", vague=True),
         Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
         Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),

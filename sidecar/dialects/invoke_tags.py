@@ -315,7 +315,7 @@ ANTHROPIC = (
         closers=tuple(f"</{space}invoke>" for space in SPACES),
     ),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
-    Form(("<function_results>",), _results, "B", about="results"),
+    Form(("<function_results>",), _results, "B", "behind-call", about="results"),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {

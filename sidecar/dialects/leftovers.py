@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from sidecar.dialects.gemma import RESULTS
 from sidecar.forms.call_bodies import looks_like_call
 from sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
-from sidecar.forms.grammar import literal, peek, run, scan, space
+from sidecar.forms.grammar import literal, peek, run, scan_checked, space
 from sidecar.forms.kinds import PieceKind
+from sidecar.forms.repeated_results import BEGINNING
 from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ STOP_TOKENS = (
         "<|hy_eos|>",
     ),
 )
-"""Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s>`` stands before
-it."""
+"""Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
+it, which may have attributes."""
+_STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
 _DIGITS = re.compile(r"[0-9]*+")
 
 
@@ -91,14 +93,15 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 def _echo(cursor: Cursor) -> Reading[Found]:
     """An object at the answer's start; it may be a repeated result (text rule 10.1)."""
     cursor.again()
-    start, end = yield from scan(cursor, ObjectScanner())
+    tools, rules = cursor.context.tools or {}, cursor.context.echo
+    checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
+    start, end = yield from scan_checked(cursor, ObjectScanner(), *checks)
 
     def read(raw: str) -> Any:
         value = parse(raw[start:end])
-        tools, rules = cursor.context.tools or {}, cursor.context.echo
         if looks_like_call(value) in tools:
             raise MalformedError("it is a call")
-        if rules is None or not rules.qualifies(value):
+        if not rules.qualifies(value, raw[start:end]):
             raise MalformedError("it is no result")
         return value
 
@@ -116,7 +119,7 @@ LEFTOVERS = Dialect(
     "leftovers",
     forms=(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
-        Form(("<s>",), _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
+        Form(_STRUCK, _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
         Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
     ),
@@ -124,5 +127,5 @@ LEFTOVERS = Dialect(
 
 RESULTS_DIALECT = Dialect(
     "tool-results",
-    forms=(Form(("{",), _echo, "B", "start", vague=True, about="results"), *RESULTS),
+    forms=(Form(("{",), _echo, "B", "start", vague=True, about="echoes"), *RESULTS),
 )

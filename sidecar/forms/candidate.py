@@ -44,7 +44,9 @@ class Opening:
 class Taken:
     """The first ``end`` code points of the candidate are protocol.
 
-    ``raw`` is its text where that stays in the channel.
+    ``raw`` is its text where that stays in the channel. It ``waits`` where what follows
+    decides whether it is text: a call without a marker, a result at the answer's start,
+    a stop token.
     """
 
     opening: Opening
@@ -53,6 +55,7 @@ class Taken:
     calls: tuple[WrittenCall, ...] = ()
     content: Any = None
     raw: str = ""
+    waits: bool = False
 
 
 @frozen
@@ -142,7 +145,9 @@ class Candidate:
             return self._accept_calls(opening, tuple(content), tier, raw)
         if found.kind is PieceKind.RESULT and content is None:
             return Taken(opening, PieceKind.MARK, end)
-        return Taken(opening, found.kind, end, content=content)
+        result = found.kind is PieceKind.RESULT
+        waits = opening.form.place == ("start" if result else "end")
+        return Taken(opening, found.kind, end, content=content, waits=waits)
 
     def _accept_calls(
         self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
@@ -154,7 +159,7 @@ class Candidate:
             self._refuse(end, "" if tier == "C" else "malformed-tool-text")
             return None
         if self._allowed(calls, tier, raw):
-            return Taken(opening, PieceKind.CALL, end, calls)
+            return Taken(opening, PieceKind.CALL, end, calls, waits=tier == "C")
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 

@@ -69,7 +69,8 @@ class Form:
     """One form: a row of a dialect's table.
 
     ``openers`` are literals; ``place`` is where one counts: anywhere, at a line's
-    start, at the answer's start or at its end. ``vague``: the opener may stand in any
+    start, at the answer's start, at its end, or right behind a call and at the answer's
+    start. ``vague``: the opener may stand in any
     text (``{``), so its failure is not worth a diagnostic. ``closers`` are literals
     that are taken out where nothing of the form was opened (text rule 12.3).
     ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
@@ -81,11 +82,11 @@ class Form:
     openers: tuple[str, ...]
     grammar: Callable[[Cursor], Reading[Found]]
     tier: Tier
-    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end", "behind-call"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
-    about: Literal["calls", "results", "leftovers"] = "calls"
+    about: Literal["calls", "results", "echoes", "leftovers"] = "calls"
     owes: tuple[str, ...] = ()
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 from attrs import frozen
 
 from sidecar.forms.literals import Literals
+from sidecar.forms.repeated_results import NO_ECHO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -64,11 +65,11 @@ class Context:
     """What the host said, as far as forms must know it.
 
     ``tools``: the declared ones by name, None when it did not say. ``calls`` is
-    ``toolCalls.mode``; ``echo`` is None where results stay in the text.
+    ``toolCalls.mode``; ``echo`` tells repeated results.
     """
 
     tools: Mapping[str, Tool] | None = None
-    echo: EchoRules | None = None
+    echo: EchoRules = NO_ECHO
     calls: Literal["extract", "report", "off"] = "extract"
 
 
@@ -301,6 +302,26 @@ def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Extent]:
         if cursor.final:
             raise EndedError
         yield
+
+
+def scan_checked(
+    cursor: Cursor, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
+) -> Reading[Extent]:
+    """The same; where it has read so many characters and is not at the end, a check
+    says by their text whether it may go on."""
+    start, begun = cursor.position, [""]
+    for size, check in checks:
+        while scanner.state == "open" and (room := size + start - cursor.position) > 0:
+            at = cursor.at
+            cursor.at = scanner.scan(cursor.text[: at + room], at)
+            begun.append(cursor.text[at : cursor.at])
+            if scanner.state == "open" and cursor.at == len(cursor.text):
+                if cursor.final:
+                    raise EndedError
+                yield
+        if scanner.state == "open" and not check("".join(begun)):
+            raise MismatchError(cursor.position)
+    return start, (yield from scan(cursor, scanner))[1]
 
 
 def line_end(cursor: Cursor) -> Reading[None]:

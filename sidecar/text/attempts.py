@@ -44,7 +44,7 @@ class Attempts:
     def begin(self, openings: list[Opening], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning. A call has a limit of its own,
         others have part in what may wait."""
-        calls, others = self._rules.max_call, self._tail.room
+        calls, others = self._rules.max_call - self._tail.called, self._tail.room
         limits = [calls if each.form.about == "calls" else others for each in openings]
         start, context = self._buffer.place, self._rules.context
         self.candidate = Candidate(
@@ -77,11 +77,6 @@ class Attempts:
         forms = [opening.form for opening in failed.openings]
         closers = {each for form in forms for each in (*form.closers, *form.owes)}
         self.owed[inside].update(each for each in closers if each not in seen)
-
-    def leave(self, end: int) -> None:
-        """What stands before the position ``end`` of the answer is text."""
-        self.renew()
-        self.free, self.freed_inside = max(self.free, end), False
 
     def is_owed(self, closer: str, *, inside: bool) -> bool:
         """Whether ``closer`` belongs to an opener that was left as text, and so is text

@@ -11,13 +11,13 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import define, evolve, field
 
+from sidecar.forms.kinds import PieceKind
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Failed, Taken
-    from sidecar.forms.kinds import PieceKind
     from sidecar.text.pieces import Pieces
 
 _SPACE = re.compile(f"[{SPACE}]*+")
@@ -72,6 +72,11 @@ class Buffer:
     def mark(self, kind: PieceKind) -> None:
         """Makes a piece without text."""
         self.pieces.append((kind, "", 0, 0))
+
+    def see(self, taken: Taken, text: str, start: int) -> None:
+        """A call stands at ``start``, and its ``text`` stays (policy ``report``)."""
+        self.taken.append(evolve(taken, raw=text))
+        self.pieces.append((PieceKind.SEEN, "", start, start + len(text)))
 
     def put_back(self, text: str, start: int) -> None:
         """Everything from the position ``start`` on is ``text``, and undecided."""

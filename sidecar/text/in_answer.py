@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (policy ``boundary``)."""
 
+PENDING = -2
+"""A call or its result stands before blanks."""
+
 
 @define(eq=False)
 class InAnswer:
@@ -42,6 +45,7 @@ class InAnswer:
     _tail: Tail
     _reasoning: InReasoning
     _tried: int = -1  # the last place where a line began with nothing special
+    _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
     _runs: RunIndex | None = None
 
@@ -70,16 +74,14 @@ class InAnswer:
         if line is not None:  # a line may begin where the literal stands
             end = line
         if end > buffer.at:
-            tail.show(end - buffer.at)
-            return True
+            return tail.show(end - buffer.at, final=final)
         return literal is not None and self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
         place = self._buffer.place
-        if self._tail.line_shown or place < self._attempts.free:
-            return False
-        return place != self._tried and not code.is_code
+        read = place < self._attempts.free or place == self._tried
+        return not (read or self._tail.line_shown or code.is_code)
 
     def _at_line(self, final: bool) -> bool | None:
         """Tries what may begin here; None: nothing does."""
@@ -92,6 +94,8 @@ class InAnswer:
         )
         if openings is None:
             return False
+        if openings and self._tail.is_open:
+            openings = [each for each in openings if each.form.tier != "C"]
         if openings:
             literal = lexicon.literals.any.match(buffer.text, buffer.at)
             overlap = self._overlap(literal[0], final) if literal else 0
@@ -148,35 +152,41 @@ class InAnswer:
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         attempts.renew()
         tried = self._buffer.place < attempts.free
-        if tried and not attempts.freed_inside:
+        shown = tried and not attempts.freed_inside
+        if shown or attempts.is_owed(literal, inside=False):
             return False
-        if attempts.is_owed(literal, inside=False):
-            return False
-        if literal in words.ends.keys() | words.marks | words.closers:
+        called = self._tail.is_start or self._buffer.place == self._behind
+        openings = words.openings_of(literal, called=called)
+        closer = words.closers.get(literal)
+        if literal in words.ends or literal in words.marks or (closer and called):
             self._tail.remove(PieceKind.MARK, len(literal))
-            return True
-        openings = words.openings_of(literal)
-        if tried and any(each.form.place != "end" for each in openings):
+            self._behind = PENDING if closer else -1
+        elif closer:
+            self._tail.hold(closer)
+        elif not openings or (tried and any(o.form.place != "end" for o in openings)):
             return False  # it has been read, and time is linear
-        attempts.begin(openings, inside=False)
+        else:
+            attempts.begin(openings, inside=False)
         return True
 
     def take_out(self, taken: Taken) -> None:
         """A form that was written here goes."""
+        buffer = self._buffer
         if taken.kind is PieceKind.ENTER:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
             self._begin(self._reasoning.closers_behind(taken), middle=False)
-        elif taken.opening.form.place == "end":
-            end = self._buffer.place + taken.end
-            if not self._tail.hold_token(taken.end):
-                self._attempts.leave(end)
+        elif taken.waits:
+            self._tail.hold(taken)
+            buffer.border = taken.kind is PieceKind.CALL
         else:
             if taken.kind in FORMED:
-                self._buffer.taken.append(taken)
+                buffer.taken.append(taken)
             if taken.kind is PieceKind.CALL:
-                self._tail.shown.followed(self._buffer.pieces)
+                self._tail.shown.followed(buffer.pieces)
             ends = taken.kind is PieceKind.EXIT
             self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
+        called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
+        self._behind = PENDING if called else -1
 
     def _after_border(self, final: bool) -> bool:
         """What completes something across a removal goes: a literal, or a run of
@@ -196,6 +206,7 @@ class InAnswer:
             tail.remove(PieceKind.REBUILT, size)
         else:
             buffer.border = False
+            self._behind = buffer.place if self._behind == PENDING else -1
         return True
 
     def _keeps_promise(self) -> bool:

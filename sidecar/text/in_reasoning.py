@@ -126,8 +126,10 @@ class InReasoning:
         elif literal in words.marks or literal in words.closers:
             self._buffer.cut(PieceKind.MARK, len(literal))
             self._buffer.border = True
+        elif openings := words.openings_of(literal):
+            attempts.begin(openings, inside=True)
         else:
-            attempts.begin(words.openings_of(literal), inside=True)
+            return words.delimiters.size_without(literal)
         return None
 
     def _leave(self) -> None:
@@ -197,7 +199,7 @@ class InReasoning:
     def _is_paired(self, literal: str, before: str, after: str) -> bool:
         """Whether it stands in a span between the two with what it opens or closes."""
         lexicon = self._rules.lexicon
-        closers = lexicon.delimiters.closers | lexicon.vocabulary.closers
+        closers = lexicon.delimiters.closers | lexicon.vocabulary.closers.keys()
         others = before if literal in closers else after
         found = {each[0] in closers for each in lexicon.literals.any.finditer(others)}
         return (literal not in closers) in found

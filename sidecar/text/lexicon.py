@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import frozen
 
-from sidecar.forms.candidate import Opening
+from sidecar.forms.candidate import Opening, Taken
+from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Delimiters, Literals, rebuilt
 from sidecar.markdown.code import BLANKS
 from sidecar.text.fast_path import anywhere, line_gates
@@ -49,7 +50,7 @@ class Vocabulary:
         self.marks: set[str] = set()
         #: wrappers of the answer: what closes the reasoning that each of them ends
         self.ends: dict[str, frozenset[str]] = {}
-        self.closers: set[str] = set()  # of calls
+        self.closers: dict[str, Taken] = {}  # of calls
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
@@ -59,7 +60,7 @@ class Vocabulary:
             delimiters.literals
             | self.marks
             | self.ends.keys()
-            | self.closers
+            | self.closers.keys()
             | self.openings.keys()
         )
         #: what a removal must not complete
@@ -75,10 +76,13 @@ class Vocabulary:
         ends = self.delimiters.closers if named else own
         self.ends |= dict.fromkeys(dialect.ends, ends)
         for form in dialect.forms:
-            if form.about not in self.about:
+            bare = form.tier == "C" and "bare" not in self.about
+            if bare or form.about not in self.about:
                 continue
             if "marks" in self.about:
-                self.closers.update(form.closers)
+                for closer in form.closers:
+                    opening = Opening(dialect, form, closer, named)
+                    self.closers[closer] = Taken(opening, PieceKind.MARK, len(closer))
             lines = form.place in ("line", "start")
             table = self.lines if lines else self.openings
             for opener in form.openers:
@@ -88,12 +92,14 @@ class Vocabulary:
                 else:
                     table.setdefault(opener, []).append(opening)
 
-    def openings_of(self, literal: str) -> list[Opening]:
-        """All forms whose opener ``literal`` begins with."""
+    def openings_of(self, literal: str, *, called: bool = False) -> list[Opening]:
+        """All forms whose opener ``literal`` begins with; ``called``: also those that
+        stand behind a call only."""
         return [
             opening
             for end in range(1, len(literal) + 1)
             for opening in self.openings.get(literal[:end], ())
+            if called or opening.form.place != "behind-call"
         ]
 
 

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from sidecar.forms.candidate import Failed
 from sidecar.forms.kinds import PieceKind
 from sidecar.markdown.lines import Line
@@ -26,7 +24,6 @@ from sidecar.text.buffer import Buffer
 from sidecar.text.fast_path import IN_CODE, IN_FENCE, INDENT
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
-from sidecar.text.leading_results import is_leading
 from sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -89,10 +86,12 @@ class Splitter:
         if candidate is not None:
             candidate.called = called
         self._read(final=True)
-        if tail.leading is not None:
-            tail.decide(echo=followed and tail.leading.is_echo())
-            self._read(final=True)
+        tail.decide(echo=followed and tail.is_echo())
+        self._read(final=True)
         tail.end_trailing(followed=False)
+        if tail.refused:
+            self._read(final=True)
+            tail.end_trailing(followed=False)
         if followed:
             tail.shown.followed(self._buffer.pieces)
         tail.shown.flush(self._buffer.pieces)
@@ -150,12 +149,9 @@ class Splitter:
     def held(self) -> int:
         """How many characters are held back."""
         held, candidate = len(self._buffer.text), self._attempts.candidate
-        tail = self._tail
         if candidate is not None:
             held += candidate.size
-        if tail.trailing is None and tail.leading is None:
-            return held + tail.shown.held
-        return held + tail.held
+        return held + self._tail.held
 
     def state(self) -> State:
         """By what text is read from here on, where nothing is held, until something is
@@ -241,32 +237,30 @@ class Splitter:
 
     def _take_out(self, taken: Taken) -> None:
         buffer = self._buffer
-        if taken.kind is PieceKind.CALL and self._rules.context.calls == "report":
-            end = buffer.base + taken.end
-            buffer.taken.append(evolve(taken, raw=buffer.ahead(taken.end)))
-            buffer.pieces.append((PieceKind.SEEN, "", buffer.base, end))
-            self._attempts.free = end
+        seen = taken.kind is PieceKind.CALL and self._rules.context.calls == "report"
+        if seen and not taken.waits:
+            buffer.see(taken, buffer.ahead(taken.end), buffer.base)
+            self._attempts.free = buffer.base + taken.end
         elif self._reasoning.depth:
             self._reasoning.take_out(taken)
-        elif is_leading(taken):
-            self._tail.hold_result(taken)
         else:
             self._answer.take_out(taken)
 
     def _reread(self) -> None:
-        """Leading results are text: they are read again, and nothing of them begins a
-        candidate; reasoning may stand between them, and tokens behind them."""
+        """What waited is text: it is read again, and none of it begins a candidate, but
+        for stop tokens; reasoning may stand between, and tokens behind it."""
         buffer, tail = self._buffer, self._tail
         refused, tail.refused = tail.refused, []
-        before = buffer.text, buffer.base, buffer.at
-        trailing, tail.trailing = tail.trailing, None
+        before = buffer.text, buffer.base, buffer.at, buffer.border
+        trailing, tail.trailing, buffer.border = tail.trailing, None, False
         for text, start, _ in refused:
+            if not text:
+                (tail.trailing or tail.shown).removed()
             buffer.put_back(text, start)
             self._attempts.free = start + len(text)
             self._answer.restart(start)
             while self._step(final=True):
                 pass
-        tail.end_trailing(followed=True)
-        tail.trailing = trailing
-        buffer.text, buffer.base, buffer.at = before
+        tail.trailing = tail.trailing or trailing
+        buffer.text, buffer.base, buffer.at, buffer.border = before
         self._answer.restart(buffer.place)

@@ -1,10 +1,10 @@
 """The end of the answer: what is shown, and what waits behind it for what follows.
 
 Blanks at a line's start wait in ``shown`` for the character that decides whether they
-go with a removal; ``trailing`` stop tokens for visible text; ``leading`` results for
-the text that makes them repetitions. All of it has one budget: `Tail` says how much
-``room`` is left. Example: with a budget of 20, behind `` <|im_end|>`` nine more
-characters may wait.
+go with a removal; ``trailing`` stop tokens and calls for visible text; ``leading``
+results for the text that makes them repetitions. All of it but the calls has one
+budget: `Tail` says how much ``room`` is left. Example: with a budget of 20, behind
+`` <|im_end|>`` nine more characters may wait.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.leading_results import LeadingResults
+from sidecar.forms.repeated_results import continues
+from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import SPACE, Orphan, ShownText
-from sidecar.text.trailing import Trailing
+from sidecar.text.waiting import Waiting
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
     from sidecar.markdown.code import CodeState
     from sidecar.text.buffer import Buffer
-    from sidecar.text.leading_results import Leading
     from sidecar.text.lexicon import Rules
+    from sidecar.text.waiting import Item
+
+OPEN = ("(", "[", "{", "),", "],", "},", '",', "',")
+"""Text that ends so is code that goes on."""
 
 KNOWN = 256
 """So much is known of what was shown or waits, or as much as a literal may have."""
@@ -32,14 +36,14 @@ KNOWN = 256
 @define(eq=False)
 class Tail:
     """``shown`` takes what is visible; ``trailing`` and ``leading`` are None where
-    nothing waits there; ``refused`` are leading results that are text after all."""
+    nothing waits there; ``refused`` is what waited and is text after all."""
 
     _rules: Rules
     _buffer: Buffer
     shown: ShownText = field(init=False)
-    trailing: Trailing | None = None
-    leading: LeadingResults | None = None
-    refused: list[Leading] = field(factory=list)
+    trailing: Waiting | None = None
+    leading: Waiting | None = None
+    refused: list[Item] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
@@ -51,90 +55,97 @@ class Tail:
     @property
     def held(self) -> int:
         """How many characters wait."""
-        held = self.shown.held
-        if self.trailing is not None:
-            held += self.trailing.held
-        return held if self.leading is None else held + self.leading.held
+        places = self.shown, self.trailing, self.leading
+        return sum(each.held for each in places if each is not None)
+
+    @property
+    def called(self) -> int:
+        """How many of them are of calls."""
+        return 0 if self.trailing is None else self.trailing.called
 
     @property
     def room(self) -> int:
-        """How many more may wait."""
-        return max(self._rules.max_held - self.held, 0)
+        """How many more may wait, but for calls."""
+        return max(self._rules.max_held - self.held + self.called, 0)
 
-    def hold_token(self, size: int) -> bool:
-        """What stands here is text only if visible text follows, so it waits; False:
-        there is no room for it."""
-        if size > self.room:
+    def hold(self, taken: Taken) -> None:
+        """What stands here waits for what follows it."""
+        if taken.kind is PieceKind.MARK and taken.end > self.room:
             self._buffer.mark(PieceKind.FULL)
-            self.end_trailing(followed=True)
-            return False
-        if self.trailing is None:
-            self.trailing = Trailing(self.shown.tail_size)
-        self.trailing.push(*self._buffer.take(size), token=True)
-        return True
-
-    def hold_result(self, taken: Taken) -> None:
-        """What stands here is a result only if visible text follows, so it waits."""
-        rules = self._rules.context.echo
-        assert rules is not None  # else nothing reads results
-        self.leading = self.leading or LeadingResults(rules)
-        self.leading.push(*self._buffer.take(taken.end), taken)
+            self.end_trailing(followed=False)
+        new = Waiting(self.shown.tail_size, alone=not self.line_shown)
+        text, start = self._buffer.take(taken.end)
+        if taken.kind is not PieceKind.RESULT:
+            self.trailing = self.trailing or new
+            self.trailing.push(text, start, taken)
+            return
+        leading, echo = self.leading or new, self._rules.context.echo
+        leading.push(text, start, taken)
+        self.leading = leading
+        if leading.held > echo.patience and not echo.proves(leading.values):
+            self.decide(echo=False)
 
     # What is shown and what is not
 
-    def show(self, size: int) -> None:
+    def show(self, size: int, *, final: bool = True) -> bool:
         """Shows the next ``size`` characters, or lets them wait; they stay where they
-        are if leading results are refused, which have to be read first."""
-        if self.trailing is not None:
-            size -= self._wait(size)
-            if not size:
-                return
+        are if what waited goes, or is refused, which has to be read first. False: it
+        takes more text to know."""
+        waiting, blanks, room = self.trailing or self.leading, 0, 0
+        if waiting is not None:
+            blanks = min(self._buffer.blanks(), size)
+            if waiting.alone and "\n" in self._buffer.ahead(blanks):
+                self.end_trailing(followed=False)
+                return True
+            room = min(blanks, self.room)
+            waiting.push(*self._buffer.take(room))
+            if room == size:
+                return True
+            if room < blanks:
+                self._buffer.mark(PieceKind.FULL)
         if self.leading is not None:
-            self._follow(size)
-            return
-        self.end_trailing(followed=True)
-        self.shown.write(*self._buffer.take(size), self._buffer.pieces)
+            following = self._buffer.ahead(2)
+            if following == "+" and not final:
+                return False
+            echo = room == blanks and self.is_echo() and not continues(following)
+            self.decide(echo=echo)
+            return True
+        self.end_trailing(followed=room == blanks)
+        if not self.refused:
+            self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
+        return True
 
-    def _wait(self, size: int) -> int:
-        """Blanks behind trailing tokens wait with them; gives how many of them."""
-        assert self.trailing is not None  # the caller looked
-        blanks = min(self._buffer.blanks(), size)
-        room = min(blanks, self.room)
-        if room:
-            self.trailing.push(*self._buffer.take(room), token=False)
-        if room < blanks:
-            self._buffer.mark(PieceKind.FULL)
-        return room
-
-    def _follow(self, size: int) -> None:
-        """Text follows the leading results: blanks wait with them, more decides."""
-        assert self.leading is not None  # the caller looked
-        blanks = 0 if self.trailing else min(self._buffer.blanks(), size)
-        room = min(blanks, self.room)
-        if room:
-            self.leading.push(*self._buffer.take(room))
-        if room < blanks:
-            self._buffer.mark(PieceKind.FULL)
-            self.decide(echo=False)
-        elif room < size:
-            self.decide(echo=self.leading.is_echo())
-            if not self.refused:
-                self.show(size - room)
+    def is_echo(self) -> bool:
+        """Whether leading objects wait that are repeated results where text follows."""
+        leading, echo = self.leading, self._rules.context.echo
+        if leading is None:
+            return False
+        return leading.items[-1][2] is not None or echo.proves(leading.values)
 
     def decide(self, *, echo: bool) -> None:
         """The leading results, if any wait, are repetitions and go, or are refused."""
         leading, self.leading = self.leading, None
         items = [] if leading is None else leading.items
-        if not echo:
+        if echo:
+            self._settle(items)
+        else:
             self.refused = items
-            return
-        for text, start, taken in items:
-            if taken is None:
-                self.shown.write(text, start, self._buffer.pieces)
+
+    def _settle(self, items: list[Item], *, last: int = -1, text: bool = False) -> None:
+        """Forms go that have waited, with blanks before the ``last`` of them; or all of
+        it is ``text``."""
+        pieces = self._buffer.pieces
+        for number, (each, start, taken) in enumerate(items):
+            if each and number > last and (text or taken is None):
+                self.shown.write(each, start, pieces)
                 continue
-            piece = (PieceKind.RESULT, text, start, start + len(text))
-            self._buffer.taken.append(taken)
-            self._buffer.pieces.append(piece)
+            kind = PieceKind.BLANK if taken is None else taken.kind
+            if taken is not None and kind in FORMED:
+                self._buffer.taken.append(taken)
+            if kind is PieceKind.CALL:
+                self.shown.followed(pieces)
+            if each:
+                pieces.append((kind, each, start, start + len(each)))
             self.shown.removed()
 
     def remove(self, kind: PieceKind, size: int) -> None:
@@ -147,20 +158,23 @@ class Tail:
         self._buffer.border = True
 
     def end_trailing(self, *, followed: bool) -> None:
-        """Visible text has ``followed`` the trailing tokens, or the answer ends: then
-        they go, with what stands between them; blanks behind them stay."""
+        """Visible text has ``followed`` the trailing forms, or the answer ends: then
+        they go, with what stands between tokens; blanks behind them stay. Calls that
+        are text are refused, as what stands in them has to be read."""
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
-        last = -1 if followed else trailing.last_token()
-        for number, (text, start, token) in enumerate(trailing.items):
-            if text and number > last:
-                self.shown.write(text, start, self._buffer.pieces)
-                continue
-            if text:
-                kind = PieceKind.MARK if token else PieceKind.BLANK
-                self._buffer.pieces.append((kind, text, start, start + len(text)))
-            self.shown.removed()
+        seen = self._rules.context.calls == "report"
+        if trailing.called and (followed or seen):
+            self.refused = trailing.items
+            for text, start, taken in () if followed else trailing.items:
+                if taken is not None and taken.kind is PieceKind.CALL:
+                    self._buffer.see(taken, text, start)
+            return
+        forms = enumerate(trailing.items)
+        tokens = [n for n, (*_, each) in forms if each and each.kind is PieceKind.MARK]
+        last = -1 if followed or not tokens else tokens[-1]
+        self._settle(trailing.items, last=last, text=followed)
 
     def await_answer(self) -> None:
         """A closer without an opener stands here: it may be that what was shown is
@@ -190,6 +204,12 @@ class Tail:
             return ""
         waiting = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
         return (waiting or self.shown.last)[-1:]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the code before this line goes on: ``[``, or a comma behind one of
+        its values."""
+        return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
 
     @property
     def breaks(self) -> bool:

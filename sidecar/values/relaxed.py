@@ -32,6 +32,7 @@ from sidecar.values.relaxed_tables import (
     BARE_TEXT,
     KEY,
     LITERALS,
+    NAME,
     RELAXED,
     SCALARS,
     SPACE,
@@ -69,6 +70,25 @@ def parse(text: str, bare_values: bool = False) -> Any:
         return _Reader(text, bare_values).read()
 
 
+def begun_keys(text: str) -> list[str]:
+    """The keys at the top level of an object of which ``text`` is a beginning, or all:
+    in order, and each with its colon."""
+    keys, depth = [], 0
+    for match in _tokens.finditer(text):
+        token = match.group()
+        if match["key"] is None:
+            depth += 1 if token in _CLOSERS else -1 if token in _CLOSERS.values() else 0
+        elif depth == 1:
+            key = match["key"]
+            keys.append(_unquoted(key) if key[0] in "\"'" else key)
+    return keys
+
+
+_tokens = re.compile(
+    rf"(?P<key>{KEY}){SPACE}:|[{{}}\[\]]"
+    r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
+    rf"|{NAME}"
+)
 _separators = re.compile(r"[\s,]*+")
 _colon = re.compile(rf"{SPACE}:{SPACE}")
 _key = re.compile(KEY)

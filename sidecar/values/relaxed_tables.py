@@ -22,7 +22,7 @@ _WORDS = [literal for literal in LITERALS if literal.isalpha()]
 SPACE = r"\s*+"
 _LETTER = r"[\w$\u0300-\u1fff]"  # the vowel signs of many scripts are not in \w
 _IN_NAME = r"[\w$.\-\u0300-\u1fff]*+"
-_NAME = _LETTER + _IN_NAME
+NAME = _LETTER + _IN_NAME
 _STRING = r"""(?:"(?:[^"\\]++|\\(?s:.))*+"|'(?:[^'\\]++|\\(?s:.))*+')"""
 _FRACTION = r"(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?|\.[0-9]++)"
 _NUMBER = rf"[+-]?(?:{_FRACTION}(?:[eE][+-]?[0-9]++)?|Infinity)"
@@ -33,9 +33,9 @@ _VERBATIM = (
     r"<escape>(?:[^<]++|<(?!escape>))*+<escape>",
     r"<ctrl46>(?:[^<]++|<(?!ctrl[0-9]++>))*+<ctrl[0-9]++>",
 )
-_MEMBER = rf"(?![0-9]){_NAME}"
+_MEMBER = rf"(?![0-9]){NAME}"
 
-KEY = rf"(?:{_STRING}|{_NAME})"
+KEY = rf"(?:{_STRING}|{NAME})"
 SCALARS = {False: _SCALAR, True: rf"(?:{_SCALAR}|{'|'.join(_VERBATIM)})"}
 """With and without bare values: a value that is neither container nor bare text."""
 
