@@ -167,7 +167,7 @@ def test_odd_values(wire: str, name: str) -> None:
 
 def test_every_writer_has_a_rule_for_anybody() -> None:
     for wire in REQUESTS:
-        rule = rule_for(wire, None, None)
+        rule = rule_for(wire, "nobody", "nothing")
         assert (rule.provider, rule.model) == ("", "")
 
 
@@ -179,8 +179,13 @@ NAMES = {
         *(("minimax", "MiniMax-M2.5"), ("xai", "grok-4"), ("", "Qwen/Qwen3-8B")),
         *(("openai", "gpt-5"), ("", "")),
     ),
-    "openai-responses": (("", ""),),
-    "anthropic": (("", "deepseek-v4-pro"), ("", "kimi-k2.6"), ("", "claude-opus-4-7")),
+    "openai-responses": (("azure", ""), ("", "")),
+    "anthropic": (
+        ("", "deepseek-v4-pro"),
+        ("", "kimi-k2.6"),
+        ("", "claude-opus-4-7"),
+        ("", "m"),
+    ),
     "gemini": (("", "gemini-3-pro"), ("", "gemini-2.5-flash")),
     "bedrock-converse": (
         *(("", "us.deepseek.r1-v1:0"), ("", "amazon.nova-pro-v1:0")),

@@ -1997,6 +1997,7 @@ open_enum! {
         Text = "text",
         Reasoning = "reasoning",
         ToolCall = "tool-call",
+        ToolCallId = "tool-call-id",
         Arguments = "arguments",
         ToolResult = "tool-result",
     }

@@ -692,7 +692,7 @@ export interface StreamRow {
  */
 export interface Lost {
   block?: number;
-  what: "text" | "reasoning" | "tool-call" | "arguments" | "tool-result" | (string & {});
+  what: "text" | "reasoning" | "tool-call" | "tool-call-id" | "arguments" | "tool-result" | (string & {});
   why: string;
 }
 

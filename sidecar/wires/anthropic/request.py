@@ -33,7 +33,7 @@ _SERVER_IDS = ("srvtoolu_", "mcptoolu_")
 
 def write(turn: Rendering) -> list[JsonObject]:
     content = [_block(turn, block) for block in turn.blocks]
-    results = [_answer(result) for _, result in turn.answered()]
+    results = [_answer(turn, *pair) for pair in turn.answered()]
     messages = (
         {"role": "assistant", "content": [block for block in content if block]},
         {"role": "user", "content": results},
@@ -80,7 +80,8 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
         return None
     kind = "server_tool_use" if is_server else "tool_use"
-    written: JsonObject = {"type": kind, "id": block.tool_call_id, "name": block.name}
+    id = block.tool_call_id if is_server else turn.id_of(block)
+    written: JsonObject = {"type": kind, "id": id, "name": block.name}
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
         written = dict(block.raw)
     written["input"] = turn.input(block)
@@ -95,8 +96,8 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     return None
 
 
-def _answer(result: TurnResult) -> JsonObject:
-    told: JsonObject = {"type": "tool_result", "tool_use_id": result.tool_call_id}
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    told: JsonObject = {"type": "tool_result", "tool_use_id": turn.id_of(call)}
     parts = parts_of(result.content)
     told["content"] = (
         text_of(result.content) if parts is None else [_part(part) for part in parts]

@@ -35,7 +35,7 @@ def write(turn: Rendering) -> list[JsonObject]:
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
     messages = [message] if len(message) > 2 or message["content"] else []
-    return messages + [_answer(turn, result) for _, result in turn.answered()]
+    return messages + [_answer(turn, *pair) for pair in turn.answered()]
 
 
 def _has_place(turn: Rendering, block: TurnBlock) -> bool:
@@ -125,11 +125,11 @@ def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
     named: JsonObject = {"name": call.name}
     if call.arguments_format == "text":
         custom = named | {"input": call.arguments}
-        return {"id": call.tool_call_id, "type": "custom", "custom": custom} | kept
+        return {"id": turn.id_of(call), "type": "custom", "custom": custom} | kept
     function = named | {"arguments": turn.arguments(call)}
-    return {"id": call.tool_call_id, "type": "function", "function": function} | kept
+    return {"id": turn.id_of(call), "type": "function", "function": function} | kept
 
 
-def _answer(turn: Rendering, result: TurnResult) -> JsonObject:
-    answer = {"role": "tool", "tool_call_id": result.tool_call_id}
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    answer = {"role": "tool", "tool_call_id": turn.id_of(call)}
     return answer | {"content": turn.says(result)}

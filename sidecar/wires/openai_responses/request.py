@@ -39,7 +39,7 @@ def write(turn: Rendering) -> list[JsonObject]:
             items += [item for block in blocks for item in thoughts.get(id(block), ())]
         else:
             items += _tools(turn, blocks, outcomes, with_id=is_whole)
-    return items + [_answer(*pair) for pair in turn.answered()]
+    return items + [_answer(turn, *pair) for pair in turn.answered()]
 
 
 def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
@@ -96,7 +96,7 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}
-    item |= {"call_id": block.tool_call_id, "name": block.name}
+    item |= {"call_id": turn.id_of(block), "name": block.name}
     item[name] = turn.arguments(block)
     item |= caller_of(block)
     state = block.opaque if isinstance(block.opaque, dict) else {}
@@ -137,12 +137,13 @@ def _tools(
             turn.lose(block, "tool-result", _FOREIGN)
 
 
-def _answer(call: TurnBlock, result: TurnResult) -> JsonObject:
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     raw = call.raw if isinstance(call.raw, dict) else {}
     custom = "custom_tool_call" if call.arguments_format == "text" else _FUNCTION
     kind = type_of(raw) or custom
     item = {"type": kind.removesuffix(CALL) + CALL + OUTPUT}
-    return item | {"call_id": result.tool_call_id, "output": _output(raw, result)}
+    id = result.tool_call_id if raw else turn.id_of(call)
+    return item | {"call_id": id, "output": _output(raw, result)}
 
 
 def _output(raw: JsonObject, result: TurnResult) -> Json:

@@ -9,8 +9,10 @@ where a wire takes text alone.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import define, field, frozen
@@ -28,7 +30,9 @@ Reasoning: TypeAlias = Literal["auto", "all", "none"]
 """What of the reasoning a host wants to send back: what the provider's rule says, all
 that it does not refuse, or none."""
 
-What: TypeAlias = Literal["text", "reasoning", "tool-call", "arguments", "tool-result"]
+What: TypeAlias = Literal[
+    "text", "reasoning", "tool-call", "tool-call-id", "arguments", "tool-result"
+]
 
 RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
 """Writes a turn as the messages (items, contents) of one wire."""
@@ -69,6 +73,22 @@ class Rendering:
             for block in self.blocks
             if block.type == "tool-call" and block.executor != "server"
         ]
+
+    @cached_property
+    def ids(self) -> dict[str, str]:
+        """Ids of calls as they go. One that the provider refuses is replaced by what is
+        made of it, so that it is the same in every request."""
+        pattern, ids = self.rule.ids, {}
+        for call in self.calls:
+            id = sent = call.tool_call_id or ""
+            if pattern is not None and not re.fullmatch(pattern, id):
+                sent = blake2b(id.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
+                self.lose(call, "tool-call-id", "this provider takes other ids")
+            ids[id] = sent
+        return ids
+
+    def id_of(self, call: TurnBlock) -> str:
+        return self.ids[call.tool_call_id or ""]
 
     def answered(self) -> Iterator[tuple[TurnBlock, TurnResult]]:
         """The host's results with their calls; one without a call would be refused."""
@@ -159,6 +179,9 @@ class Rendering:
 
 
 _NO_OBJECT = "the arguments are no JSON object"
+_ID = 9
+"""Characters of an id that is made; Mistral takes no other number."""
+
 _LONG = 256
 _DIRECT = {"type": "direct"}
 """The caller that is meant where none is named."""

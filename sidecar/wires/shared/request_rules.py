@@ -26,7 +26,8 @@ class Rule:
     that field even where it is empty. ``unsigned``: thinking without a signature is
     taken. ``tags``: reasoning that stood in tags in the text goes back there.
     ``raw_arguments``: arguments that are no JSON object go as they are. ``stand_in``:
-    what a call without a signature has for one.
+    what a call without a signature has for one. ``ids``: what an id of a call must be;
+    one that is not, because another provider gave it, is replaced.
     """
 
     wire: str
@@ -40,6 +41,7 @@ class Rule:
     tags: tuple[str, str] | None = None
     raw_arguments: bool = False
     stand_in: str | None = None
+    ids: str | None = None
 
     def fits(self, wire: str, provider: str, model: str) -> bool:
         fits_provider = re.search(self.provider, provider, re.I)
@@ -88,9 +90,11 @@ RULES: tuple[Rule, ...] = (
         _CHAT,
         "extra_forbidden: body.messages.assistant.reasoning_content"
         " (BerriAI/litellm#30835, charmbracelet/crush#1590); thinking chunks:"
-        " docs.mistral.ai/capabilities/reasoning",
+        " docs.mistral.ai/capabilities/reasoning; Tool call id was call_... but must be"
+        " a-z, A-Z, 0-9, with a length of 9 (anomalyco/opencode#1680)",
         provider="mistral",
         field="content.thinking",
+        ids="[a-zA-Z0-9]{9}",
     ),
     # Chat Completions: models, whoever serves them
     Rule(
@@ -155,10 +159,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         _CHAT,
         "platform.openai.com/docs/api-reference/chat: an assistant's message has no"
-        " field for reasoning",
+        " field for reasoning; messages[].tool_calls[].id: string too long"
+        " (langmanus/langmanus#119), above 40 characters",
         model="^(openai/)?(gpt-[345]|o[134]\\b)",
         reasoning="never",
         raw_arguments=True,
+        ids="(?s:.{1,40})",
     ),
     Rule(
         _CHAT,
@@ -167,6 +173,14 @@ RULES: tuple[Rule, ...] = (
         reasoning="calls",
     ),
     # Responses
+    Rule(
+        "openai-responses",
+        "as the next row; Invalid 'input[95].call_id': string too long. Expected a"
+        " string with maximum length 64 (AnswerDotAI/fastllm#45)",
+        provider="openai|azure|chatgpt|codex",
+        raw_arguments=True,
+        ids="(?s:.{1,64})",
+    ),
     Rule(
         "openai-responses",
         "Item 'fc_...' of type 'function_call' was provided without its required"
@@ -196,7 +210,15 @@ RULES: tuple[Rule, ...] = (
         _ANTHROPIC,
         "messages.1.content.0: Invalid `signature` in `thinking` block"
         " (anthropics/claude-code#10627); unchanged, in their order"
-        " (anthropics/anthropic-sdk-python#1598)",
+        " (anthropics/anthropic-sdk-python#1598); tool_use.id: String should match"
+        " pattern '^[a-zA-Z0-9_-]+$' (maximhq/bifrost#5097)",
+        model="claude|^$",
+        ids="[a-zA-Z0-9_-]+",
+    ),
+    Rule(
+        _ANTHROPIC,
+        "as the row above for other models behind a proxy, which makes ids of its own"
+        " (LiteLLM's for Gemini end in a signature: mpfaffenberger/code_puppy#356)",
     ),
     # Gemini
     Rule(
