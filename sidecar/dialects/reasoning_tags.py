@@ -38,11 +38,6 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
         ("<|think|>", "</|/think|>"),
     ),
     "gemini-call": (("<unused94>thought", "<unused95>"),),
-    "granite-phrases": tuple(
-        (f"{begun} my thought process:", f"{ended} my response:")
-        for begun in ("Here is", "Here's")
-        for ended in ("Here is", "Here's")
-    ),
     "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
     "inkling": (
         ("<|message_model|><|content_thinking|>", "<|end_message|>"),
@@ -92,7 +87,7 @@ UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
         *("gemini-thoughts", "inkling", "muse", "laguna"),
-        *("solar-open", "pangu", "hyperclova"),
+        *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
 """Families whose literals another model may well write: only when they are named."""
@@ -105,6 +100,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "gemini-call": ("gemini-thoughts",),
     "solar": ("solar-open",),
     "pangu": ("lfm2",),
+    "functionary": ("functionary-begun",),
 }
 """A family, and those that come with it when a profile or a host names it."""
 

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sidecar.dialects.function_tags import bare_value
+from sidecar.dialects.tokens import json_part
 from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
@@ -17,7 +18,9 @@ from sidecar.forms.grammar import (
     ahead,
     literal,
     literals,
+    peek,
     run,
+    scan,
     space,
     until,
     word,
@@ -26,6 +29,7 @@ from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import value
 from sidecar.values.jsontext import dumps, loads
+from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
@@ -104,11 +108,17 @@ def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
 
 
 def _named(cursor: Cursor) -> Reading[Found]:
-    """``<tool><parameter>value</parameter>..</tool>`` for a declared tool."""
+    """``<tool><parameter>value</parameter>..</tool>`` for a declared tool, or an object
+    between its tags."""
     name = cursor.opener[1:-1]
     closer = f"</{name}>"
     found: list[tuple[str, Extent]] = []
     yield from space(cursor)
+    if (yield from peek(cursor)) == "{":
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
     while not (yield from ahead(cursor, closer)):
         yield from literal(cursor, "<")
         key = yield from word(cursor, _KEY)

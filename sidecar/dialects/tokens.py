@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
 _ID = re.compile(r"[^\s<>]*+")
-_KIMI_CALL = "<|tool_call_begin|>"
+_KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
 _PLAIN = re.compile(r"[^<\[]*+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
@@ -67,7 +67,9 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
     """An id like ``functions.name:0``, or a bare counter, and its arguments."""
-    if cursor.opener != _KIMI_CALL:
+    if cursor.opener == _KIMI_NAMESPACE:
+        cursor.again()
+    elif cursor.opener != _KIMI_CALL:
         yield from run(cursor, _PLAIN, LONGEST_NAME)  # it belongs to the call
         yield from literal(cursor, _KIMI_CALL)
     yield from space(cursor)
@@ -170,8 +172,9 @@ def _deepseek(
 
 
 DEEPSEEK_MARKS = tuple(
-    f"<{bar}tool{gap}outputs{gap}{side}{bar}>"
+    f"<{bar}tool{gap}output{plural}{gap}{side}{bar}>"
     for bar, gap in _DEEPSEEK
+    for plural in ("", "s")
     for side in ("begin", "end")
 )
 
@@ -240,6 +243,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             "A",
             closers=("<|tool_call_end|>", *_KIMI_SECTIONS["end"]),
         ),
+        Form((_KIMI_NAMESPACE,), _kimi, "A", "line", vague=True),
     ),
     "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
