@@ -94,12 +94,12 @@ class ShownText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel."""
-        if not (self.fences_pass and (self.code.fence or _FENCE_MARK.search(text))):
+        fence = self.code.fence or self.code.undecided or _FENCE_MARK.search(text)
+        if not (self.fences_pass and fence):
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):
-            fenced = self.code.fills_line and not self.held
-            write = self._write_fenced if fenced else self._write
+            write = self._write_fenced if self.code.fills_line else self._write
             write(line, start, out)
             start += len(line)
 
