@@ -28,7 +28,7 @@ from sidecar.events import (
     ToolCall,
     ToolResult,
 )
-from sidecar.message.message import ReasoningBlock, TextBlock
+from sidecar.message.message import TextBlock
 from sidecar.message.outlet import Origin, Outlet
 from sidecar.wires import WRITERS
 
@@ -97,7 +97,10 @@ class Emission:
         self._writer = WRITERS[outlet.emit.wire](wire, outlet.origins)
 
     def push(self, events: list[Event]) -> list[Chunk]:
-        return self._writer.push(self._written(events))
+        for event in events:
+            if isinstance(event, ToolCall | ToolResult):
+                return self._writer.push(self._written(events))
+        return self._writer.push(events)  # the commonest: nothing to decide
 
     def close(self, events: list[Event], message: Message) -> list[Chunk]:
         """The last documents: events, claims that are calls now, and how it ended."""
@@ -121,12 +124,14 @@ class Emission:
         return self._writer.push(promoted) + self._writer.close(finishes)
 
     def _written(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that are written; of claims at most their text."""
+        """The events that are written: no result that the model wrote itself, and of
+        its claims at most their text."""
         for event in events:
-            if not isinstance(event, ToolCall) or event.origin == "structured":
+            if isinstance(event, ToolCall) and event.origin != "structured":
+                if self._is_text(event):
+                    yield _as_text(event)
+            elif not isinstance(event, ToolResult) or event.source == "server":
                 yield event
-            elif self._is_text(event):
-                yield _as_text(event)
 
     def _is_text(self, call: ToolCall) -> bool:
         """A claim that is to be seen where it stood, and is not yet."""
@@ -191,7 +196,7 @@ def _told_block(block: Block, choice: int) -> Iterator[Event]:
     if isinstance(block, TextBlock):
         yield TextDelta(0, choice, number, text)
         yield BlockEnd(0, choice, number, "text", opaque=opaque)
-    elif isinstance(block, ReasoningBlock):
-        if text:
-            yield ReasoningDelta(0, choice, number, text, "native")
-        yield BlockEnd(0, choice, number, "reasoning", block.signature, opaque)
+        return
+    if text:
+        yield ReasoningDelta(0, choice, number, text, "native")
+    yield BlockEnd(0, choice, number, "reasoning", block.signature, opaque)

@@ -2,6 +2,7 @@
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
 footprint, round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
+emission,
 client_typescript, client_rust; without any, these are run. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. Makes its own environment like the other
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
     *("footprint", "round_trip", "pipelined", "growth", "dialects", "hostile"),
-    *("startup", "memory", "repair", "client_typescript", "client_rust"),
+    *("startup", "memory", "repair", "emission", "client_typescript", "client_rust"),
 )
 WHEN_NAMED = ("peers",)
 """They need the package registries."""

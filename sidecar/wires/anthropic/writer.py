@@ -173,8 +173,6 @@ class AnthropicWriter(ChunkWriter):
         self._stop(index)
 
     def _result(self, event: ToolResult) -> None:
-        if event.source == "echo":
-            return
         item = event.raw if self.is_own else None
         if item is None:
             name = _WORD.sub("_", event.name or "").strip("_") or "mcp"

@@ -166,8 +166,6 @@ class GeminiWriter(ChunkWriter):
         return {"toolCall": call | {"args": input_of(event)}}
 
     def _result(self, event: ToolResult) -> None:
-        if event.source == "echo":
-            return
         if self.is_own and _is_part(event.raw):
             self._part(event.choice, portable(event.raw))
             return

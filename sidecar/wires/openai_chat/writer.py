@@ -213,9 +213,9 @@ class OpenAIChatWriter(ChunkWriter):
     def _result(self, event: ToolResult) -> None:
         choice, id = self._at(event.choice), event.tool_call_id or ""
         item = choice.executed.get(id)
-        if event.source == "server" and item is None:
+        if item is None:
             choice.early[id] = event
-        elif event.source == "server" and item is not None:
+        else:
             self._came_out(item, event)
 
     def _came_out(self, item: JsonObject, event: ToolResult) -> None:

@@ -9,6 +9,7 @@ written: what wires/README.md, "Writers", names.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import define, field
@@ -84,9 +85,14 @@ class _Item:
         type: str = self.body["type"]
         return type
 
-    @property
+    @cached_property
     def place(self) -> JsonObject:
         return {"item_id": self.id, "output_index": self.index}
+
+    @cached_property
+    def content_place(self) -> JsonObject:
+        """Of its only part."""
+        return {**self.place, "content_index": 0}
 
 
 class OpenAIResponsesWriter(ChunkWriter):
@@ -149,7 +155,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item is None or item.block != event.block:
             item = self._message(event.block)
         item.texts.append(event.text)
-        place = {**item.place, "content_index": 0}
+        place = item.content_place
         self._write(
             "response.output_text.delta", **place, delta=event.text, logprobs=[]
         )
@@ -207,7 +213,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         """What came of a server's call ends its item, or is an item of its own."""
         id, own = event.tool_call_id or "", self._own_item(event.raw)
         item, kind = self._served.get(id), own.get("type")
-        if event.source == "echo" or kind in _ARGUMENTS:
+        if kind in _ARGUMENTS:
             return
         if item is None and not own:
             self._early[id] = event
@@ -229,7 +235,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         annotation = self._annotation(event, item.start)
         number = len(item.annotations)
         item.annotations.append(annotation)
-        place = {**item.place, "content_index": 0, "annotation_index": number}
+        place = {**item.content_place, "annotation_index": number}
         kind = "response.output_text.annotation.added"
         self._write(kind, **place, annotation=annotation)
 
@@ -349,7 +355,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._refused = True
         id = self._free("", _MESSAGE)
         item = self._add({"id": id, "type": _MESSAGE, "role": "assistant"}, content=[])
-        place = {**item.place, "content_index": 0}
+        place = item.content_place
         part = {"type": "refusal", "refusal": text}
         self._content_part(item, "added", part | {"refusal": ""})
         self._write("response.refusal.delta", **place, delta=text)
@@ -401,15 +407,13 @@ class OpenAIResponsesWriter(ChunkWriter):
         else:
             text = "".join(item.texts)
             part = _output_text(text, item.annotations)
-            place = {**item.place, "content_index": 0}
+            place = item.content_place
             self._write("response.output_text.done", **place, text=text, logprobs=[])
             self._content_part(item, "done", part)
             item.body["content"] = [part]
         self._done(item)
 
     def _end_summary(self, item: _Item) -> None:
-        if not item.texts:
-            return
         text = "".join(item.texts)
         place = {**item.place, "summary_index": len(item.summary)}
         self._write("response.reasoning_summary_text.done", **place, text=text)
@@ -423,7 +427,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._write(f"response.reasoning_summary_part.{what}", **place, part=part)
 
     def _content_part(self, item: _Item, what: str, part: JsonObject) -> None:
-        place = {**item.place, "content_index": 0}
+        place = item.content_place
         self._write(f"response.content_part.{what}", **place, part=part)
 
     def _annotation(self, event: Citation, base: int) -> JsonObject:

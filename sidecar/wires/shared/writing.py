@@ -12,6 +12,7 @@ in ``sidecar.wires``. A method appends to ``chunks``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NewType
 
 from attrs import define, field
@@ -77,16 +78,19 @@ class TextPlaces:
         return first, last + (end > start)
 
     def _place(self, blocks: tuple[int, ...], position: int) -> int | None:
+        found = None
         for block in blocks:
-            if block not in self.starts:
+            size, start = self.sizes.get(block), self.starts.get(block, 0)
+            if size is None:
                 return None
-            if position < self.sizes[block] or block == blocks[-1]:
-                return self.starts[block] + position
-            position -= self.sizes[block]
-        return None
+            found = start + min(position, size)
+            if position < size:
+                break
+            position -= size
+        return found
 
 
-class ChunkWriter:
+class ChunkWriter(ABC):
     """Writes the events of one stream; ``source`` is the wire that was read.
 
     ``origins``: what is known of blocks before they are over.
@@ -126,13 +130,14 @@ class ChunkWriter:
         self.end(finishes)
         return self.chunks
 
+    @abstractmethod
     def end(self, finishes: list[Finish]) -> None:
-        raise NotImplementedError
+        """Writes the end: what is open, how each choice ended, the counts."""
 
     @classmethod
+    @abstractmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
         """The whole body that a stream adds up to."""
-        raise NotImplementedError
 
     # What a writer's methods ask
 

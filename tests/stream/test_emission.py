@@ -1,0 +1,139 @@
+"""What all writers share: claims, what is taken back, and the order of the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from emitting import Emitted, codes, emitted
+
+CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
+STRUCTURED = {
+    "choices": [
+        {
+            "delta": {
+                "tool_calls": [
+                    {
+                        "index": 0,
+                        "id": "c1",
+                        "function": {"name": "look", "arguments": '{"at": 1}'},
+                    }
+                ]
+            },
+            "finish_reason": "tool_calls",
+        }
+    ]
+}
+LOOK = [{"name": "look"}]
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"choices": [{"delta": {"content": text}}]}
+
+
+def _emit(chunks: list[Any], claims: str = "drop", **params: Any) -> Emitted:
+    params = {"wire": "openai-chat", "model": "qwen3", **params}
+    return emitted(params, chunks, "openai-chat", claims=claims)
+
+
+def _deltas(trip: Emitted, name: str) -> list[Any]:
+    return [
+        choice["delta"][name]
+        for chunk in trip.chunks
+        for choice in chunk.get("choices", ())
+        if name in choice["delta"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claims", "text", "names"),
+    [
+        ("drop", "See.", []),
+        ("text", f"See.{CALL}", []),
+        ("promote", "See.", ["look"]),
+    ],
+)
+def test_a_claim_becomes_what_was_asked(
+    claims: str, text: str, names: list[str]
+) -> None:
+    trip = _emit([_said("See."), _said(CALL)], claims, tools=LOOK)
+    assert "".join(_deltas(trip, "content")) == text
+    calls = [call for calls in _deltas(trip, "tool_calls") for call in calls]
+    assert [call["function"]["name"] for call in calls] == names
+    assert not any(call.executable for call in trip.read.message.tool_calls)
+
+
+def test_a_promoted_claim_ends_with_calls() -> None:
+    stop = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    trip = _emit([_said(CALL), stop], "promote", tools=LOOK)
+    assert trip.read.message.finish.reason == "stop"
+    assert trip.chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_a_twin_is_one_call() -> None:
+    """The structured call came; its copy in the text is not promoted beside it."""
+    trip = _emit([_said(CALL), STRUCTURED], "promote", tools=LOOK)
+    (call,) = (call for calls in _deltas(trip, "tool_calls") for call in calls)
+    assert call["id"] == "c1"
+    assert "emitted-before" not in codes(trip.read)
+
+
+def test_the_text_of_a_twin_stays_and_is_told() -> None:
+    trip = _emit([_said(CALL), STRUCTURED], "text", tools=LOOK)
+    assert "".join(_deltas(trip, "content")) == CALL
+    assert "emitted-before" in codes(trip.read)
+
+
+def test_what_stays_in_the_text_is_not_written_twice() -> None:
+    policy = {"toolCalls": {"mode": "report"}}
+    trip = _emit([_said(CALL)], "text", tools=LOOK, policy=policy)
+    assert "".join(_deltas(trip, "content")) == CALL
+
+
+def test_a_draft_in_the_reasoning_stays_there() -> None:
+    chunks = [_said(f"<think>a {CALL} b</think>See.")]
+    promoted = _emit(chunks, "promote", model="deepseek-r1")
+    assert _deltas(promoted, "tool_calls") == []
+    kept = _emit(chunks, "text", model="deepseek-r1")
+    assert CALL in "".join(_deltas(kept, "reasoning_content"))
+
+
+def test_what_was_emitted_is_not_taken_back() -> None:
+    """The opener was in the prompt: the answer so far is reasoning after all."""
+    trip = _emit([_said("Hm.\n"), _said("</think>\n"), _said("Hi")])
+    assert trip.read.message.text == "Hi"
+    assert trip.is_early
+    assert "".join(_deltas(trip, "content")) == "Hm.\nHi"
+    seqs = [event.seq for event in trip.read.events]
+    assert seqs == list(range(1, len(seqs) + 1))
+    told = [event for event in trip.read.events if event.type == "diagnostic"]
+    assert [event.code for event in told].count("emitted-before") == 1
+
+
+def test_a_retract_at_the_end_is_told_before_the_finish() -> None:
+    native = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}
+    trip = _emit([_said("<think>Hm.</think>Hi"), native])
+    assert "emitted-before" in codes(trip.read)
+    assert trip.read.events[-1].type == "finish"
+
+
+def test_an_opener_that_never_closes_is_told_at_the_end() -> None:
+    trip = _emit([_said("See <think>what I mean")])
+    assert trip.read.message.text == "See what I mean"
+    assert "emitted-before" in codes(trip.read)
+    assert "".join(_deltas(trip, "reasoning_content")) == "what I mean"
+
+
+def test_a_result_that_the_model_wrote_is_not_emitted() -> None:
+    trip = _emit([_said('{"success": true, "board_id": 1}Done.')])
+    assert [each.source for each in trip.read.message.tool_results] == ["echo"]
+    assert "".join(_deltas(trip, "content")) == "Done."
+    assert _deltas(trip, "executed_tools") == []
+
+
+def test_nothing_takes_back_in_a_body() -> None:
+    body = {"choices": [{"message": {"content": "Hm.\n</think>\nHi"}}]}
+    trip = emitted({"wire": "openai-chat"}, [body], "openai-chat", whole=True)
+    message = trip.chunks[0]["choices"][0]["message"]
+    assert message["content"] == "Hi"
+    assert message["reasoning_content"] == "Hm.\n"

@@ -1,0 +1,134 @@
+"""What writers do with events that no recording has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from emitting import emitted
+
+from sidecar.events import (
+    BlockEnd,
+    Citation,
+    Finish,
+    Metadata,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+)
+from sidecar.message.outlet import Origin
+from sidecar.wires import WRITERS
+from sidecar.wires.shared.writing import TOLD_AGAIN, TextPlaces
+
+FINISH = Finish(9, 0, "stop", False, True)
+
+
+def _write(wire: str, *events: Any, origins: dict[int, Origin] | None = None) -> Any:
+    writer = WRITERS[wire](wire, origins or {})
+    return writer.push(events) + writer.close([FINISH])
+
+
+def _cited(*blocks: int, start: int | None, end: int | None) -> Citation:
+    place = {"blocks": blocks, "start": start, "end": end}
+    return Citation(
+        1, 0, "url", "claim", True, None, 0, url="https://a.example", **place
+    )
+
+
+@pytest.mark.parametrize(
+    ("citation", "place"),
+    [
+        (_cited(1, start=1, end=3), (1, 3)),
+        (_cited(3, start=0, end=2), (4, 6)),
+        (_cited(1, 3, start=2, end=6), (2, 6)),
+        (_cited(1, start=4, end=4), (4, 4)),
+        (_cited(1, 2, start=1, end=6), None),
+        (_cited(start=1, end=2), None),
+        (_cited(1, start=None, end=None), None),
+    ],
+)
+def test_places_of_claims(citation: Citation, place: tuple[int, int] | None) -> None:
+    """Blocks 1 and 3 are text, 2 was emitted as something else."""
+    places = TextPlaces()
+    for block, text in ((1, "fo"), (1, "ur"), (3, "five.")):
+        places.push(TextDelta(1, 0, block, text))
+    assert places.find(citation) == place
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "gemini"])
+def test_long_names_are_told_once(wire: str) -> None:
+    model = "m" * (TOLD_AGAIN + 1)
+    said = [TextDelta(seq, 0, 0, "word") for seq in range(3)]
+    chunks = _write(wire, Metadata(0, id="i", model=model), *said)
+    assert sum(model in str(chunk) for chunk in chunks) == 1
+
+
+@pytest.mark.parametrize("wire", WRITERS)
+def test_a_long_address_comes_with_every_citation(wire: str) -> None:
+    """Events tell it once (protocol.md, "citation"); the documents of a wire do not."""
+    url = f"https://a.example/{'x' * 300}"
+    text = TextDelta(1, 0, 0, "One. Two.")
+    where = [{"blocks": (0,), "start": at, "end": at + 4} for at in (0, 5)]
+    first = Citation(2, 0, "url", "claim", True, None, 0, url=url, **where[0])
+    again = Citation(3, 0, "url", "claim", True, None, 0, **where[1])
+    chunks = _write(wire, text, first, again)
+    marks = str(chunks).count(url)
+    assert marks == 1 if wire == "gemini" else marks >= 2
+
+
+def test_an_empty_object_that_goes_on_is_written() -> None:
+    deltas = [ToolCallDelta(1, 0, 0, "{}", "c", "f"), ToolCallDelta(2, 0, 0, "{")]
+    chunks = _write("openai-chat", *deltas)
+    calls = [
+        call["function"]["arguments"]
+        for chunk in chunks
+        for call in chunk["choices"][0]["delta"].get("tool_calls", ())
+    ]
+    assert calls == ["", "{}{"]
+
+
+def test_blocks_of_one_message_stay_in_it() -> None:
+    origins = {block: Origin("msg_1", kind="message") for block in (0, 1)}
+    said = [TextDelta(1, 0, 0, "One. "), TextDelta(2, 0, 1, "Two.")]
+    (*_, last) = _write("openai-responses", *said, origins=origins)
+    (item,) = last["response"]["output"]
+    assert item["id"] == "msg_1"
+    assert item["content"][0]["text"] == "One. Two."
+
+
+def test_parts_of_one_thought_stay_in_it() -> None:
+    origins = {block: Origin("rs_1", kind="reasoning") for block in (0, 1)}
+    thought = [ReasoningDelta(n, 0, n, text, "native") for n, text in enumerate("ab")]
+    (*_, last) = _write("openai-responses", *thought, origins=origins)
+    (item,) = last["response"]["output"]
+    assert [part["text"] for part in item["summary"]] == ["a", "b"]
+
+
+def test_what_comes_too_late_for_its_item_is_left_out() -> None:
+    texts = [TextDelta(1, 0, 0, "One."), TextDelta(2, 0, 1, "Two.")]
+    late = _cited(0, start=0, end=4)
+    state = BlockEnd(3, 0, 0, "text", opaque={"id": "msg_1", "phase": "final_answer"})
+    chunks = _write("openai-responses", *texts, late, state)
+    assert not any("annotation" in chunk for chunk in chunks)
+    assert "phase" not in str(chunks)
+
+
+def test_a_refusal_without_words_is_incomplete() -> None:
+    stop = {"type": "message_delta", "delta": {"stop_reason": "refusal"}}
+    trip = emitted({"wire": "anthropic"}, [stop], "openai-responses")
+    response = trip.chunks[-1]["response"]
+    assert response["incomplete_details"] == {"reason": "content_filter"}
+
+
+def test_counts_by_modality_need_words() -> None:
+    """Vertex tells enumerations as numbers on request; Google's SDK reads none."""
+    counts = {"promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7}
+    details = [{"modality": 1, "tokenCount": 3}]
+    body = {
+        "candidates": [
+            {"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}
+        ],
+        "usageMetadata": {**counts, "promptTokensDetails": details},
+    }
+    trip = emitted({"wire": "gemini"}, [body], "gemini", whole=True)
+    assert trip.chunks[0]["usageMetadata"] == counts
