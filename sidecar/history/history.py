@@ -71,17 +71,30 @@ class History:
     """One session; ``options`` are those of its streams.
 
     A message that names its model is read as that model's. ``wants`` is asked of every
-    removal whether it is to be; without it all are.
+    removal whether it is to be; without it all are. ``known`` are results of tools
+    that came before.
     """
 
-    def __init__(self, options: StreamOptions, wants: Wants | None = None) -> None:
+    def __init__(
+        self,
+        options: StreamOptions,
+        wants: Wants | None = None,
+        known: Iterable[Json] = (),
+    ) -> None:
         self.options = options
         self._wants = wants
         self._informed = reading_options(options)
         self._sieves: dict[str | None, Sieve] = {}
-        self._known: deque[Json] = deque(maxlen=_KNOWN)
+        self._known: deque[Json] = deque(known, maxlen=_KNOWN)
+        if self._known:
+            self._informed = _informed(options, self._known)
         #: what is known: equal states, equal answers to equal items
         self.state = 0
+
+    @property
+    def known(self) -> tuple[Json, ...]:
+        """The results of tools that are known now."""
+        return tuple(self._known)
 
     def inspect(
         self, item: Json, model: str | None = None, shape: RecordShape | None = None

@@ -53,9 +53,9 @@ class TextSession:
     advance: Advance
     role_elsewhere: RoleElsewhere | None = None
 
-    def repair_lines(self, file: IO[bytes]) -> None:
-        """Repairs a JSONL file."""
-        for number, line in enumerate(file, 1):
+    def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
+        """Repairs a JSONL file, or lines of one from the line ``first`` on."""
+        for number, line in enumerate(file, first):
             self._repair(line, number, by_line=True)
             self.advance(len(line))
 

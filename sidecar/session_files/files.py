@@ -11,9 +11,10 @@ import re
 import sqlite3
 import stat
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
@@ -36,8 +37,6 @@ from sidecar.session_files.tables import (
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sidecar.history.history import Wants
     from sidecar.history.spans import RemovedSpan
     from sidecar.session_files.documents import Advance
@@ -68,6 +67,9 @@ class Job:
         return None if self.wants is None else partial(self.wants, path)
 
 
+RepairLines: TypeAlias = Callable[[TextSession, IO[bytes]], None]
+
+
 class Stopped(Exception):  # noqa: N818 - a wish, no mistake
     """Raised by ``advance``: the run is to end before this file is done."""
 
@@ -77,8 +79,10 @@ def repair_file(
     job: Job,
     advance: Advance,
     tell: Callable[[dict[str, Any]], None] | None = None,
+    repair_lines: RepairLines = TextSession.repair_lines,
 ) -> FileReport:
-    """Repairs one file, or says what would be repaired.
+    """Repairs one file, or says what would be repaired; the lines of JSONL with
+    ``repair_lines``.
 
     ``advance`` is told how many bytes were read, ``tell`` every removal. Where
     ``advance`` raises `Stopped`, the file stays as it was.
@@ -90,7 +94,7 @@ def repair_file(
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
         elif report.format:
-            _repair_text(path, job, tally, advance)
+            _repair_text(path, job, tally, advance, repair_lines)
     except Stopped:
         report.stopped = True
     except (OSError, sqlite3.Error, FileChangedError, CannotReplaceError) as error:
@@ -131,14 +135,15 @@ def _is_document(line: bytes) -> bool:
         return False
 
 
-_READ = {
-    "jsonl": TextSession.repair_lines,
+_READ: dict[str, RepairLines] = {
     "json": TextSession.repair_whole,
     "markdown": TextSession.repair_chat_log,
 }
 
 
-def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
+def _repair_text(
+    path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
+) -> None:
     history = History(job.options, job.wants_in(path))
     roles = roles_beside(path.absolute())
     with Replacement(path) as new:
@@ -146,7 +151,7 @@ def _repair_text(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
             new.begin(file)
             output = new if job.write else _Unwritten()
             session = TextSession(history, tally, output, advance, roles)
-            _READ[tally.report.format](session, file)
+            _READ.get(tally.report.format, repair_lines)(session, file)
         if new.changed:
             tally.report.backup = new.commit()
             tally.report.written = True

@@ -106,6 +106,13 @@ class Tally:
                 told = {"file": self.report.path, **place, **(more or {})}
                 self._tell({**told, **record})
 
+    def include(self, part: FileReport) -> None:
+        """The numbers of a part of the file, which was read elsewhere."""
+        for each in part.models:
+            self._counts.add_counters(each)
+        self.report.unreadable += part.unreadable
+        self.report.piece = self.report.piece or part.piece
+
     def finish(self) -> FileReport:
         """The report, with everything that was counted."""
         total, report = self._counts.total(), self.report

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sidecar.session_files.beside import remove_leftovers
-from sidecar.session_files.files import Stopped, repair_file
+from sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
+from sidecar.session_files.files import Stopped, format_of, repair_file
 from sidecar.session_files.reports import FileReport
 from sidecar.values.jsontext import encode
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.sharedctypes import Synchronized
 
+    from sidecar.session_files.blocks import Block, DoneBlock
     from sidecar.session_files.files import Job
 
 _TELL_BYTES = 1 << 18
@@ -61,14 +63,19 @@ def repair_files(
     """The report of every file, in their order.
 
     ``advance`` is told how many bytes were read since. ``records`` gets every removal
-    as a line of JSON. One file, or one worker, needs no further process. When
+    as a line of JSON. One file that is not large, or one worker, needs no further
+    process. When
     ``is_stopped``, no further file is begun and those in hand are left as they are;
     their reports say so, the others' do not come. Writing begins with the removal of
     what killed runs have left.
     """
     if job.write:
         remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
-    count = min(workers or os.cpu_count() or 1, len(paths))
+    cores = workers or os.cpu_count() or 1
+    if cores > 1 and len(paths) == 1 and _is_large(paths[0]):
+        yield _by_blocks(paths[0], job, advance, records, cores, is_stopped)
+        return
+    count = min(cores, len(paths))
     if count > 1:
         with tempfile.TemporaryDirectory() as folder:
             yield from _in_workers(
@@ -79,6 +86,39 @@ def repair_files(
         if is_stopped():
             return
         yield repair_file(path, job, _until(is_stopped, advance), _writer(records))
+
+
+def _is_large(path: Path) -> bool:
+    """Whether it is JSONL that all cores should read."""
+    try:
+        return path.stat().st_size >= LARGE and format_of(path) == "jsonl"
+    except OSError:
+        return False
+
+
+def _by_blocks(
+    path: Path,
+    job: Job,
+    advance: Callable[[int], None],
+    records: IO[bytes] | None,
+    workers: int,
+    is_stopped: Callable[[], bool],
+) -> FileReport:
+    """The report of one file, whose blocks are read by all ``workers``."""
+    context = multiprocessing.get_context("spawn")
+    read, stop = context.Value("q", 0), context.RawValue("b", 0)
+    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
+
+        def submit(block: Block) -> Future[DoneBlock]:
+            with _unsignalled():
+                return pool.submit(read_block, block)
+
+        lines = LinesOnAllCores(path, job, records, submit, 2 * workers)
+        checked = _until(is_stopped, advance)
+        try:
+            return repair_file(path, job, checked, _writer(records), lines)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _until(

@@ -541,3 +541,14 @@ def test_what_is_wanted() -> None:
     repair = history.repair(assistant("<think>a</think>x<think>b</think>y.</s>"))
     assert repair.message == assistant("x<think>b</think>y.")
     assert asked == ["<think>a</think>", "<think>b</think>", "</s>"]
+
+
+def test_results_that_came_before() -> None:
+    """A part of a session is read as if the rest stood before it."""
+    whole, text = History(StreamOptions()), '{"n": 1} it is.'
+    whole.learn([{"n": 1}])
+    part = History(StreamOptions(), known=whole.known)
+    repair = part.repair(assistant(text))
+    assert repair.changed
+    assert repair == whole.repair(assistant(text))
+    assert History(StreamOptions()).known == ()

@@ -1,0 +1,144 @@
+"""One large JSONL file on all cores: its lines in blocks, each read by a worker.
+
+What a line says depends on the lines before it only through the results of tools, so
+the process that hands out the blocks looks for those itself, and gives each block what
+is known before it. The blocks come back in their order: reports, removals and the new
+file are those that one process makes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from sidecar.history.documents import messages_in
+from sidecar.history.history import History
+from sidecar.history.messages import results_of
+from sidecar.session_files.documents import TextSession
+from sidecar.session_files.reports import FileReport, Tally
+from sidecar.session_files.roles import roles_beside
+from sidecar.values.jsontext import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from sidecar.session_files.files import Job
+
+LARGE = 8_000_000
+"""From so many bytes on a file is worth further processes."""
+
+_SIZE = 1 << 20
+_MAY_HOLD_RESULTS = re.compile(rb"tool|Tool|function|output|\\u00")
+"""Stands in every line with a result of a tool, perhaps as an escape."""
+
+
+@frozen
+class Block:
+    """Whole lines of the file at ``path``, from the line ``first`` on. ``known`` are
+    the results of tools before them; ``tells``: somebody wants the removals."""
+
+    path: Path
+    job: Job
+    data: bytes
+    first: int
+    known: tuple[Any, ...]
+    tells: bool
+
+
+@frozen
+class DoneBlock:
+    """``new``: what stands in its place, None where nothing changed."""
+
+    report: FileReport
+    new: bytes | None
+    records: bytes
+
+
+class _Made:
+    """In place of a file: what becomes of a block."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.changed = False
+
+    def keep(self, data: bytes) -> None:
+        self.pieces.append(data)
+
+    def change(self, data: bytes) -> None:
+        self.pieces.append(data)
+        self.changed = True
+
+
+def read_block(block: Block) -> DoneBlock:
+    """In a worker: one block."""
+    records: list[bytes] = []
+
+    def tell(record: dict[str, Any]) -> None:
+        records.append(encode(record) + b"\n")
+
+    made, path = _Made(), block.path
+    tally = Tally(FileReport(str(path)), tell if block.tells else None)
+    history = History(block.job.options, block.job.wants_in(path), block.known)
+    roles = roles_beside(path.absolute())
+    session = TextSession(history, tally, made, lambda _size: None, roles)
+    session.repair_lines(BytesIO(block.data), block.first)
+    new = b"".join(made.pieces) if made.changed else None
+    return DoneBlock(tally.finish(), new, b"".join(records))
+
+
+@frozen
+class LinesOnAllCores:
+    """Repairs the lines of a session of text; ``submit`` gives a block to a worker,
+    at most ``ahead`` of them at a time."""
+
+    path: Path
+    job: Job
+    records: IO[bytes] | None
+    submit: Callable[[Block], Future[DoneBlock]]
+    ahead: int
+
+    def __call__(self, session: TextSession, file: IO[bytes]) -> None:
+        waiting: deque[tuple[bytes, Future[DoneBlock]]] = deque()
+        for block in self._blocks(file, session.history):
+            waiting.append((block.data, self.submit(block)))
+            if len(waiting) >= self.ahead:
+                self._take(session, *waiting.popleft())
+        while waiting:
+            self._take(session, *waiting.popleft())
+
+    def _blocks(self, file: IO[bytes], history: History) -> Iterator[Block]:
+        first, tells = 1, self.records is not None
+        while lines := file.readlines(_SIZE):
+            known, data = history.known, b"".join(lines)
+            yield Block(self.path, self.job, data, first, known, tells)
+            first += len(lines)
+            for line in filter(_MAY_HOLD_RESULTS.search, lines):
+                _learn(history, line)
+
+    def _take(
+        self, session: TextSession, data: bytes, future: Future[DoneBlock]
+    ) -> None:
+        done = future.result()
+        session.tally.include(done.report)
+        if self.records is not None:
+            self.records.write(done.records)
+        if done.new is None:
+            session.new.keep(data)
+        else:
+            session.new.change(done.new)
+        session.advance(len(data))
+
+
+def _learn(history: History, line: bytes) -> None:
+    try:
+        document = decode(line)
+    except (ValueError, RecursionError):
+        return
+    for found in messages_in(document):
+        history.learn(results_of(found.message))

@@ -1,0 +1,80 @@
+"""One large file on all cores says and makes what one process does."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.session_files import blocks, workers
+from sidecar.session_files.files import Job
+from sidecar.session_files.workers import repair_files
+
+ECHO = {"city": "Oslo", "sun": True}
+
+
+def lines() -> list[str]:
+    """Answers with a leak, results of tools, and copies of them far behind."""
+    told: list[Any] = []
+    for number in range(60):
+        told.append({"role": "user", "content": "<think>?"})
+        told.append({"role": "assistant", "content": f"{number}</think> is it."})
+    told[3] = {"role": "tool", "content": json.dumps(ECHO)}
+    told[5] = {"role": "assistant", "content": json.dumps(ECHO) + " is the weather."}
+    told[99] = {"role": "assistant", "content": json.dumps(ECHO) + " is the weather."}
+    texts = [json.dumps(each) for each in told]
+    texts[50] = "{broken"
+    texts[70] = texts[3].replace("tool", "\\u0074ool")
+    return texts
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The same file twice; every file counts as large, and every block is small."""
+    monkeypatch.setattr(workers, "LARGE", 1)
+    monkeypatch.setattr(blocks, "_SIZE", 1000)
+    paths = [tmp_path / "a" / "s.jsonl", tmp_path / "b" / "s.jsonl"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("\n".join(lines()))
+    return paths
+
+
+def repaired(path: Path, count: int, **more: Any) -> tuple[Any, ...]:
+    records, read = io.BytesIO(), []
+    job = Job(write=True)
+    (report,) = repair_files([path], job, read.append, records, count, **more)
+    told = records.getvalue().replace(bytes(path.parent), b"")
+    numbers = report.messages, report.changed, report.unreadable, report.removed
+    return numbers, report.written, told, path.read_bytes(), sum(read)
+
+
+def test_the_same_by_blocks(files: list[Path]) -> None:
+    one, many = (
+        repaired(path, count) for path, count in zip(files, (1, 2), strict=True)
+    )
+    assert many == one
+    (numbers, written, told, text, read) = one
+    assert written
+    assert numbers[2:] == (1, {"delimiter": 57, "tool-result": 2})
+    assert text.count(b"sun") == 2
+    assert read == files[0].with_name("s.jsonl.bak").stat().st_size
+    assert [json.loads(line)["line"] for line in told.splitlines()][-1] == 120
+
+
+def test_a_run_that_is_to_end(files: list[Path]) -> None:
+    path, asked = files[0], []
+
+    def is_stopped() -> bool:
+        asked.append(True)
+        return len(asked) > 3
+
+    before = path.read_bytes()
+    job = Job(write=True)
+    reports = repair_files([path], job, lambda _: None, None, 2, is_stopped)
+    assert [report.stopped for report in reports] == [True]
+    assert [*path.parent.iterdir()] == [path]
+    assert path.read_bytes() == before
