@@ -39,7 +39,7 @@ _MAY_HOLD_RESULTS = re.compile(rb"tool|Tool|function|output|\\u00")
 
 
 @frozen
-class Block:
+class LineBlock:
     """Whole lines of the file at ``path``, from the line ``first`` on. ``known`` are
     the results of tools before them; ``tells``: somebody wants the removals."""
 
@@ -52,7 +52,7 @@ class Block:
 
 
 @frozen
-class DoneBlock:
+class DoneLines:
     """``new``: what stands in its place, None where nothing changed."""
 
     report: FileReport
@@ -75,7 +75,7 @@ class _Made:
         self.changed = True
 
 
-def read_block(block: Block) -> DoneBlock:
+def read_block(block: LineBlock) -> DoneLines:
     """In a worker: one block."""
     records: list[bytes] = []
 
@@ -89,7 +89,7 @@ def read_block(block: Block) -> DoneBlock:
     session = TextSession(history, tally, made, lambda _size: None, roles)
     session.repair_lines(BytesIO(block.data), block.first)
     new = b"".join(made.pieces) if made.changed else None
-    return DoneBlock(tally.finish(), new, b"".join(records))
+    return DoneLines(tally.finish(), new, b"".join(records))
 
 
 @frozen
@@ -100,11 +100,11 @@ class LinesOnAllCores:
     path: Path
     job: Job
     records: IO[bytes] | None
-    submit: Callable[[Block], Future[DoneBlock]]
+    submit: Callable[[LineBlock], Future[DoneLines]]
     ahead: int
 
     def __call__(self, session: TextSession, file: IO[bytes]) -> None:
-        waiting: deque[tuple[bytes, Future[DoneBlock]]] = deque()
+        waiting: deque[tuple[bytes, Future[DoneLines]]] = deque()
         for block in self._blocks(file, session.history):
             waiting.append((block.data, self.submit(block)))
             if len(waiting) >= self.ahead:
@@ -112,17 +112,17 @@ class LinesOnAllCores:
         while waiting:
             self._take(session, *waiting.popleft())
 
-    def _blocks(self, file: IO[bytes], history: History) -> Iterator[Block]:
+    def _blocks(self, file: IO[bytes], history: History) -> Iterator[LineBlock]:
         first, tells = 1, self.records is not None
         while lines := file.readlines(_SIZE):
             known, data = history.known, b"".join(lines)
-            yield Block(self.path, self.job, data, first, known, tells)
+            yield LineBlock(self.path, self.job, data, first, known, tells)
             first += len(lines)
             for line in filter(_MAY_HOLD_RESULTS.search, lines):
                 _learn(history, line)
 
     def _take(
-        self, session: TextSession, data: bytes, future: Future[DoneBlock]
+        self, session: TextSession, data: bytes, future: Future[DoneLines]
     ) -> None:
         done = future.result()
         session.tally.include(done.report)

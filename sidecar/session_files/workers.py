@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.sharedctypes import Synchronized
 
-    from sidecar.session_files.blocks import Block, DoneBlock
+    from sidecar.session_files.blocks import DoneLines, LineBlock
     from sidecar.session_files.files import Job
 
 _TELL_BYTES = 1 << 18
@@ -109,7 +109,7 @@ def _by_blocks(
     read, stop = context.Value("q", 0), context.RawValue("b", 0)
     with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
 
-        def submit(block: Block) -> Future[DoneBlock]:
+        def submit(block: LineBlock) -> Future[DoneLines]:
             with _unsignalled():
                 return pool.submit(read_block, block)
 
