@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from importlib.util import find_spec
 from itertools import chain
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,6 +57,28 @@ def test_the_corpus_comes_back(wire: str) -> None:
             if trip.whole or not trip.is_early:
                 assert differences(trip, wire) == [], recording.name
             assert not found(trip.again), recording.name
+
+
+def _sliced(recording: Recording) -> list[str]:
+    """The recording's bytes in slices of seeded random size."""
+    (chunk,), position, slices = recording.chunks, 0, []
+    data, generator = base64.b64decode(chunk), Random(recording.name)
+    while position < len(data):
+        end = position + generator.randint(1, 400)
+        slices.append(base64.b64encode(data[position:end]).decode())
+        position = end
+    return slices
+
+
+@needs_corpus
+@pytest.mark.parametrize("wire", WRITERS)
+def test_however_it_is_cut_the_same_is_emitted(wire: str) -> None:
+    """Documents may be cut otherwise; what they add up to is one thing."""
+    fold = WRITERS[wire].fold
+    for recording in of_corpus(EVERY * 2):
+        whole = emitted(recording.params, recording.chunks, wire)
+        cut = emitted(recording.params, _sliced(recording), wire)
+        assert fold(cut.chunks) == fold(whole.chunks), recording.name
 
 
 def _signatures(value: Any) -> Iterator[str]:

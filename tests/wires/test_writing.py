@@ -104,6 +104,12 @@ def test_parts_of_one_thought_stay_in_it() -> None:
     assert [part["text"] for part in item["summary"]] == ["a", "b"]
 
 
+def test_an_id_that_is_too_long_for_every_event_is_replaced() -> None:
+    origins = {0: Origin("m" * 2000, kind="message")}
+    chunks = _write("openai-responses", TextDelta(1, 0, 0, "One."), origins=origins)
+    assert {chunk.get("item_id", "msg_0") for chunk in chunks} == {"msg_0"}
+
+
 def test_what_comes_too_late_for_its_item_is_left_out() -> None:
     texts = [TextDelta(1, 0, 0, "One."), TextDelta(2, 0, 1, "Two.")]
     late = _cited(0, start=0, end=4)

@@ -45,6 +45,9 @@ _ENDS = {
 }
 """Finish reason -> status of the response; any other is ``incomplete``."""
 
+_LONGEST_ID = 1024
+"""Code points of an item's id; Copilot's have some hundred."""
+
 _MESSAGE, _REASONING, _SERVED = "message", "reasoning", "mcp_call"
 _CALLING = "calling"
 """Status of a call of the server's whose result will come in another turn."""
@@ -370,8 +373,9 @@ class OpenAIResponsesWriter(ChunkWriter):
         return origin.item if origin.kind == kind else ""
 
     def _free(self, id: str, kind: str) -> str:
-        """``id``, or one that is made up where there is none or it is taken."""
-        if not id or id in self._ids:
+        """``id``, or one that is made up where there is none, it is taken, or it is so
+        long that it cannot stand in every event."""
+        if not 0 < len(id) <= _LONGEST_ID or id in self._ids:
             id = f"{_PREFIXES.get(kind, 'fc')}_{self._count}"
         self._ids.add(id)
         return id
