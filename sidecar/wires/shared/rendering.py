@@ -9,7 +9,6 @@ where a wire takes text alone.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import cached_property
 from hashlib import blake2b
@@ -78,10 +77,10 @@ class Rendering:
     def ids(self) -> dict[str, str]:
         """Ids of calls as they go. One that the provider refuses is replaced by what is
         made of it, so that it is the same in every request."""
-        pattern, ids = self.rule.ids, {}
+        ids = {}
         for call in self.calls:
             id = sent = call.tool_call_id or ""
-            if pattern is not None and not re.fullmatch(pattern, id):
+            if self.rule.no_ids.search(id):
                 sent = blake2b(id.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
                 self.lose(call, "tool-call-id", "this provider takes other ids")
             ids[id] = sent

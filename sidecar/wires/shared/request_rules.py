@@ -12,10 +12,16 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from attrs import frozen
+import attrs
+
+_NEVER = "(?!)"
 
 
-@frozen
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.I | re.S)
+
+
+@attrs.frozen
 class Rule:
     """A row. ``provider`` and ``model`` are patterns; an empty one fits any name, and
     none at all.
@@ -26,14 +32,14 @@ class Rule:
     that field even where it is empty. ``unsigned``: thinking without a signature is
     taken. ``tags``: reasoning that stood in tags in the text goes back there.
     ``raw_arguments``: arguments that are no JSON object go as they are. ``stand_in``:
-    what a call without a signature has for one. ``ids``: what an id of a call must be;
-    one that is not, because another provider gave it, is replaced.
+    what a call without a signature has for one. ``no_ids``: what is found in ids of
+    calls that are refused, because another provider gave them; they are replaced.
     """
 
     wire: str
     source: str
-    provider: str = ""
-    model: str = ""
+    provider: re.Pattern[str] = attrs.field(default="", converter=_any_case)
+    model: re.Pattern[str] = attrs.field(default="", converter=_any_case)
     reasoning: Literal["turns", "calls", "never"] = "turns"
     field: str | None = None
     required: bool = False
@@ -41,13 +47,12 @@ class Rule:
     tags: tuple[str, str] | None = None
     raw_arguments: bool = False
     stand_in: str | None = None
-    ids: str | None = None
+    no_ids: re.Pattern[str] = attrs.field(default=_NEVER, converter=_any_case)
 
     def fits(self, wire: str, provider: str, model: str) -> bool:
-        fits_provider = re.search(self.provider, provider, re.I)
-        return bool(
-            self.wire == wire and fits_provider and re.search(self.model, model, re.I)
-        )
+        """Is this the wire, and are these names of the ones that are meant?"""
+        fits_names = self.provider.search(provider) and self.model.search(model)
+        return self.wire == wire and bool(fits_names)
 
 
 _CHAT, _ANTHROPIC, _BEDROCK = "openai-chat", "anthropic", "bedrock-converse"
@@ -94,7 +99,7 @@ RULES: tuple[Rule, ...] = (
         " a-z, A-Z, 0-9, with a length of 9 (anomalyco/opencode#1680)",
         provider="mistral",
         field="content.thinking",
-        ids="[a-zA-Z0-9]{9}",
+        no_ids="[^a-z0-9]|^(?!.{9}$)",
     ),
     # Chat Completions: models, whoever serves them
     Rule(
@@ -164,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         model="^(openai/)?(gpt-[345]|o[134]\\b)",
         reasoning="never",
         raw_arguments=True,
-        ids="(?s:.{1,40})",
+        no_ids="^.{41}",
     ),
     Rule(
         _CHAT,
@@ -179,7 +184,7 @@ RULES: tuple[Rule, ...] = (
         " string with maximum length 64 (AnswerDotAI/fastllm#45)",
         provider="openai|azure|chatgpt|codex",
         raw_arguments=True,
-        ids="(?s:.{1,64})",
+        no_ids="^.{65}",
     ),
     Rule(
         "openai-responses",
@@ -213,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         " (anthropics/anthropic-sdk-python#1598); tool_use.id: String should match"
         " pattern '^[a-zA-Z0-9_-]+$' (maximhq/bifrost#5097)",
         model="claude|^$",
-        ids="[a-zA-Z0-9_-]+",
+        no_ids="[^a-z0-9_-]|^$",
     ),
     Rule(
         _ANTHROPIC,
