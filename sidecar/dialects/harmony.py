@@ -158,7 +158,8 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
 
 
 def _ended(cursor: Cursor) -> Reading[Found]:
-    """``assistantfinal`` ends reasoning; where none is open it is text."""
+    """``assistantfinal`` ends reasoning; where none is open it is text, or what other
+    forms make of it (``<|eom|>``)."""
     if not cursor.inside:
         raise cursor.mismatch(0)
     yield from ()
@@ -197,5 +198,5 @@ FORMS: dict[str, tuple[Form, ...]] = {
             vague=True,
         ),
     ),
-    "muse": (Form(("<|eom|>",), _border, "B", vague=True),),
+    "muse": (Form(("<|eom|>",), _ended, "B", vague=True),),
 }
