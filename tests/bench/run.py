@@ -5,7 +5,8 @@ footprint, round_trip, pipelined, growth, dialects, hostile, startup, memory, re
 emission,
 client_typescript, client_rust; without any, these are run. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
-the table of tests/README.md and the plot anew. Makes its own environment like the other
+the table of tests/README.md and the plot anew. ``trust FOLDER ...`` runs alone: it
+reads the texts of folders. Makes its own environment like the other
 commands. Absolute times are this machine's; the ratios are what counts. Exits with 0,
 but with 1 under ``--check`` when a bar was missed.
 """
@@ -32,17 +33,23 @@ BENCHES = (
 WHEN_NAMED = ("peers",)
 """They need the package registries."""
 
+OF_FOLDERS = "trust"
+"""What is named behind it are folders."""
+
 COLUMNS = ("what", "measured", "ratio", "bar", "aim", "met?")
 
 
 def main(arguments: list[str]) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
-    if unknown := set(chosen.names) - {*BENCHES, *WHEN_NAMED}:
+    names, folders = chosen.names, []
+    if OF_FOLDERS in names:
+        names, folders = names[:1], names[1:]
+    if unknown := set(names) - {*BENCHES, *WHEN_NAMED, OF_FOLDERS}:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
     if chosen.write and "peers" not in chosen.names:
         parser.error("--write is for peers")
-    rows = list(_rows(chosen.names or BENCHES))
+    rows = list(_rows(names or BENCHES, folders))
     _print(rows)
     if chosen.write:
         import_module("peers").write()
@@ -64,10 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _rows(names: tuple[str, ...]) -> Iterator[Row]:
+def _rows(names: tuple[str, ...], folders: list[str]) -> Iterator[Row]:
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        yield from import_module(name).run()
+        given = (folders,) if name == OF_FOLDERS else ()
+        yield from import_module(name).run(*given)
 
 
 def _print(rows: list[Row]) -> None:
