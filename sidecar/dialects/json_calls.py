@@ -17,7 +17,15 @@ from sidecar.forms.call_bodies import (
     cut_calls,
 )
 from sidecar.forms.form import Form, Found, MalformedError
-from sidecar.forms.grammar import blanks, line_end, literal, peek, scan, space
+from sidecar.forms.grammar import (
+    blanks,
+    line_end,
+    literal,
+    peek,
+    scan,
+    scan_checked,
+    space,
+)
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import json_calls, optional
 from sidecar.values.relaxed import ObjectScanner
@@ -27,6 +35,8 @@ if TYPE_CHECKING:
     from sidecar.forms.grammar import Cursor, Reading
 
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
+_HEAD = 256
+"""In so many characters behind its first key a call is told from other JSON."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
@@ -41,7 +51,8 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         yield from space(cursor)
     key = yield from literal(cursor, *_KEYS)
     scanner.scan(key, 0)
-    _, end = yield from scan(cursor, scanner)
+    check = _HEAD, lambda begun: _may_be_call(cursor, key + begun)
+    _, end = yield from scan_checked(cursor, scanner, check)
     while True:
         yield from blanks(cursor)
         if (yield from peek(cursor)) != ";":
@@ -57,6 +68,13 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         return calls
 
     return Found(PieceKind.CALL, read)
+
+
+def _may_be_call(cursor: Cursor, begun: str) -> bool:
+    """An answer that is JSON has to stream: a call says its tool's name, or has its
+    arguments, near its beginning."""
+    words = (*(cursor.context.tools or {}), *ARGUMENT_KEYS)
+    return any(f"{word}{quote}" in begun for word in words for quote in "\"'")
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:

@@ -73,6 +73,9 @@ class Tail:
         if taken.kind is PieceKind.MARK and taken.end > self.room:
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
+        if taken.kind is PieceKind.MARK and taken.end > self.room:
+            self.remove(PieceKind.MARK, taken.end)  # it may not wait at all
+            return
         new = Waiting(self.shown.tail_size, alone=not self.line_shown)
         text, start = self._buffer.take(taken.end)
         if taken.kind is not PieceKind.RESULT:

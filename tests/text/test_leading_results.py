@@ -25,6 +25,17 @@ def test_an_answer_streams(text: str) -> None:
     assert fed.stats.held_peak < 2300
 
 
+@pytest.mark.parametrize("tools", [[], [{"name": "f"}]], ids=["none", "one"])
+def test_other_objects_stream(tools: list[dict[str, str]]) -> None:
+    """An object without an indicator waits for 256 characters, whatever is declared."""
+    text = f'{{"name": "package", "files": ["{LONG}"]}}'
+    params = {"wire": "text", "tools": tools}
+    check(params, [text])
+    fed = feed(params, list(text))
+    assert fed.message.text == text
+    assert fed.stats.held_peak < 300
+
+
 @pytest.mark.parametrize(
     ("model", "text"),
     [
