@@ -15,7 +15,6 @@ from attrs import evolve, frozen
 
 from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
-from sidecar.forms.form import MalformedError
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
 from sidecar.values.abridge import is_crowd
@@ -135,8 +134,6 @@ class Candidate:
         try:
             if found.read is not None:
                 content = found.read(raw)
-            if found.kind is PieceKind.CALL and not all(call.name for call in content):
-                raise MalformedError("a call has a name")
         except ValueError:
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
