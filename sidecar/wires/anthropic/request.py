@@ -18,12 +18,12 @@ from sidecar.wires.anthropic.blocks import (
     is_location,
 )
 from sidecar.wires.shared.fields import type_of
-from sidecar.wires.shared.rendering import caller_of, parts_of, text_of
+from sidecar.wires.shared.rendering import caller_of, in_blocks, parts_of, text_of
 
 if TYPE_CHECKING:
     from sidecar.message.turn import TurnBlock, TurnResult
     from sidecar.parts import JsonObject
-    from sidecar.wires.shared.rendering import Rendering
+    from sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
 """Where thinking came that Anthropic signed; Bedrock's is the same."""
@@ -32,21 +32,7 @@ _SERVER_IDS = ("srvtoolu_", "mcptoolu_")
 
 
 def write(turn: Rendering) -> list[JsonObject]:
-    content = [_block(turn, block) for block in turn.blocks]
-    results = [_answer(turn, *pair) for pair in turn.answered()]
-    messages = (
-        {"role": "assistant", "content": [block for block in content if block]},
-        {"role": "user", "content": results},
-    )
-    return [message for message in messages if message["content"]]
-
-
-def _block(turn: Rendering, block: TurnBlock) -> JsonObject | None:
-    if block.type == "text":
-        return _text(turn, block)
-    if block.type == "reasoning":
-        return _thought(turn, block)
-    return _call(turn, block) if block.type == "tool-call" else _result(turn, block)
+    return in_blocks(turn, _BLOCKS, _answer)
 
 
 def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -111,3 +97,11 @@ def _part(part: JsonObject) -> JsonObject:
         return part
     source = {"media_type": part.get("mimeType"), "data": part["data"]}
     return {"type": "image", "source": {"type": "base64"} | source}
+
+
+_BLOCKS: BlockWriters = {
+    "text": _text,
+    "reasoning": _thought,
+    "tool-call": _call,
+    "tool-result": _result,
+}

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.wires.bedrock_converse.reader import REASONING
-from sidecar.wires.shared.rendering import parts_of, text_of
+from sidecar.wires.shared.rendering import in_blocks, parts_of, text_of
 
 if TYPE_CHECKING:
     from sidecar.message.turn import TurnBlock, TurnResult
     from sidecar.parts import JsonObject
-    from sidecar.wires.shared.rendering import Rendering
+    from sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((REASONING,), ("thinking",))
 """Where reasoning came that Bedrock's models signed; Anthropic's own is the same."""
@@ -25,21 +25,7 @@ _SERVER = {"type": "server_tool_use"}
 
 
 def write(turn: Rendering) -> list[JsonObject]:
-    content = [_block(turn, block) for block in turn.blocks]
-    answers = [_answer(turn, result) for _, result in turn.answered()]
-    messages = (
-        {"role": "assistant", "content": [block for block in content if block]},
-        {"role": "user", "content": answers},
-    )
-    return [message for message in messages if message["content"]]
-
-
-def _block(turn: Rendering, block: TurnBlock) -> JsonObject | None:
-    if block.type == "text":
-        return _text(turn, block)
-    if block.type == "reasoning":
-        return _thought(turn, block)
-    return _call(turn, block) if block.type == "tool-call" else _result(turn, block)
+    return in_blocks(turn, _BLOCKS, _answer)
 
 
 def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -80,7 +66,7 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     return None
 
 
-def _answer(turn: Rendering, result: TurnResult) -> JsonObject:
+def _answer(turn: Rendering, _: TurnBlock, result: TurnResult) -> JsonObject:
     told: JsonObject = {"toolUseId": result.tool_call_id}
     if isinstance(result.content, dict):
         told["content"] = [{"json": result.content}]
@@ -89,3 +75,11 @@ def _answer(turn: Rendering, result: TurnResult) -> JsonObject:
     else:
         told["content"] = [{"text": turn.says(result)}]
     return {"toolResult": told | ({"status": "error"} if result.is_error else {})}
+
+
+_BLOCKS: BlockWriters = {
+    "text": _text,
+    "reasoning": _thought,
+    "tool-call": _call,
+    "tool-result": _result,
+}

@@ -19,7 +19,7 @@ from attrs import define, field, frozen
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sidecar.message.turn import TurnBlock, TurnCitation, TurnResult
     from sidecar.parts import Json, JsonObject
@@ -32,6 +32,11 @@ that it does not refuse, or none."""
 What: TypeAlias = Literal[
     "text", "reasoning", "tool-call", "tool-call-id", "arguments", "tool-result"
 ]
+
+BlockWriters: TypeAlias = (
+    "Mapping[str, Callable[[Rendering, TurnBlock], JsonObject | None]]"
+)
+"""Type of a block -> its writer, on a wire of content blocks."""
 
 RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
 """Writes a turn as the messages (items, contents) of one wire."""
@@ -221,3 +226,18 @@ def text_of(content: Json) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     return dumps(content)
+
+
+def in_blocks(
+    turn: Rendering,
+    blocks: BlockWriters,
+    answer: Callable[[Rendering, TurnBlock, TurnResult], JsonObject],
+) -> list[JsonObject]:
+    """A message of content blocks, and behind it the user's with what tools answered;
+    neither without content, which would be refused."""
+    written = [blocks[block.type](turn, block) for block in turn.blocks]
+    answers = [answer(turn, call, result) for call, result in turn.answered()]
+    content = {"assistant": [each for each in written if each], "user": answers}
+    return [
+        {"role": role, "content": content[role]} for role in content if content[role]
+    ]
