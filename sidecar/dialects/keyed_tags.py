@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
+from sidecar.dialects.tokens import json_part
 from sidecar.forms.call_bodies import Parameter, calls_of, typed
 from sidecar.forms.form import Form, Found, WrittenCall
 from sidecar.forms.grammar import (
@@ -29,7 +30,6 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import optional, value
-from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     yield from space(cursor)
     if (yield from need(cursor)) == "{":
         part = yield from _object(cursor, tags)
-        return _reader(call.name, part, cursor.position)
+        return json_part(call.name, part, cursor.position)
     if (yield from ahead(cursor, tags.key[1])):
         call = yield from _glued(cursor, tags, call.name)
     cursor.partial = lambda raw: [call.written(cursor, raw, len(raw))]
@@ -145,15 +145,6 @@ def _object(cursor: Cursor, tags: KeyedTags) -> Reading[Extent]:
     yield from space(cursor)
     yield from literal(cursor, tags.call[1])
     return part
-
-
-def _reader(name: str, part: Extent, end: int) -> Callable[[str], Calls]:
-    def read(raw: str) -> Calls:
-        text = raw[slice(*part)]
-        loads(text)  # an object; no JSON: ValueError
-        return [WrittenCall(name, text, end)]
-
-    return read
 
 
 def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
