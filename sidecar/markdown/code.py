@@ -29,6 +29,7 @@ _SIGNS = re.compile(f"{SIGNS}*+")
 _PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]++\n)++")
 _FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
 _RUN_OR_BREAK = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++|\n")
+_MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
 _TICK_OR_BREAK = re.compile(r"[`\n]")
 
 _AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
@@ -85,8 +86,8 @@ class CodeState:
         """True when a character that comes next stands in a fence or indented code."""
         if self.line not in _AT_BEGINNING:
             return self.line is Line.CODE
-        known = self.undecided or self.containers or self.fence
-        return bool(known) and self.behind().line is Line.CODE
+        may_be = self.fence or _MAY_BE_CODE.search(self.undecided)
+        return bool(may_be) and self.behind().line is Line.CODE
 
     @property
     def at_beginning(self) -> bool:
