@@ -24,15 +24,20 @@ from sidecar.channel.text_map import RECENT, TextMap
 from sidecar.dialects.profiles import cumulative_fields
 from sidecar.events import Diagnostic
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.pieces import Piece, Pieces, merged
+from sidecar.text.lexicon import total
+from sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
     from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
     from sidecar.text.fast_path import Gate
+    from sidecar.text.lexicon import Share
     from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
+
+_WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
+"""Pieces of which more is known than their text."""
 
 _SAID_BEFORE = (
     "duplicate-reasoning",
@@ -59,7 +64,6 @@ class Channel:
         self._since_call = array("Q")  # text blocks since the last call; may be many
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
-        self._reasons = False  # the pieces at hand are of native reasoning
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
 
@@ -68,7 +72,9 @@ class Channel:
     @cached_property
     def answer(self) -> Rereading:
         """Reads the answer's text."""
-        return self._shared.answer(native=self._native is not None)
+        has_thought = self._native is not None
+        beside = self._beside, self._read_so_far, self._native_share
+        return self._shared.answer(*beside, has_thought=has_thought)
 
     @cached_property
     def extracted(self) -> Extracted:
@@ -79,7 +85,8 @@ class Channel:
     def tagged(self) -> TaggedReasoning:
         """Takes the reasoning of the answer."""
         return TaggedReasoning(
-            self.choice, self._shared, self.answer, self._mirrors, self.blocks
+            *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
+            self._native_share,
         )
 
     @cached_property
@@ -102,8 +109,9 @@ class Channel:
             self.map.raw(text)
             answer = self.answer
             self._take(answer.push(text))
-            if answer.gate is not None and not (self._held_tagged or joiner.held):
-                self._begin_run(answer.gate)
+            gate = None if self._held_tagged or joiner.held else answer.gate
+            if gate is not None:
+                self._begin_run(gate)
             elif answer.held or self._held_tagged:
                 self._note_held()
 
@@ -112,10 +120,10 @@ class Channel:
         block, answer = self.blocks.open, self.answer
         if block is None or self.outlet.trace or self._watch is not None:
             return
-        thinks = answer.depth > 0
+        thinks = answer.first.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
-            self._run.begin(block.number, answer.gates, gate, thinks=thinks)
+            self._run.begin(block.number, answer.first.gates, gate, thinks=thinks)
 
     def settle(self) -> None:
         """Ends the run, if there is one, and does its bookkeeping."""
@@ -127,7 +135,7 @@ class Channel:
         self.map.raw(text)
         ((_, _, start, end),) = self.answer.passed(text)
         self.blocks.extend(text)
-        if self.answer.depth:
+        if self.answer.first.depth:
             self.tagged.extend(text)
         else:
             self._shown(text, start, end)
@@ -155,9 +163,11 @@ class Channel:
         if not text:
             return
         if self._native is None:
-            self._native = self._shared.native()
-        self._take_native(self._native.push(text))
+            self._native = self._shared.native(self._answer_share)
+        self._take_native(self._native, self._native.push(text))
         if self._native.held:
+            if self._answers:
+                self.answer.first.gate = None  # there may be no room for blanks
             self._note_held()
 
     def state(
@@ -198,11 +208,13 @@ class Channel:
         text, native = (joiner.close() for joiner in self._joiners)
         if text:
             self.map.raw(text)
-        self._take([*self.answer.push(text), *self.answer.flush(followed=followed)])
+        self._take(self.answer.push(text))
+        self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
             self._watched(self._watch.flush(followed=followed))
         if self._native is not None:
-            self._take_native([*self._native.push(native), *self._native.flush()])
+            pieces = [*self._native.push(native), *self._native.flush()]
+            self._take_native(self._native, pieces)
         self.tagged.flush()
 
     def close(self) -> None:
@@ -229,9 +241,32 @@ class Channel:
     @property
     def held(self) -> int:
         """Code points that are held back, but for the end of a plain run."""
-        held = self.answer.held if "answer" in vars(self) else 0
-        held += self._held_tagged
+        held = self._held_tagged + (self.answer.held if self._answers else 0)
         return held if self._native is None else held + self._native.held
+
+    @property
+    def _answers(self) -> bool:
+        """Whether something reads the answer yet."""
+        return "answer" in vars(self)
+
+    def _native_share(self) -> Share:
+        return total() if self._native is None else self._native.share()
+
+    def _beside(self) -> Share:
+        """What others hold than the first reading of the answer."""
+        tagged = 0, self._held_tagged
+        return total(self._native_share(), self.answer.share(), tagged)
+
+    def _answer_share(self) -> Share:
+        """What others hold than native reasoning."""
+        if not self._answers:
+            return total()
+        answer = self.answer
+        return total(answer.first.share(), answer.share(), (0, self._held_tagged))
+
+    def _read_so_far(self) -> None:
+        """All that is decided of the answer is read, while more of it comes."""
+        self._take(self.answer.given())
 
     def _note_held(self, in_run: int = 0) -> None:
         held = in_run + self.held
@@ -262,7 +297,8 @@ class Channel:
         self.tagged.push(piece)
 
     def _enter(self, piece: Piece) -> None:
-        self.tagged.enter(middle=piece[0] is PieceKind.ENTER_MID)
+        middle = piece[0] is PieceKind.ENTER_MID
+        self.tagged.enter(middle=middle, waiting=piece[2])
 
     def _exit(self, piece: Piece) -> None:
         self.counters.reasoning_extracted += 1
@@ -288,11 +324,13 @@ class Channel:
             self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 
     def _extracted(self, piece: Piece) -> None:
-        """A call, result or citation that was written into the channel."""
-        splitter = self._native if self._reasons else self.answer
-        assert splitter is not None  # it gave the piece
-        reasoning = self._reasons or self.tagged.is_open
-        self.extracted.read(splitter.taken.popleft(), piece, reasoning=reasoning)
+        """A call, result or citation that was written into the answer."""
+        self._extract(self.answer, piece, reasoning=self.tagged.is_open)
+
+    def _extract(
+        self, reader: Rereading | Splitter, piece: Piece, *, reasoning: bool
+    ) -> None:
+        self.extracted.read(reader.taken.popleft(), piece, reasoning=reasoning)
         if piece[0] is PieceKind.CITE:
             self._removed(piece)
 
@@ -314,21 +352,21 @@ class Channel:
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
         PieceKind.FULL: _full,
-        **dict.fromkeys((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE), _extracted),
-        **dict.fromkeys((PieceKind.SEEN, PieceKind.FAILED), _extracted),
+        **dict.fromkeys(_WRITTEN, _extracted),
     }
 
     # The pieces of native reasoning
 
-    def _take_native(self, pieces: Pieces) -> None:
+    def _take_native(self, reader: Splitter, pieces: Pieces) -> None:
         for piece in pieces if len(pieces) == 1 else merged(pieces):
             if piece[0] is PieceKind.REASONING:
                 self._send_native(piece)
                 continue
             self.blocks.removed(piece[1])
-            self._reasons = True
-            self._READ[piece[0]](self, piece)
-            self._reasons = False
+            if piece[0] in _WRITTEN:
+                self._extract(reader, piece, reasoning=True)
+            else:
+                self._READ[piece[0]](self, piece)
 
     def _send_native(self, piece: Piece) -> None:
         span, fields = self.outlet.span(*piece[2:]), self._mirrors.fields

@@ -6,7 +6,7 @@ lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -19,15 +19,18 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
-from sidecar.text.lexicon import Lexicon, Rules, Vocabulary
+from sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
 from sidecar.text.rereading import Rereading
 from sidecar.text.shown_text import Orphan
 from sidecar.text.splitter import Splitter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.forms.form import Dialect
     from sidecar.message.outlet import Outlet
     from sidecar.options import Policy, StreamOptions, Tool
+    from sidecar.text.lexicon import Share
 
 
 @frozen
@@ -49,29 +52,36 @@ class Surroundings:
     outlet: Outlet
     tools: dict[str, Tool] | None
 
-    def answer(self, *, native: bool = False) -> Rereading:
-        """What reads the text of a new choice; where its reasoning is ``native``, none
-        was opened in the prompt."""
+    def answer(
+        self,
+        others: Callable[[], Share] = total,
+        settle: Callable[[], object] = total,
+        native: Callable[[], Share] = total,
+        *,
+        has_thought: bool = False,
+    ) -> Rereading:
+        """What reads the text of a new choice: ``others`` tells what is held beside the
+        first reading, when that is to ``settle``, and ``native`` what of native
+        reasoning. Where it ``has_thought`` so, none was opened in the prompt."""
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
-        rules = evolve(
-            self._rules(), opened=opens == "open" and not native, orphan=orphan
-        )
-        return Rereading(Splitter(rules), self.shown)
+        opened = opens == "open" and not has_thought
+        rules = evolve(self._rules(others), settle=settle, opened=opened, orphan=orphan)
+        return Rereading(Splitter(rules), partial(self.shown, native))
 
-    def shown(self) -> Splitter:
+    def shown(self, others: Callable[[], Share] = total) -> Splitter:
         """A splitter that reads visible text as repair of the message would."""
-        return Splitter(evolve(self._rules(), thinks=False))
+        return Splitter(evolve(self._rules(others), thinks=False))
 
-    def native(self) -> Splitter:
+    def native(self, others: Callable[[], Share] = total) -> Splitter:
         """The splitter for the native reasoning of a new choice."""
-        return Splitter(evolve(self._rules(), native=True))
+        return Splitter(evolve(self._rules(others), native=True))
 
-    def _rules(self) -> Rules:
+    def _rules(self, others: Callable[[], Share]) -> Rules:
         limits, scope = self.options.limits, self.policy.reasoning.scope
         held, call = limits.max_held_chars, limits.max_call_chars
-        return Rules(self.lexicon, self.context, scope, held, call)
+        return Rules(self.lexicon, self.context, scope, held, call, others)
 
 
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:

@@ -56,6 +56,9 @@ class Sieve:
                     return False
         return True
 
+    def _room(self, _size: int, *, calls: bool) -> int:
+        return self._limit
+
     def _line_starts(self, text: str) -> Iterator[int]:
         """Where a line begins, behind its blanks, with what may open a form."""
         first = len(text) - len(text.lstrip())
@@ -71,13 +74,12 @@ class Sieve:
     ) -> int:
         """How much a candidate read before it failed; more than ``budget``: it did not,
         or would cost too much."""
-        limits = [self._limit] * len(openings)
-        candidate = Candidate(at, openings, self._context, limits)
+        candidate = Candidate(at, openings, self._context)
         line = _line(text, at)
         start, size = at, len(line) or _FIRST
         while True:
             piece, at = text[at : at + size], at + size
-            verdict = candidate.push(piece, final=at >= len(text))
+            verdict = candidate.push(piece, self._room, final=at >= len(text))
             if isinstance(verdict, Failed):
                 if piece == line and len(self._failed) < _LINES:
                     self._failed.add(line)

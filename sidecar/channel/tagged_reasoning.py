@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sidecar.channel.native_reasoning import NativeText
     from sidecar.channel.setup import Surroundings
     from sidecar.forms.grammar import Extent
+    from sidecar.text.lexicon import Share
     from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
 
@@ -68,6 +69,7 @@ class TaggedReasoning:
         answer: Rereading,
         mirrors: NativeText,
         blocks: Blocks,
+        native: Callable[[], Share],
     ) -> None:
         self.choice = choice
         self.policy = shared.policy.reasoning
@@ -78,6 +80,8 @@ class TaggedReasoning:
         self.outlet = shared.outlet
         self._shared = shared
         self.held = 0
+        self._native_share = native
+        self._waiting = 0  # of the answer, before the open block
         self._block: _Block | None = None
         self._same: SameText | None = None
         # An array: a list of numbers takes five times the room, and streams are long.
@@ -88,11 +92,12 @@ class TaggedReasoning:
         self._copied = 0  # how far tagged blocks have repeated it (policy merge)
         self._collapsed = Collapsed()
 
-    def enter(self, *, middle: bool) -> None:
-        """An opener; ``middle``: it stood in mid-sentence."""
+    def enter(self, *, middle: bool, waiting: int) -> None:
+        """An opener; ``middle``: it stood in mid-sentence; ``waiting``: so much of the
+        answer waits before it, and has part in what may be held."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
-        self._block = _Block(to_text=middle)
+        self._block, self._waiting = _Block(to_text=middle), waiting
 
     def push(self, piece: Piece) -> None:
         block = self._open
@@ -101,7 +106,7 @@ class TaggedReasoning:
             return
         block.held.append(piece)
         self.held += len(piece[1])
-        if self.held > self.max_held:
+        if self.held + self._waiting + self._native_share()[1] > self.max_held:
             block.passing = True
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)
             self._release(block)
@@ -139,6 +144,7 @@ class TaggedReasoning:
 
     def flush(self) -> None:
         """Decides what is held as at the end."""
+        self._waiting = 0
         if self._block is not None:
             self._settle(self._is_begun_copy)
 

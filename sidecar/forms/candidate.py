@@ -9,7 +9,7 @@ first in the table does. The candidate keeps its text; time and room are linear 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve, frozen
 
@@ -20,8 +20,6 @@ from sidecar.forms.kinds import PieceKind
 from sidecar.values.abridge import is_crowd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
     from sidecar.forms.grammar import Context
 
@@ -71,6 +69,12 @@ class Failed:
     full: bool = False
 
 
+class Room(Protocol):
+    """Gives how much may be held, exactly where that is less than ``size``."""
+
+    def __call__(self, size: int, /, *, calls: bool) -> int: ...
+
+
 class Candidate:
     """Text from an opener on. ``start``: the position of its first character in the
     channel's text; ``size``: code points so far; ``called``: a call stands behind it,
@@ -81,7 +85,6 @@ class Candidate:
         start: int,
         openings: tuple[Opening, ...],
         context: Context,
-        limits: Sequence[int],
         *,
         inside: bool = False,
     ) -> None:
@@ -92,8 +95,8 @@ class Candidate:
         self.called = False
         self._pieces: list[str] = []
         self._readers = [
-            _Reader(opening, Cursor(opening.opener, context, inside=inside), limit)
-            for opening, limit in zip(openings, limits, strict=True)
+            _Reader(opening, Cursor(opening.opener, context, inside=inside))
+            for opening in openings
         ]
         self._failed_at = 0
         self._full = False
@@ -105,14 +108,20 @@ class Candidate:
             self._pieces = ["".join(self._pieces)]
         return "".join(self._pieces)
 
-    def push(self, text: str, *, final: bool) -> Taken | Failed | None:
-        """Reads ``text``; ``final``: no more will come."""
+    @property
+    def may_be_call(self) -> bool:
+        return any(reader.is_call for reader in self._readers)
+
+    def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
+        """Reads ``text``; ``final``: no more will come. Calls have ``room`` of their
+        own, others have part in what may wait."""
         self._pieces.append(text)
         self.size += len(text)
         best: tuple[int, Taken] | None = None
         for reader in list(self._readers):
             try:
-                found = reader.feed(text, final=final)
+                limit = room(self.size, calls=reader.is_call)
+                found = reader.feed(text, limit, final=final)
                 if found is None:
                     continue
                 taken = self._accept(reader, found)
@@ -231,11 +240,11 @@ class FullError(MismatchError):
 
 
 class _Reader:
-    """Reads the candidate by one form, at most ``limit`` code points of it."""
+    """Reads the candidate by one form."""
 
-    def __init__(self, opening: Opening, cursor: Cursor, limit: int) -> None:
+    def __init__(self, opening: Opening, cursor: Cursor) -> None:
         self.opening = opening
-        self.limit = max(limit, len(opening.opener))
+        self.is_call = opening.form.about == "calls"
         self.cursor = cursor
         self._reading = opening.form.grammar(self.cursor)
         self._began = False
@@ -249,9 +258,10 @@ class _Reader:
     def serious(self) -> bool:
         return self.cursor.serious or not self.opening.form.vague
 
-    def feed(self, text: str, *, final: bool) -> Found | None:
+    def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
+        """Reads ``text``, at most ``limit`` code points altogether."""
         cursor = self.cursor
-        room = self.limit - self._fed
+        room = max(limit, len(self.opening.opener), self._fed) - self._fed
         self._fed += len(text)
         full = len(text) > room
         cursor.feed(text[:room] if full else text, final=final and not full)
@@ -263,5 +273,5 @@ class _Reader:
             found: Found = over.value
             return found
         if full:
-            raise FullError(self.limit)
+            raise FullError(self._fed - len(text) + room)
         return None

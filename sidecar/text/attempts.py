@@ -42,21 +42,17 @@ class Attempts:
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
 
     def begin(self, openings: list[Opening], *, inside: bool) -> None:
-        """A candidate begins here; ``inside`` reasoning. A call has a limit of its own,
-        others have part in what may wait."""
-        calls, others = self._rules.max_call - self._tail.called, self._tail.room
-        limits = [calls if each.form.about == "calls" else others for each in openings]
+        """A candidate begins here; ``inside`` reasoning."""
         start, context = self._buffer.place, self._rules.context
-        self.candidate = Candidate(
-            start, tuple(openings), context, limits, inside=inside
-        )
+        self.candidate = Candidate(start, tuple(openings), context, inside=inside)
 
     def read(self, *, final: bool) -> Taken | Failed | None:
         """What the candidate is, with all the text there is; None: it stays open. Its
         text is back in the buffer then."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
-        verdict = candidate.push(buffer.take(len(buffer))[0], final=final)
+        text = buffer.take(len(buffer))[0]
+        verdict = candidate.push(text, self._tail.room, final=final)
         if verdict is not None:
             self.candidate = None
             buffer.put_back(candidate.raw, candidate.start)

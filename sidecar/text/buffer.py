@@ -69,9 +69,9 @@ class Buffer:
         start, self.at = self.at, self.at + size
         return self.text[start : self.at], self.base + start
 
-    def mark(self, kind: PieceKind) -> None:
+    def mark(self, kind: PieceKind, start: int = 0) -> None:
         """Makes a piece without text."""
-        self.pieces.append((kind, "", 0, 0))
+        self.pieces.append((kind, "", start, start))
 
     def see(self, taken: Taken, text: str, start: int) -> None:
         """A call stands at ``start``, and its ``text`` stays (policy ``report``)."""
@@ -88,6 +88,7 @@ class Buffer:
         self.text, self.at = self.text[self.at :], 0
 
     def give(self) -> Pieces:
-        """The pieces since this was last asked."""
-        pieces, self.pieces = self.pieces, []
+        """The pieces since this was last asked; who writes into the list goes on."""
+        pieces = self.pieces.copy()
+        self.pieces.clear()
         return pieces

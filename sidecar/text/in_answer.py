@@ -237,7 +237,7 @@ class InAnswer:
         ahead = state.behind()
         if tail.breaks or not (ahead.runs or ahead.line is Line.INFO):
             return False
-        at, limit = buffer.place, buffer.place + tail.room
+        at, limit = buffer.place, buffer.place + tail.room(len(buffer) + 1)
         runs = self._runs = self._runs or RunIndex()
         code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
         if code is False and not final and not runs.ended(limit):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sidecar.text.attempts import Attempts
     from sidecar.text.buffer import Buffer
     from sidecar.text.lexicon import Rules
+    from sidecar.text.tail import Tail
 
 
 @define(eq=False)
@@ -40,6 +41,7 @@ class InReasoning:
     _rules: Rules
     _buffer: Buffer
     _attempts: Attempts
+    _tail: Tail
     closers: frozenset[str]
     depth: int = 0
     implicit: bool = False
@@ -51,7 +53,8 @@ class InReasoning:
     def begin(self, closers: frozenset[str], *, middle: bool) -> None:
         """A block begins behind an opener, and ``closers`` close it; ``middle``: that
         stood in mid-sentence."""
-        self._buffer.mark(PieceKind.ENTER_MID if middle else PieceKind.ENTER)
+        kind = PieceKind.ENTER_MID if middle else PieceKind.ENTER
+        self._buffer.mark(kind, self._tail.waiting)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
         self.line_blank = self.skip_break = True
@@ -168,6 +171,7 @@ class InReasoning:
 
     def _think(self, size: int) -> None:
         if size > 0:
+            self._tail.think(size)
             self.note(self._buffer.ahead(size))
             self._buffer.cut(PieceKind.REASONING, size)
 
@@ -188,7 +192,7 @@ class InReasoning:
         """Whether the literal here is only spoken of; None: wait."""
         if self._rules.scope == "everywhere":
             return False
-        room = min(LONGEST_SPAN, self._rules.max_held)
+        room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
         after = self._buffer.ahead(max(room, 1), skip=len(literal))
         quoted = is_quoted(self.before, after, final=final)
         if quoted is not False:

@@ -22,7 +22,7 @@ from sidecar.text.fast_path import anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from sidecar.forms.form import Dialect
     from sidecar.forms.grammar import Context
@@ -31,6 +31,9 @@ Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
 Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
 """Dialects, and whether each was named by the host or by the model's profile."""
+
+Share: TypeAlias = tuple[int, int]
+"""What a reader holds of calls that it tries to read, and of anything else."""
 
 WHOLE = 4
 """Literals of at least so many characters are not to be completed by a removal."""
@@ -213,9 +216,16 @@ class Lexicon:
         return found
 
 
+def total(*shares: Share) -> Share:
+    """What readers hold together: nothing where there are none."""
+    return sum(calls for calls, _ in shares), sum(held for _, held in shares)
+
+
 @frozen
 class Rules:
-    """By what a channel is read. ``max_held`` and ``max_call`` are code points.
+    """By what a channel is read. ``max_held`` and ``max_call`` are code points, and
+    ``others`` tells what of them is used up elsewhere in the choice, once everybody has
+    read all pieces so far: that is what ``settle`` is for.
 
     ``native``: all of it is reasoning, of which delimiters are only removed;
     ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
@@ -227,10 +237,12 @@ class Rules:
     scope: Scope
     max_held: int
     max_call: int
+    others: Callable[[], Share] = total
     native: bool = False
     opened: bool = False
     thinks: bool = True
     orphan: Orphan = Orphan.NONE
+    settle: Callable[[], object] = total
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:

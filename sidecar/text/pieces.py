@@ -2,7 +2,8 @@
 
 A piece is ``(kind, text, start, end)`` with ``start`` and ``end`` in code points of the
 raw channel. Every raw character is in exactly one piece that has text; the pieces
-without text are marks between them.
+without text are marks between them. Where a block begins, ``start`` says how much of
+the answer waits before it.
 """
 
 from __future__ import annotations

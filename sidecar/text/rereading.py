@@ -23,13 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 from sidecar.forms.candidate import Taken
 from sidecar.forms.kinds import PieceKind
+from sidecar.text.lexicon import total
 from sidecar.text.pieces import FORMED, Pieces, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sidecar.forms.candidate import Failed
-    from sidecar.text.fast_path import Gate, Gates
+    from sidecar.text.fast_path import Gate
+    from sidecar.text.lexicon import Share
     from sidecar.text.pieces import Piece
     from sidecar.text.splitter import Splitter, State
 
@@ -47,7 +49,6 @@ class Rereading:
     def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first
         self.taken: deque[Taken | Failed] = deque()
-        self.gate: Gate | None = None
         self._make = make
         self._full = 0  # holds of the first reading that the second has not met
         #: where the second fell asleep, in the raw channel; None: it is awake
@@ -55,12 +56,14 @@ class Rereading:
         self._state: State | None = None  # of the first, before what that holds
 
     @property
-    def gates(self) -> Gates:
-        return self.first.gates
-
-    @property
-    def depth(self) -> int:
-        return self.first.depth
+    def gate(self) -> Gate | None:
+        """Plain text passes where it would in both readings."""
+        first = self.first
+        if self._since is None and not first.depth:
+            second = self.second
+            if second.gate is not first.gate or second.gates is not first.gates:
+                return None
+        return first.gate
 
     @cached_property
     def second(self) -> Splitter:
@@ -76,6 +79,17 @@ class Rereading:
         """How many characters are held back."""
         return self.first.held + (self.second.held if self._since is None else 0)
 
+    def share(self) -> Share:
+        """What the second reading holds, and the first may not hold as well."""
+        return self.second.share() if self._since is None else total()
+
+    def given(self) -> Pieces:
+        """The pieces so far of a text that is being pushed."""
+        pieces = self.first.given()
+        if pieces:
+            self._wake()
+        return self._read(pieces)
+
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
         return (self.second if self._since is None else self.first).state()[-1]
@@ -84,13 +98,10 @@ class Rereading:
         """The pieces that ``text`` decides."""
         if self._since is not None:
             self._state = self._state or self.first.state()
-            out = self.first.push(text)
-            if out:
-                out = self._go_on(out)
-        else:
-            out = self._read_both(self.first.push(text))
-        self._watch()
-        return out
+        out = self.first.push(text)
+        if self._since is None:
+            return self._read_both(out)
+        return self._go_on(out) if out else out
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -99,7 +110,6 @@ class Rereading:
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
             self._fall_asleep()
-        self._watch()
         return pieces
 
     def flush(self, *, followed: bool = False) -> Pieces:
@@ -111,7 +121,7 @@ class Rereading:
             self._wake()
             out = self._read(out)
             self._read_again(self.second.flush(followed=followed), out)
-        self._state = self.gate = None
+        self._state = None
         return out
 
     def call(self) -> None:
@@ -119,15 +129,6 @@ class Rereading:
         self.first.call()
         if self._since is None:
             self.second.call()
-
-    def _watch(self) -> None:
-        """Plain text passes where it would in both readings."""
-        first = self.first
-        self.gate = first.gate
-        if self._since is None and not first.depth:
-            second = self.second
-            if second.gate is not first.gate or second.gates is not first.gates:
-                self.gate = None
 
     # Awake or asleep
 
@@ -154,6 +155,7 @@ class Rereading:
     def _fall_asleep(self) -> None:
         """The second reading sleeps where it would read on as the first does."""
         if self.second.held:
+            self.first.gate = None  # there may be no room for blanks that pass
             return
         self._places.forget()
         if not (self.first.depth or self.first.held):

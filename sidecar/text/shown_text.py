@@ -23,6 +23,8 @@ from sidecar.forms.kinds import PieceKind
 from sidecar.markdown.code import BLANKS, CodeState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.text.pieces import Pieces
 
 SPACE = "\n" + BLANKS
@@ -52,8 +54,9 @@ class Orphan(Enum):
 class ShownText:
     """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits.
 
-    At most ``limit`` characters wait, at least one; ``tail_size`` or more of what was
-    shown are known. ``fences_pass``: nothing is taken out of fenced code.
+    ``room`` says how many characters more may wait, and one always may; ``tail_size``
+    or more of what was shown are known, and ``unread`` have not been given yet.
+    ``fences_pass``: nothing is taken out of fenced code.
     ``first_orphan``: what becomes of a closer with neither opener nor closer before it
     since the last structured call; ``next_orphan``: of the next one.
 
@@ -66,13 +69,14 @@ class ShownText:
     new answer that may begin.
     """
 
-    limit: int
+    room: Callable[[int], int]
     tail_size: int
     fences_pass: bool
     first_orphan: Orphan
     next_orphan: Orphan
     code: CodeState = field(factory=CodeState)
     tail: str = ""
+    unread: int = 0
     at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
     last: str = ""
     start: bool = True
@@ -93,13 +97,18 @@ class ShownText:
             self.start_removed = True
 
     def write(self, text: str, start: int, out: Pieces) -> None:
-        """Shows ``text``, which begins at ``start`` of the raw channel."""
+        """Shows ``text``, which begins at ``start`` of the raw channel: one line at a
+        time where fences matter, or where blanks could fill the hold."""
         fence = self.code.fence or self.code.undecided or _FENCE_MARK.search(text)
-        if not (self.fences_pass and fence):
+        fences = self.fences_pass and fence
+        most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
+        if not fences and most < self.room(most + 1):
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):
-            write = self._write_fenced if self.code.fills_line else self._write
+            write = (
+                self._write_fenced if fences and self.code.fills_line else self._write
+            )
             write(line, start, out)
             start += len(line)
 
@@ -113,6 +122,7 @@ class ShownText:
         if cut < len(text):
             write = self._write_fenced if self.code.fills_line else self._write
             write(text[cut:], 0, [])
+        self.unread = 0
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
         rest = text
@@ -134,12 +144,13 @@ class ShownText:
         if not blanks:
             self._begin_line(out)
             return text, start
-        taken = min(blanks, self.limit - self.held)
+        room = max(self.room(blanks + 1), 1)
+        taken = min(blanks, room)
         self.blanks.append((PieceKind.BLANK, line[:taken], start, start + taken))
         self.held += taken
         if cut and taken == len(line):
             self._blank_line(out)
-        if self.held >= self.limit:
+        if taken == room and self.held and not self.room(1):
             out.append((PieceKind.FULL, "", 0, 0))
             self.orphan = Orphan.NONE  # a stray, as at the end
             self.flush(out)
@@ -184,18 +195,12 @@ class ShownText:
         self.line_shown = self.line_removed = False
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows text from the middle of a line on, all but a last line of blanks.
-
-        Lines within a slice have no removal, so they pass at once; where blanks could
-        fill the hold, one line at a time, so that a slice's border changes nothing.
-        """
-        if len(text) < self.limit:
-            cut = text.rfind("\n") + 1
-            if text[cut:].strip(BLANKS):
-                self._emit(text, start, out)
-                return "", start
-        else:
-            cut = text.find("\n") + 1
+        """Shows text from the middle of a line on, all but a last line of blanks: no
+        line in it has a removal."""
+        cut = text.rfind("\n") + 1
+        if text[cut:].strip(BLANKS):
+            self._emit(text, start, out)
+            return "", start
         end = cut or len(text)
         self._emit(text[:end], start, out)
         if cut:
@@ -204,6 +209,7 @@ class ShownText:
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:
         out.append((PieceKind.TEXT, text, start, start + len(text)))
+        self.unread += len(text)
         self.note(text)
 
     def note(self, text: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sidecar.forms.candidate import Taken
     from sidecar.text.fast_path import Gate
-    from sidecar.text.lexicon import Rules
+    from sidecar.text.lexicon import Rules, Share
     from sidecar.text.pieces import Pieces
 
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
@@ -58,7 +58,7 @@ class Splitter:
         opened = rules.opened or rules.native
         closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
         self._reasoning = reasoning = InReasoning(
-            rules, buffer, attempts, closers, int(opened), implicit=opened
+            *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
         self.gates = rules.lexicon.gates  # for plain text from here on
@@ -74,6 +74,11 @@ class Splitter:
         for at in range(0, len(text), _STEP):
             self._buffer.text += text[at : at + _STEP]
             self._read(final=False)
+        return self.given()
+
+    def given(self) -> Pieces:
+        """The pieces since this was last asked."""
+        self._tail.shown.unread = 0
         return self._buffer.give()
 
     def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
@@ -96,7 +101,7 @@ class Splitter:
             tail.shown.followed(self._buffer.pieces)
         tail.shown.flush(self._buffer.pieces)
         self._buffer.border, self.gate = True, None
-        return self._buffer.give()
+        return self.given()
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -120,7 +125,7 @@ class Splitter:
     def reopen(self) -> Pieces:
         """What was shown since the last call is reasoning: a new answer starts here."""
         self._tail.shown.begin(self._buffer.pieces)
-        return self._buffer.give()
+        return self.given()
 
     # How text is read from here on
 
@@ -153,6 +158,15 @@ class Splitter:
             held += candidate.size
         return held + self._tail.held
 
+    def share(self) -> Share:
+        """What of the limits is used up; the beginning of a literal is free."""
+        begun, candidate = len(self._buffer.text), self._attempts.candidate
+        free = begun if begun <= self._rules.lexicon.literals.longest else 0
+        calls = self._tail.called
+        if candidate is not None and candidate.may_be_call:
+            calls += candidate.size
+        return calls, self.held - free - calls
+
     def state(self) -> State:
         """By what text is read from here on, where nothing is held, until something is
         taken out of it."""
@@ -175,7 +189,7 @@ class Splitter:
         self.gate = None
         if self._buffer.text or self._buffer.border or attempts.candidate:
             return
-        if tail.trailing or shown.limit <= INDENT:  # blanks that pass may have to wait
+        if tail.trailing or tail.room(INDENT + 1) <= INDENT:  # blanks may have to wait
             return
         if self._reasoning.depth:
             self.gates = lexicon.thought

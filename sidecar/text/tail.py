@@ -47,8 +47,8 @@ class Tail:
 
     def __attrs_post_init__(self) -> None:
         rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
-        passes, held = rules.scope != "everywhere", max(rules.max_held, 1)
-        self.shown = ShownText(held, size, passes, rules.orphan, rules.orphan)
+        passes = rules.scope != "everywhere"
+        self.shown = ShownText(self.room, size, passes, rules.orphan, rules.orphan)
 
     # What waits
 
@@ -64,16 +64,36 @@ class Tail:
         return 0 if self.trailing is None else self.trailing.called
 
     @property
-    def room(self) -> int:
-        """How many more may wait, but for calls."""
-        return max(self._rules.max_held - self.held + self.called, 0)
+    def waiting(self) -> int:
+        """How many of them are not."""
+        return self.held - self.called
+
+    def room(self, size: int, *, calls: bool = False) -> int:
+        """How many more may wait, or be of ``calls``: exact where they are fewer than
+        ``size``, else without what others will hold of what they have not read."""
+        room, unread = self._room(calls), self.shown.unread
+        literal = self._rules.lexicon.literals.longest  # its beginning counts nowhere
+        if self._buffer.pieces and room < size + unread + literal:
+            self._rules.settle()
+            room = self._room(calls)
+        return max(room, 0)
+
+    def _room(self, calls: bool) -> int:
+        rules, (of_calls, held) = self._rules, self._rules.others()
+        if calls:
+            return rules.max_call - of_calls - self.called
+        return rules.max_held - held - self.waiting
+
+    def think(self, size: int) -> None:
+        """So much reasoning is given, which somebody may keep back."""
+        self.shown.unread += size
 
     def hold(self, taken: Taken) -> None:
         """What stands here waits for what follows it."""
-        if taken.kind is PieceKind.MARK and taken.end > self.room:
+        if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
-        if taken.kind is PieceKind.MARK and taken.end > self.room:
+        if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self.remove(PieceKind.MARK, taken.end)  # it may not wait at all
             return
         new = Waiting(self.shown.tail_size, alone=not self.line_shown)
@@ -100,7 +120,7 @@ class Tail:
             if waiting.alone and "\n" in self._buffer.ahead(blanks):
                 self.end_trailing(followed=False)
                 return True
-            room = min(blanks, self.room)
+            room = min(blanks, self.room(blanks))
             waiting.push(*self._buffer.take(room))
             if room == size:
                 return True

@@ -110,9 +110,12 @@ def _split(
     shared: Surroundings, chunks: list[str], *, twice: bool
 ) -> tuple[list[Any], list[Any], int]:
     """The pieces of a text, what was taken for a form, and the most that was held."""
-    answer = shared.answer()
-    splitter = answer if twice else answer.first
-    pieces, held = [], 0
+    pieces: list[Any] = []
+    held = 0
+    both = shared.answer(
+        lambda: both.share(), settle=lambda: pieces.extend(both.given())
+    )
+    splitter = both if twice else shared.answer().first
     for chunk in chunks:
         pieces += splitter.push(chunk)
         held = max(held, splitter.held)

@@ -133,9 +133,8 @@ def assert_sound(fed: Fed, params: Params) -> None:
         _assert_clean(message, params)
     limits, policy = options_of(params).limits, options_of(params).policy
     calls = 0 if policy.tool_calls.mode == "off" else limits.max_call_chars
-    native = any(map(_is_native, events))
-    most = limits.max_held_chars + _LONGEST  # of each reader of a choice
-    assert fed.stats.held_peak <= calls + most * (1 + native)
+    most = limits.max_held_chars + calls + _LONGEST
+    assert fed.stats.held_peak <= most, "too much was held"
     assert fed.stats.events == len(events)
 
 

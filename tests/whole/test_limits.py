@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from attrs import fields
+from checking import feed
 from fuzz.rpc_host import SteppedHost
 from memory_host import MemoryHost
 from rpc_client import RpcError, frame, message
@@ -144,6 +145,44 @@ def test_maxHeldChars() -> None:  # noqa: N802
         closed = host.request("stream/close", {"streamId": "s"})
         longest = len("<think>")
         assert closed["stats"]["heldPeak"] <= 10 + longest
+
+
+def _deltas(field: str, text: str) -> list[dict[str, Any]]:
+    return [{"choices": [{"index": 0, "delta": {field: each}}]} for each in text]
+
+
+LONG = "x" * 990
+READERS = {
+    "what waits, and tagged reasoning": (
+        *(("reasoning", "w"), ("content", '{"success": true}' + " " * 970)),
+        ("content", f"<think>{LONG}</think>Done."),
+    ),
+    "quoted, and native": (
+        *(("content", f"`<think>{LONG}"), ("reasoning", f"\ue200cite{LONG}")),
+        ("content", LONG),
+    ),
+    "tagged reasoning, and a citation in it": (
+        *(("reasoning", "w"), ("content", f"<think>{LONG}\ue200cite{LONG}")),
+    ),
+    "calls": (
+        ("content", '[TOOL_CALLS]f{"a": "' + LONG),
+        *(("reasoning", '[TOOL_CALLS]f{"a": "' + LONG), ("content", LONG)),
+    ),
+    "what a removal brought together, and what is quoted": (
+        ("content", '{"success": t</think>rue, "a": "' + LONG + f"`<think>{LONG}"),
+    ),
+}
+"""What readers of one choice would hold at once, almost 1,000 characters each."""
+
+
+@pytest.mark.parametrize("turns", READERS.values(), ids=list(READERS))
+def test_readers_of_a_choice_hold_no_more_together(turns: Any) -> None:
+    """One bound for the answer, native reasoning and tagged reasoning."""
+    documents = [each for field, text in turns for each in _deltas(field, text)]
+    limits = {"maxHeldChars": 1_000, "maxCallChars": 1_000}
+    fed = feed({"wire": "openai-chat", "limits": limits}, documents)
+    assert 900 < fed.stats.held_peak <= 1_000 + len("<|tool_call_section_begin|>")
+    assert "hold-limit" in {getattr(event, "code", "") for event in fed.events}
 
 
 def _call(arguments: str) -> dict[str, Any]:
