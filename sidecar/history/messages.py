@@ -33,8 +33,9 @@ _FIELDS = ("content", "parts")
 STAND_IN = "\ufffc"
 """Read in place of a character that may not be edited, where it has no meaning."""
 
-_OWN_BLOCK = re.compile(r'<details type="reasoning"[^<>]*+>.*?</details>', re.DOTALL)
-"""Reasoning that Open WebUI has moved out of the answer, and shows folded."""
+_OWN_OPENER = re.compile(r'<details type="reasoning"[^<>]*+>')
+_OWN_CLOSER = "</details>"
+"""Around reasoning that Open WebUI has moved out of the answer, and shows folded."""
 
 _TEXT_TYPES = frozenset((None, "text", "output_text"))
 """Types of parts whose ``text`` is the answer."""
@@ -87,9 +88,24 @@ class Text:
 
     @property
     def read(self) -> str:
-        if "<details" not in self.text:
-            return self.text
-        return _OWN_BLOCK.sub(lambda block: STAND_IN * len(block[0]), self.text)
+        pieces: list[str] = []
+        read_to = 0
+        for start, end in _own_blocks(self.text):
+            pieces += (self.text[read_to:start], STAND_IN * (end - start))
+            read_to = end
+        return "".join((*pieces, self.text[read_to:]))
+
+
+def _own_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each block begins and ends. An opener that no closer follows ends the
+    search: after it there is no block either, however many openers there are."""
+    end = 0
+    while opener := _OWN_OPENER.search(text, end):
+        closer = text.find(_OWN_CLOSER, opener.end())
+        if closer < 0:
+            return
+        end = closer + len(_OWN_CLOSER)
+        yield opener.start(), end
 
 
 @frozen

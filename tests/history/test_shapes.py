@@ -146,6 +146,7 @@ def test_a_block_of_the_program_is_read_without_meaning() -> None:
     own = '<details type="reasoning" done="true">\n> a </think>\n</details>'
     text = Text((), f"{own}b")
     assert text.read == "\ufffc" * len(own) + "b"
+    assert Text((), f"a{own}{own}b").read == "a" + "\ufffc" * 2 * len(own) + "b"
     open_end = Text((), '<details type="reasoning">a')
     assert open_end.read == open_end.text
 
