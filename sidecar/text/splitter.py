@@ -261,12 +261,13 @@ class Splitter:
             self._answer.take_out(taken)
 
     def _reread(self) -> None:
-        """What waited is text: it is read again, and none of it begins a candidate, but
-        for stop tokens; reasoning may stand between, and tokens behind it."""
+        """What waited is text: it is read again, and none of it begins a candidate;
+        reasoning may stand between, and tokens behind it."""
         buffer, tail = self._buffer, self._tail
         refused, tail.refused = tail.refused, []
         before = buffer.text, buffer.base, buffer.at, buffer.border
         trailing, tail.trailing, buffer.border = tail.trailing, None, False
+        self._attempts.freed_inside = False
         for text, start, _ in refused:
             if not text:
                 (tail.trailing or tail.shown).removed()

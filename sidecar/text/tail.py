@@ -182,13 +182,15 @@ class Tail:
 
     def end_trailing(self, *, followed: bool) -> None:
         """Visible text has ``followed`` the trailing forms, or the answer ends: then
-        they go, with what stands between tokens; blanks behind them stay. Calls that
-        are text are refused, as what stands in them has to be read."""
+        they go, with what stands between tokens; blanks behind them stay. What is text
+        and has delimiters in it, or may, as a call, is refused: it has to be read."""
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
-        seen = self._rules.context.calls == "report"
-        if trailing.called and (followed or seen):
+        called, delimiters = trailing.called, self._rules.lexicon.delimiters
+        seen = called and self._rules.context.calls == "report"
+        torn = any(delimiters.any.search(text) for text, *_ in trailing.items)
+        if seen or (followed and (called or torn)):
             self.refused = trailing.items
             for text, start, taken in () if followed else trailing.items:
                 if taken is not None and taken.kind is PieceKind.CALL:
