@@ -23,9 +23,19 @@ CALLS = (
     *('<tool_call>{"name": "f"}</tool_call>', '[TOOL_CALLS]f{"a": 1}'),
     *('<invoke name="f"></invoke>', '{"success": true}Done.', "<think>a</think>"),
 )
+
+
+def _is_one(literal: str) -> bool:
+    """Whether it is not two others in a row for a stream that does not know its family:
+    quotes around two make neither a mention (text rule 4.6)."""
+    cuts = range(1, len(literal))
+    return not any({literal[:at], literal[at:]} <= _LITERALS for at in cuts)
+
+
+_LITERALS = frozenset(LITERALS)
 _QUOTABLE = tuple(
     each
-    for each in LITERALS
+    for each in filter(_is_one, LITERALS)
     if each[0] in "<[◁" and each[-1] in ">]▷" and not set(each) & {"'", '"', "\n"}
 )
 
