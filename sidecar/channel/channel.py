@@ -254,8 +254,9 @@ class Channel:
 
     def _beside(self) -> Share:
         """What others hold than the first reading of the answer."""
-        tagged = 0, self._held_tagged
-        return total(self._native_share(), self.answer.share(), tagged)
+        calls, held = self.answer.share()
+        beside = calls, held + self._held_tagged
+        return beside if self._native is None else total(beside, self._native.share())
 
     def _answer_share(self) -> Share:
         """What others hold than native reasoning."""

@@ -26,7 +26,7 @@ LONGEST_START = 1_000
 BLANKS = " \t\r\f\v"
 
 _SIGNS = re.compile(f"{SIGNS}*+")
-_PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]++\n)++")
+_PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]*+\n)++")
 _FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
 _RUN_OR_BREAK = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++|\n")
 _MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
@@ -66,8 +66,7 @@ class CodeState:
 
     def behind(self, text: str = "x") -> CodeState:
         """The state behind ``text``, by default behind any character of text."""
-        other = CodeState()
-        other.resume(self.state())
+        other = CodeState(*self.state())
         other.feed(text)
         return other
 
@@ -87,7 +86,7 @@ class CodeState:
         if self.line not in _AT_BEGINNING:
             return self.line is Line.CODE
         may_be = self.fence or _MAY_BE_CODE.search(self.undecided)
-        return bool(may_be) and self.behind().line is Line.CODE
+        return bool(may_be) and self._known(self.undecided).line is Line.CODE
 
     @property
     def at_beginning(self) -> bool:
@@ -127,18 +126,23 @@ class CodeState:
         return end if run < 0 else run
 
     def _decide(self, start: str, *, ended: bool) -> None:
-        known = Known(self.line, self.containers, self.fence)
-        known = read_line(start, known, ended=ended)
+        known = self._known(start, ended=ended)
         self.line, self.containers, self.fence = known
         if self.line is Line.INFO:
             self.runs = with_run((), self.fence)
+
+    def _known(self, start: str, *, ended: bool = False) -> Known:
+        """What is known behind ``start``, with which a line begins here."""
+        known = Known(self.line, self.containers, self.fence)
+        return read_line(start, known, ended=ended)
 
     def _passed(self, text: str, at: int) -> int:
         """Behind the lines that change nothing; 0: there is none."""
         if self.fence:
             match = _FENCED_LINES.match(text, at)
         elif match := _PLAIN_LINES.match(text, at):
-            self.line = Line.PARAGRAPH
+            blank = match[0] == "\n" or match[0].endswith("\n\n")
+            self.line = Line.OPEN if blank else Line.PARAGRAPH
         return match.end() if match else 0
 
     def _text(self, text: str, at: int) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 DEEPEST = 12
@@ -60,6 +61,7 @@ _FENCE = re.compile(" {0,3}(`{3,}+(?=[^`]*+$)|~{3,}+)")
 _CODE = " " * 4
 
 
+@lru_cache(maxsize=256)  # most lines begin as others did
 def read_line(start: str, known: Known, *, ended: bool) -> Known:
     """What is known behind ``start``, with which a line begins.
 

@@ -218,7 +218,10 @@ class Lexicon:
 
 def total(*shares: Share) -> Share:
     """What readers hold together: nothing where there are none."""
-    return sum(calls for calls, _ in shares), sum(held for _, held in shares)
+    calls = held = 0
+    for of_calls, of_others in shares:
+        calls, held = calls + of_calls, held + of_others
+    return calls, held
 
 
 @frozen

@@ -102,7 +102,7 @@ class ShownText:
         fence = self.code.fence or self.code.undecided or _FENCE_MARK.search(text)
         fences = self.fences_pass and fence
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
-        if not fences and most < self.room(most + 1):
+        if not fences and ("\n" not in text or most < self.room(most + 1)):
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):

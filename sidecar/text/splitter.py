@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sidecar.forms.candidate import Failed
 from sidecar.forms.kinds import PieceKind
+from sidecar.markdown.code import BLANKS
 from sidecar.markdown.lines import Line
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
@@ -184,13 +185,18 @@ class Splitter:
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
-        tail, attempts, lexicon = self._tail, self._attempts, self._rules.lexicon
-        shown = tail.shown
+        tail, attempts = self._tail, self._attempts
         self.gate = None
         if self._buffer.text or self._buffer.border or attempts.candidate:
             return
-        if tail.trailing or tail.room(INDENT + 1) <= INDENT:  # blanks may have to wait
-            return
+        if not tail.trailing:
+            self._open_gate()
+        if self.gate is not None and tail.room(INDENT + 1) <= INDENT:
+            self.gate = None  # blanks may have to wait
+
+    def _open_gate(self) -> None:
+        """The same where nothing is held and there is room for blanks."""
+        lexicon, shown = self._rules.lexicon, self._tail.shown
         if self._reasoning.depth:
             self.gates = lexicon.thought
             self.gate = None if self._reasoning.skip_break else self.gates.inside
@@ -198,9 +204,9 @@ class Splitter:
         code = shown.code
         if code.fills_line and shown.fences_pass:
             self.gates = IN_FENCE if code.is_simple_fence else IN_CODE
-            if not (shown.waits or code.undecided):
-                begins = code.at_beginning
-                self.gate = self.gates.begins if begins else self.gates.inside
+            if not (shown.waits or code.undecided.strip(BLANKS)):
+                goes_on = code.line is Line.CODE
+                self.gate = self.gates.inside if goes_on else self.gates.begins
             return
         self.gates = lexicon.gates
         if shown.begins_line and code.at_beginning:

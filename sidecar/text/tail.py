@@ -55,8 +55,9 @@ class Tail:
     @property
     def held(self) -> int:
         """How many characters wait."""
-        places = self.shown, self.trailing, self.leading
-        return sum(each.held for each in places if each is not None)
+        trailing, leading = self.trailing, self.leading
+        held = self.shown.held + (0 if trailing is None else trailing.held)
+        return held if leading is None else held + leading.held
 
     @property
     def called(self) -> int:
