@@ -4,8 +4,9 @@ Most of a stream is such text. A delta of a run becomes an event at once and is 
 remembered; the bookkeeping for all of them (positions, the block's text, what stands
 before the next character) is done together, when something else comes or somebody asks.
 So the same text leaves the same state, whether or not it went as a run. Where a delta
-ends like the beginning of a delimiter (``a <th``), that end waits for the next delta;
-when the run ends first, the text engine takes it over.
+ends like the beginning of a delimiter (``a <th``), or with blanks that begin a line,
+that end waits for the next delta; when the run ends first, the text engine takes it
+over.
 """
 
 from __future__ import annotations
@@ -112,11 +113,11 @@ class PlainRun:
         return [TextDelta(seq, self.choice, self._block, text, None)]
 
     def _certain(self, text: str) -> str | None:
-        """``text`` without the beginning of a literal at its end, which is held back;
-        None: it matters for something else."""
+        """``text`` without its end, the beginning of a literal or of a line, which is
+        held back; None: it matters for something else."""
         gates, gate, certain = self._gates, self._whole_gate, text
         if gates.matters(gate, text):
-            certain = text[: gates.certain(text)]
+            certain = text[: gates.passes(gate, text)]
             if certain == text or (certain and gates.matters(gate, certain)):
                 return None
         self._held = text[len(certain) :]

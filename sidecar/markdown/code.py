@@ -76,9 +76,18 @@ class CodeState:
         return bool(self.fence) and not self.containers and self.line is not Line.INFO
 
     @property
+    def indent(self) -> int:
+        """How far lines are indented that go on a fence in list items, at least; 0: it
+        is in none, or in something else."""
+        items = self.fence and self.line is not Line.INFO and all(self.containers)
+        return sum(self.containers) if items else 0
+
+    @property
     def fills_line(self) -> bool:
         """True where all that comes up to the next line is code, whatever it is."""
-        return self.line is Line.CODE or self.is_simple_fence
+        indent = self.indent
+        goes_on = indent and self.undecided.startswith(" " * indent)
+        return bool(goes_on) or self.line is Line.CODE or self.is_simple_fence
 
     @property
     def is_code(self) -> bool:

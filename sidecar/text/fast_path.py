@@ -91,6 +91,15 @@ class Gates(NamedTuple):
             match = self.inside(text, at)  # a literal may begin there
         return False
 
+    def passes(self, gate: Gate, text: str) -> int:
+        """How much of ``text`` may pass where its end waits, as the beginning of a
+        literal does, and blanks that begin a line."""
+        end = self.certain(text)
+        rest = text[:end].rstrip(BLANKS)
+        begins = rest[-1:] == "\n" or (not rest and gate is self.begins)
+        waits = begins and self.ends and end - len(rest) <= INDENT
+        return len(rest) if waits else end
+
     def on(self, start: str) -> Gate | None:
         """The gate in a line of which ``start`` is shown; a run waits."""
         return None if start[-1] in "`~" else self.after(start, self.begins)
@@ -136,6 +145,16 @@ def _in_fence() -> Gates:
     last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
     ends, quick = f"\n>{BLANKS}", _quick("\n")
     return Gates(begins, inside, begins, begins, ends, last, quick, len, {})
+
+
+@lru_cache(maxsize=INDENT)
+def in_item(indent: int) -> Gates:
+    """In fenced code of a list item, what is less indented may be outside of it."""
+    line = rf"(?!\n|\Z| {{{indent},{INDENT}}}+[^\n{BLANKS}`~])"
+    begins = re.compile(rf"(?:\A|\n){line}|[{HALVES}]").search
+    inside = re.compile(rf"\n{line}|[{HALVES}]").search
+    gates = begins, inside, begins, begins
+    return Gates(*gates, "\n", _LAST_LINE, _quick("\n"), len, {})
 
 
 def _in_line() -> Gates:

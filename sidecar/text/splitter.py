@@ -22,7 +22,7 @@ from sidecar.markdown.code import BLANKS
 from sidecar.markdown.lines import Line
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.fast_path import IN_CODE, IN_FENCE, INDENT
+from sidecar.text.fast_path import IN_CODE, IN_FENCE, INDENT, in_item
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections import deque
 
     from sidecar.forms.candidate import Taken
+    from sidecar.markdown.code import CodeState
     from sidecar.text.fast_path import Gate
     from sidecar.text.lexicon import Rules, Share
     from sidecar.text.pieces import Pieces
@@ -189,31 +190,42 @@ class Splitter:
         self.gate = None
         if self._buffer.text or self._buffer.border or attempts.candidate:
             return
-        if not tail.trailing:
-            self._open_gate()
-        if self.gate is not None and tail.room(INDENT + 1) <= INDENT:
-            self.gate = None  # blanks may have to wait
+        gate = None if tail.trailing else self._next_gate()
+        if gate is not None and tail.room(INDENT + 1) > INDENT:
+            self.gate = gate  # there is room for the blanks that may have to wait
 
-    def _open_gate(self) -> None:
-        """The same where nothing is held and there is room for blanks."""
+    def _next_gate(self) -> Gate | None:
+        """The gate for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self._tail.shown
         if self._reasoning.depth:
             self.gates = lexicon.thought
-            self.gate = None if self._reasoning.skip_break else self.gates.inside
-            return
+            return None if self._reasoning.skip_break else self.gates.inside
         code = shown.code
-        if code.fills_line and shown.fences_pass:
-            self.gates = IN_FENCE if code.is_simple_fence else IN_CODE
-            if not (shown.waits or code.undecided.strip(BLANKS)):
-                goes_on = code.line is Line.CODE
-                self.gate = self.gates.inside if goes_on else self.gates.begins
-            return
+        if shown.fences_pass and (code.fills_line or 0 < code.indent <= INDENT):
+            return self._gate_of_code(code)
         self.gates = lexicon.gates
         if shown.begins_line and code.at_beginning:
-            self.gate = self.gates.begins
-        elif shown.goes_on and code.line is not Line.INFO:
+            return self.gates.begins
+        if shown.goes_on and code.line is not Line.INFO:
             start = code.undecided
-            self.gate = self.gates.on(start) if start else self.gates.inside
+            return self.gates.on(start) if start else self.gates.inside
+        return None
+
+    def _gate_of_code(self, code: CodeState) -> Gate | None:
+        """The same in fenced or indented code."""
+        if code.is_simple_fence:
+            self.gates = IN_FENCE
+        else:
+            fits = 0 < code.indent <= INDENT
+            self.gates = in_item(code.indent) if fits else IN_CODE
+        shown = self._tail.shown
+        if code.line is Line.CODE:
+            return None if shown.waits else self.gates.inside
+        if code.indent:  # it is not known yet that the line goes on with the fence
+            known = shown.begins_line and code.at_beginning
+            return self.gates.begins if known else None
+        waits = shown.waits or code.undecided.strip(BLANKS)
+        return None if waits else self.gates.begins
 
     # Steps
 
