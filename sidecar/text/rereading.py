@@ -84,11 +84,9 @@ class Rereading:
         return self.second.share() if self._since is None else total()
 
     def given(self) -> Pieces:
-        """The pieces so far of a text that is being pushed."""
-        pieces = self.first.given()
-        if pieces:
-            self._wake()
-        return self._read(pieces)
+        """The pieces so far of a text that is being pushed; there are some."""
+        self._wake()
+        return self._read(self.first.given())
 
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""

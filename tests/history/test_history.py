@@ -541,6 +541,11 @@ def test_what_is_wanted() -> None:
     repair = history.repair(assistant("<think>a</think>x<think>b</think>y.</s>"))
     assert repair.message == assistant("x<think>b</think>y.")
     assert asked == ["<think>a</think>", "<think>b</think>", "</s>"]
+    asked.clear()
+    between = "<think>b</think>x<think>a</think>y<think>bc</think>z"
+    repair = history.repair(assistant(between))
+    assert repair.message == assistant("<think>b</think>xy<think>bc</think>z")
+    assert asked == ["<think>b</think>", "<think>a</think>", "<think>bc</think>"]
 
 
 def test_results_that_came_before() -> None:
