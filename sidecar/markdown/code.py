@@ -85,9 +85,11 @@ class CodeState:
     @property
     def fills_line(self) -> bool:
         """True where all that comes up to the next line is code, whatever it is."""
+        if not self.fence or self.line not in _AT_BEGINNING:
+            return self.line is Line.CODE
         indent = self.indent
-        goes_on = indent and self.undecided.startswith(" " * indent)
-        return bool(goes_on) or self.line is Line.CODE or self.is_simple_fence
+        known = indent and self.undecided.startswith(" " * indent)
+        return bool(known) or not self.containers
 
     @property
     def is_code(self) -> bool:
