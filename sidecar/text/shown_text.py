@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.markdown.code import BLANKS, CodeState
+from sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -273,7 +273,8 @@ class ShownText:
         code = self.code
         if self.orphan is Orphan.ARMED:
             code = self.ahead = self._begun()
-        blanks = "".join([piece[1] for piece in self.blanks])
+        start = self.blanks[:LONGEST_START]  # so many decide what a line is
+        blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
         return code.behind(blanks) if blanks and not self._blanks_go else code
 
     def _begun(self) -> CodeState:

@@ -8,6 +8,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_texts import Document, document
 
+from sidecar.markdown.code import LONGEST_START, CodeState
+
 DOCUMENTS = 1_000
 PLACES = 3
 """So many places of each document are tried, each with a delimiter there alone."""
@@ -30,6 +32,15 @@ def test_what_a_parser_calls_code_is_code(ten: int) -> None:
             text = _with(made, number, "</think>")
             shown = feed(CLOSED, [text]).message.text or ""
             assert ("</think>" in shown) is (kinds[number] != "prose"), (seed, number)
+
+
+@pytest.mark.parametrize("before", ["", "a\n", "- a\n\n", "> a\n", "```\n", "- ```\n"])
+@pytest.mark.parametrize("blanks", [" ", "\t", "  \v", " \r"])
+def test_more_blanks_than_count_change_nothing(before: str, blanks: str) -> None:
+    """So what waits need not be read to its end with every slice (text rule 13.5)."""
+    state, many = CodeState(), blanks * LONGEST_START
+    state.feed(before)
+    assert state.behind(many).state() == state.behind(many[:LONGEST_START]).state()
 
 
 def _with(made: Document, number: int, given: str) -> str:

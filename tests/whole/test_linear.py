@@ -37,6 +37,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "blocks": lambda n: "<think>a</think>b\n" * (n // 18),
     "blocks on lines": lambda n: "<think></think>\n" * (n // 16),
     "blanks": lambda n: " " * n,
+    "blanks of two kinds": lambda n: "  \v" * (n // 3),
     "blank lines": lambda n: "\n" * n,
     "blank lines behind a closer": lambda n: "a\n</think>\n" + " \n" * (n // 2),
     "halves of delimiters": lambda n: "<th<think></think>ink>" * (n // 22),
