@@ -177,7 +177,7 @@ class InAnswer:
             self._begin(self._reasoning.closers_behind(taken), middle=False)
         elif taken.waits:
             self._tail.hold(taken)
-            buffer.border = taken.kind is PieceKind.CALL
+            buffer.border |= taken.kind is PieceKind.CALL
         else:
             if taken.kind in FORMED:
                 buffer.taken.append(taken)

@@ -273,9 +273,11 @@ class ShownText:
         code = self.code
         if self.orphan is Orphan.ARMED:
             code = self.ahead = self._begun()
-        start = self.blanks[:LONGEST_START]  # so many decide what a line is
+        start = [] if self._blanks_go else self.blanks[:LONGEST_START]
         blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
-        return code.behind(blanks) if blanks and not self._blanks_go else code
+        if self.lines and not self._lines_go:  # blanks of the first may be shown
+            blanks = "\n" + blanks
+        return code.behind(blanks) if blanks else code
 
     def _begun(self) -> CodeState:
         """The state of code where a new answer begins."""
