@@ -119,6 +119,7 @@ def _uses(path: Path, names: set[str]) -> set[str]:
     ids=lambda path: str(path.relative_to(HOME)),
 )
 def test_files_are_short(path: Path) -> None:
-    """The house's rule, but for tables and for what is generated."""
+    """One concept a file; past this length it may be two. Tables and what is generated
+    are as long as they are."""
     if path.name not in {"protocol.rs", "fields.rs", "fakes.rs"}:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 450

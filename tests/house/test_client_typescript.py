@@ -148,5 +148,5 @@ def test_a_file_begins_with_its_contract_and_is_short(path: Path) -> None:
     if path.name == "protocol.ts":
         assert lines[0].startswith("// Made by scripts/generate-types.mjs")
         return
-    assert len(lines) <= 300
+    assert len(lines) <= 450
     assert path.name == "index.ts" or lines[0].startswith("// ")

@@ -1,4 +1,5 @@
-//! A response from its source to its events, with several pushes under way.
+//! A response from its source to its events, or to its clean body, with several pushes
+//! under way.
 //!
 //! Everything is driven by whoever reads the events: when nobody reads, nothing is taken
 //! from the source and nothing is sent, so that the memory is bounded by what is under
