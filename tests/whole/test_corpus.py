@@ -20,6 +20,8 @@ import pytest
 from checking import Fed, assert_sound, feed
 from corpus import CORPUS
 from cutting import LONG
+from recordings import FRAMINGS
+from recordings import WIRES as NAMES
 
 from sidecar.provider_errors.normalize import normalize_error
 from sidecar.wires import WIRES
@@ -28,20 +30,6 @@ pytestmark = pytest.mark.skipif(
     not CORPUS.exists(),
     reason="no corpus beside the project (SIDECAR_CORPUS): recordings were not run",
 )
-
-NAMES = {
-    "openai.chat": "openai-chat",
-    "openai.responses": "openai-responses",
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-    "ollama": "ollama",
-    "cohere.v2": "cohere",
-    "bedrock.converse": "bedrock-converse",
-    "bedrock.converse-json": "bedrock-converse",
-}
-"""The wires of the recordings' index."""
-
-FRAMINGS = {"eventstream": "aws-eventstream", "jsonarray": "json-array"}
 
 BUILT_IN = {"apply_patch_call", "local_shell_call", "shell_call", "computer_call"}
 """Items that are calls of the client's, but not counted as such by the provider."""

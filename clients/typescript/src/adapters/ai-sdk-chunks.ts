@@ -1,4 +1,4 @@
-// The shapes of the parts that the adapter for the Vercel AI SDK makes.
+// The shapes of the parts that the adapters for the Vercel AI SDK make, and its words.
 
 import type { Retract, ToolCall } from "../protocol.js";
 
@@ -8,6 +8,18 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type Metadata = { streamSidecar: { [key: string]: Json | undefined } };
 
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+
+/** The SDK's word for a reason of ours; any other is `other`. */
+export const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  "context-length": "length",
+  "content-filter": "content-filter",
+  refusal: "content-filter",
+  "tool-calls": "tool-calls",
+  malformed: "error",
+  error: "error",
+};
 
 interface Tool {
   toolCallId: string;

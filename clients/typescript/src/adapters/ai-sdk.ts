@@ -5,7 +5,7 @@
 import type { StreamEvent } from "../events.js";
 import type { BlockEnd, Citation, Finish } from "../protocol.js";
 import { Calls } from "./ai-sdk-calls.js";
-import type { FinishReason, Json, SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
+import { FINISH, type Json, type SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
 import { Step } from "./ai-sdk-step.js";
 import { turn, type TurnEnd } from "./turn.js";
 
@@ -30,17 +30,6 @@ export interface UIMessageStreamOptions {
    */
   resetStep?: boolean;
 }
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: "stop",
-  length: "length",
-  "context-length": "length",
-  "content-filter": "content-filter",
-  refusal: "content-filter",
-  "tool-calls": "tool-calls",
-  malformed: "error",
-  error: "error",
-};
 
 /** The events of `stream.pipe(...)` as the body of a UI message stream; pulls as it is read. */
 export function uiMessageStreamOf(

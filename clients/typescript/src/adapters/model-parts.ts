@@ -7,7 +7,7 @@
 
 import type { StreamEvent } from "../events.js";
 import type { BlockEnd, Citation, ProviderError, ToolCall } from "../protocol.js";
-import type { FinishReason } from "./ai-sdk-chunks.js";
+import { FINISH } from "./ai-sdk-chunks.js";
 import type { ModelTool, ProviderMetadata, StreamPart } from "./language-model.js";
 import { ProviderState } from "./provider-state.js";
 import { isFailed, Turn, type TurnEnd } from "./turn.js";
@@ -28,17 +28,6 @@ export interface ModelPartsOptions {
 }
 
 type Channel = "text" | "reasoning";
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: "stop",
-  length: "length",
-  "context-length": "length",
-  "content-filter": "content-filter",
-  refusal: "content-filter",
-  "tool-calls": "tool-calls",
-  malformed: "error",
-  error: "error",
-};
 
 export class ModelParts {
   readonly #options: ModelPartsOptions;
