@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sidecar.errors import InternalError
-from sidecar.rpc.logs import log
+from sidecar.editor.receiver import open_receiver
 
 if TYPE_CHECKING:
     import asyncio
 
+    from sidecar.editor.receiver import Receiver
     from sidecar.rpc.connection import Connection
     from sidecar.rpc.envelope import Id
 
 
-class Receiver(Protocol):
-    """What runs on the thread: pygls, or what stands in for it."""
-
-    def begin(self, params: Any) -> None: ...
-
-    def receive(self, message: dict[str, Any]) -> None: ...
-
-    def cancel(self, message_id: Id) -> None: ...
-
-
-_Job: TypeAlias = Callable[[Receiver], None]
+_Job: TypeAlias = Callable[["Receiver"], None]
 
 
 class LspThread:
@@ -66,37 +56,9 @@ class LspThread:
         import asyncio
 
         loop = asyncio.new_event_loop()
-        lsp = self._open()
+        lsp = open_receiver(self._connection, self.cancelled)
         with self._lock:
             self._running = loop, lsp
             for job in self._jobs:
                 loop.call_soon(job, lsp)
         loop.run_forever()
-
-    def _open(self) -> Receiver:
-        try:
-            from sidecar.editor.handlers import register
-            from sidecar.editor.server import SidecarServer
-
-            server = SidecarServer(self._connection, self.cancelled)
-            register(server, lambda: self._connection.stream_options)
-            return server.protocol
-        except Exception:
-            log.exception("LSP methods are not available")
-            return _Unavailable(self._connection)
-
-
-class _Unavailable:
-    """Answers in place of a pygls that cannot be imported."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def begin(self, params: Any) -> None: ...
-
-    def cancel(self, message_id: Id) -> None: ...
-
-    def receive(self, message: dict[str, Any]) -> None:
-        if "method" in message and "id" in message:
-            error = InternalError("LSP methods are not available, see the log")
-            self._connection.refuse(message["id"], error)

@@ -2,8 +2,8 @@
 
 ``push(data)`` takes bytes from the client and gives those for the client; ``close()``
 does so at the end. Our own methods are called right here, one after the other, but for
-batches, which have a thread of their own. All other methods are LSP's and pygls'
-business, on another one (`Lsp`). Either starts when the first of them arrives.
+batches, which have a thread of their own (`Batching`). All other methods are LSP's and
+pygls' business, on another one (`Lsp`). Either starts when the first of them arrives.
 
 Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
 -32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
@@ -30,6 +30,7 @@ from sidecar.protocol.methods import METHODS
 from sidecar.protocol.sessions import Sessions
 from sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame, frame
 from sidecar.rpc.batch_thread import BatchThread
+from sidecar.rpc.batches import Batch
 from sidecar.rpc.envelope import (
     Id,
     answer,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from sidecar.errors import UsageError
     from sidecar.protocol.methods import Method
     from sidecar.rpc.base_protocol import ReadFrame
+    from sidecar.rpc.batches import Client
 
 
 _LATER: Any = object()
@@ -66,11 +68,22 @@ class Lsp(Protocol):
         """The client does not want the answer to a submitted request any more."""
 
 
+class Batching(Protocol):
+    """Who answers batches, to the connection's ``answer`` and ``refuse``."""
+
+    def submit(self, batch: Batch) -> None: ...
+
+    def cancel(self, message_id: Id) -> None: ...
+
+    def cancel_all(self) -> None: ...
+
+
 class Connection:
     """Bytes in, bytes out; ``exit_code`` is set when ``exit`` was read.
 
     ``send`` takes bytes for the client from any thread at any time, ``open_lsp`` makes
-    the LSP side of this connection, and ``watch`` is told the client's process id.
+    the LSP side of this connection, ``watch`` is told the client's process id, and
+    ``open_batches`` makes what answers batches.
     """
 
     def __init__(
@@ -78,6 +91,7 @@ class Connection:
         send: Callable[[bytes], None],
         open_lsp: Callable[[Connection, Any], Lsp],
         watch: Callable[[int], None],
+        open_batches: Callable[[Client], Batching] = BatchThread,
     ) -> None:
         self.exit_code: int | None = None
         self._send = send
@@ -90,7 +104,7 @@ class Connection:
         self._initialize_params: Any = None
         self._initialized: dict[str, Any] | None = None
         self._lsp: Lsp | None = None
-        self._batches = BatchThread(self)
+        self._batches = open_batches(self)
         self._in_flight: set[Id] = set()
         self._answered = threading.Condition()
 
@@ -226,7 +240,7 @@ class Connection:
         """A batch, which is answered when it is done."""
         assert self._sessions is not None
         self._in_flight.add(message_id)
-        self._batches.submit(message_id, method, self._sessions, params)
+        self._batches.submit(Batch(message_id, method, self._sessions, params))
         return _LATER
 
     def _initialize(self, params: Any) -> Any:

@@ -7,13 +7,12 @@ wait until they are cancelled. So a sequence of messages has one outcome.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from memory_host import FakeLsp, MemoryHost
 
 from sidecar.errors import CancelledError, MethodNotFoundError
-from sidecar.rpc.batch_thread import BatchThread
+from sidecar.rpc.batches import Batches
 from sidecar.rpc.connection import Connection
 
 SLOW = "slow/method"
@@ -27,18 +26,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.seconds
-
-
-class SteppedBatches(BatchThread):
-    """Batches without a thread: ``step`` runs the oldest one that waits."""
-
-    def __init__(self, client: Connection) -> None:
-        super().__init__(client)
-        self._thread = threading.current_thread()  # so that none is started
-
-    def step(self) -> None:
-        if self._waiting:
-            self._answer(self._waiting.popleft())
 
 
 class KnowingLsp(FakeLsp):
@@ -68,7 +55,7 @@ class SteppedHost(MemoryHost):
         super().__init__(**ours)
         connection: Any = self.connection
         connection._sessions._monotonic = self.clock
-        self._batches = connection._batches = SteppedBatches(connection)
+        self._batches = connection._batches = Batches(connection)
 
     def take(self, *pieces: bytes) -> list[Any]:
         """The messages that bytes are answered with, now and by others."""
@@ -77,7 +64,8 @@ class SteppedHost(MemoryHost):
         return answers
 
     def step(self) -> list[Any]:
-        self._batches.step()
+        if self._batches.is_waiting():
+            self._batches.answer_next()
         return self.take()
 
     def end(self) -> list[Any]:

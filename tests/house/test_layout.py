@@ -55,6 +55,7 @@ ROOMS: dict[str, str] = {
         " events options values dialects wires stream history protocol rpc "
         "session_files editor"
     ),
+    "worker": "rpc editor",
     "__main__": " values cli",
 }
 """A room -> what it may import, but for itself and the package's version."""

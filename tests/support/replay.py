@@ -23,9 +23,12 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rpc_client import RpcClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ANY = "..."
 _VARYING = frozenset({"uptimeMs", "openedAt"})
@@ -43,13 +46,16 @@ def write(path: Path, lines: list[dict[str, Any]]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def replay(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def replay(
+    lines: list[dict[str, Any]], open_client: Callable[[], Any] = RpcClient
+) -> list[dict[str, Any]]:
     """Plays the host of a conversation; gives the lines as they were this time.
 
     Nothing is compared here (`difference`), but the conversation has to have this form.
+    ``open_client`` starts a sidecar and gives an `RpcClient`, or what is used like one.
     """
     played = []
-    with RpcClient() as client:
+    with open_client() as client:
         for line in lines:
             if line.get("dir") == "in":
                 _send(client, line)
@@ -63,7 +69,7 @@ def replay(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return played
 
 
-def _send(client: RpcClient, line: dict[str, Any]) -> None:
+def _send(client: Any, line: dict[str, Any]) -> None:
     if "msg" in line:
         client.send(line["msg"])
     elif "raw" in line:
