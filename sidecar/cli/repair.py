@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import ExitStack
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ import click
 from attrs import define
 
 from sidecar.cli.interrupts import interruption
-from sidecar.cli.repair_agents import print_agents
+from sidecar.cli.repair_agents import print_agents, print_agents_json
 from sidecar.cli.repair_asking import Asking, kinds_of
 from sidecar.cli.repair_backups import clean, put_back
 from sidecar.cli.repair_formats import FORMATS
@@ -49,6 +50,7 @@ Examples:
   stream-sidecar repair codex --ask --only reasoning
   stream-sidecar repair session.jsonl --restore  the backup in its place
   stream-sidecar repair --list                   agents, and where they look
+  stream-sidecar repair --list codex --output-format json
 
 Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
 read or written, with --check also when no message of a model was recognised in
@@ -140,7 +142,7 @@ def command(**given: Any) -> None:
     removal is told by --report and --diff, and the old file is kept beside the new one.
     """
     if given["list_agents"]:
-        print_agents()
+        _list(given)
         return
     _check_usage(given)
     if given["engine"] == "ray":
@@ -167,6 +169,23 @@ def command(**given: Any) -> None:
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
     raise SystemExit(outcome.code(check=given["check"]))
+
+
+_LISTS = {"text": print_agents, "json": print_agents_json}
+
+
+def _list(given: dict[str, Any]) -> None:
+    """Prints the agents that were named, or all."""
+    print_list = _LISTS.get(given["output_format"])
+    if print_list is None:
+        raise click.UsageError("--list is told as text or json")
+    names = [str(each) for each in given["paths"]]
+    for name in names:
+        if name not in AGENTS:
+            near = get_close_matches(name, AGENTS, 1)
+            more = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such agent {name!r}.{more}")
+    print_list(names or AGENTS)
 
 
 _NOT_TOGETHER = (

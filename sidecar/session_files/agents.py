@@ -1,8 +1,8 @@
 """Where agents keep their sessions unless somebody has told them otherwise: a table.
 
 A place is a pattern of paths (`glob`) under a root that differs by system; a root that
-a variable of the environment names is there instead. `files_of` looks at the places of
-an agent on this machine.
+a variable of the environment names is there instead. `places_of` and `files_of` tell
+the places of an agent on this machine, and what is there.
 """
 
 from __future__ import annotations
@@ -53,12 +53,30 @@ _GOOSE = Root(
 _TASKS = "Code/User/globalStorage/{}/tasks/*/{}.json"
 
 
+_FORMATS = {
+    ".json": ("json",),
+    ".jsonl": ("jsonl",),
+    ".json*": ("json", "jsonl"),
+    ".db": ("sqlite",),
+    ".vscdb": ("sqlite",),
+    ".md": ("markdown",),
+}
+"""How a place ends, and which formats its files have."""
+
+
 @frozen
 class Agent:
     """``title`` is what people call it; ``places``: roots and patterns below them."""
 
     title: str
     places: tuple[tuple[Root, str], ...]
+
+    def formats(self) -> list[str]:
+        """What its files are, in the words of `FileReport.format`."""
+        ends = {
+            end for _, place in self.places for end in _FORMATS if place.endswith(end)
+        }
+        return sorted({each for end in ends for each in _FORMATS[end]})
 
     def patterns(self, system: str) -> Iterator[str]:
         """The places as a person writes them."""
@@ -131,6 +149,18 @@ ELSEWHERE = (
 """What is read, too, wherever it is."""
 
 
+def places_of(
+    name: str,
+    system: str = sys.platform,
+    environment: Mapping[str, str] = os.environ,
+) -> list[str]:
+    """The places of an agent on this machine: patterns of absolute paths."""
+    return [
+        os.path.join(root, *pattern.split("/"))
+        for root, pattern in _rooted(name, system, environment)
+    ]
+
+
 def files_of(
     name: str,
     system: str = sys.platform,
@@ -138,9 +168,16 @@ def files_of(
 ) -> list[Path]:
     """The files at the places of an agent."""
     found: dict[str, None] = {}
-    for root, pattern in AGENTS[name].places:
-        told = environment.get(root.variable) if root.variable is not None else None
-        folder = os.path.expanduser(told or root.on(system))
-        whole = os.path.join(glob.escape(folder), *pattern.split("/"))
+    for root, pattern in _rooted(name, system, environment):
+        whole = os.path.join(glob.escape(root), *pattern.split("/"))
         found |= dict.fromkeys(sorted(glob.glob(whole, recursive=True)))
     return [Path(each) for each in found if os.path.isfile(each)]
+
+
+def _rooted(
+    name: str, system: str, environment: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The folders where an agent's places are, and the pattern below each."""
+    for root, pattern in AGENTS[name].places:
+        told = environment.get(root.variable) if root.variable is not None else None
+        yield os.path.abspath(os.path.expanduser(told or root.on(system))), pattern

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,42 @@ def test_list() -> None:
     titles = " ".join(each.title for each in AGENTS.values()) + shown.output
     for preset in PRESETS:
         assert preset.partition("-")[0].lower() in titles.lower().replace(" ", "")
+
+
+def test_list_for_programs(tmp_path: Path) -> None:
+    """Places and files are those of this machine and this environment."""
+    STORES["opencode"](tmp_path / "opencode", "", LEAK)
+    (tmp_path / "home").mkdir()
+    home = str(tmp_path / "home")
+    options = {"HOME": home, "USERPROFILE": home, "XDG_DATA_HOME": str(tmp_path)}
+    told = repair("--list", "--output-format", "json", **options)
+    assert told.exit_code == 0, told.output
+    document = json.loads(told.output)
+    assert (document["version"], document["system"]) == (1, sys.platform)
+    agents = {each["name"]: each for each in document["agents"]}
+    assert [*agents] == [*AGENTS]
+    for name, each in agents.items():
+        assert each["title"] == AGENTS[name].title
+        assert each["formats"]
+        assert all(os.path.isabs(place) for place in each["places"])
+        assert [*each["placesBySystem"]] == [*SYSTEMS]
+    parts = sorted((tmp_path / "opencode" / "storage" / "part").rglob("*.json"))
+    assert parts
+    assert set(map(str, parts)) <= set(agents["opencode"]["files"])
+    assert agents["opencode"]["formats"] == ["json", "sqlite"]
+    place = str(tmp_path / "opencode" / "storage" / "part" / "**" / "*.json")
+    assert place in agents["opencode"]["places"]
+    assert agents["claude-code"]["files"] == []
+
+
+def test_list_of_some() -> None:
+    told = repair("--list", "codex", "--output-format", "json")
+    assert [each["name"] for each in json.loads(told.output)["agents"]] == ["codex"]
+    assert "Claude" not in repair("--list", "codex").output
+    wrong = repair("--list", "coddex")
+    assert wrong.exit_code == 2
+    assert "No such agent 'coddex'. Did you mean 'codex'?" in wrong.output
+    assert repair("--list", "--output-format", "sarif").exit_code == 2
 
 
 def test_an_agents_own_places(tmp_path: Path) -> None:
