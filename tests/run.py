@@ -39,6 +39,7 @@ WHOLE = (
 CLIENTS = (
     "tests/house/test_client_typescript.py",
     "tests/house/test_client_rust.py",
+    "tests/house/test_client_vscode.py",
 )
 """What takes a toolchain of its own."""
 

@@ -1,4 +1,5 @@
-"""The TypeScript client's tools: installs and builds ``clients/typescript`` once.
+"""The tools of a package for Node.js: installs and builds ``clients/typescript``, or
+another package beside it, once.
 
 `missing()` says why that cannot be done on this machine (no Node, too old a Node), and
 `prepare()` does it: ``npm ci`` where the lockfile has changed since the last time,
@@ -12,14 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from places import ROOT
 
 HOME = ROOT / "clients" / "typescript"
 OLDEST = 20
 """The major version of Node.js that ``engines`` asks for."""
-
-_STAMP = HOME / "node_modules" / ".stamp"
 
 
 def missing() -> str | None:
@@ -32,23 +32,24 @@ def missing() -> str | None:
     return None
 
 
-def prepare() -> None:
+def prepare(home: Path = HOME) -> None:
     """Installs what is not there yet, and builds; raises CalledProcessError."""
-    wanted = _fingerprint()
-    if not _STAMP.exists() or _STAMP.read_text() != wanted:
-        npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
-        _STAMP.write_text(wanted)
-    npm("run", "build")
+    stamp = home / "node_modules" / ".stamp"
+    wanted = _fingerprint(home)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", home=home)
+        stamp.write_text(wanted)
+    npm("run", "build", home=home)
 
 
-def npm(*arguments: str) -> str:
+def npm(*arguments: str, home: Path = HOME) -> str:
     """What npm says on standard output; its errors go where pytest shows them."""
     npm_command = shutil.which("npm")
     assert npm_command is not None
     environment = {**os.environ, "SIDECAR_TEST_PYTHON": sys.executable, "CI": "1"}
     done = subprocess.run(
         [npm_command, *arguments],
-        cwd=HOME,
+        cwd=home,
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
@@ -61,7 +62,7 @@ def npm(*arguments: str) -> str:
     return done.stdout
 
 
-def _fingerprint() -> str:
+def _fingerprint(home: Path) -> str:
     version = subprocess.check_output(["node", "--version"])
-    lock = (HOME / "package-lock.json").read_bytes()
+    lock = (home / "package-lock.json").read_bytes()
     return hashlib.sha256(version + lock).hexdigest()

@@ -1,0 +1,38 @@
+// Bundles the extension into dist/, each entry with all that it needs in one file, and
+// the licences of what it brings along beside them. --minify: as it is published.
+
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const shared = {
+  bundle: true,
+  format: "cjs",
+  target: "es2022",
+  external: ["vscode"],
+  minify: process.argv.includes("--minify"),
+  logLevel: "warning",
+  metafile: true,
+};
+
+/** What is bundled, by its entry. */
+const ENTRIES = [{ entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node" }];
+
+rmSync("dist", { recursive: true, force: true });
+const built = await Promise.all(ENTRIES.map((entry) => build({ ...shared, ...entry })));
+const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+writeFileSync("dist/LICENCES.txt", licences(inputs));
+
+/** The licence of each package that a file of `inputs` is from. */
+function licences(inputs) {
+  const packages = inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  return [...new Set(packages)].sort().map(licenceOf).join("\n");
+}
+
+function licenceOf(folder) {
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  if (file === undefined) throw new Error(`${folder} has no licence`);
+  const text = readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n");
+  return `${name} ${version}\n\n${text.trim()}\n\n${"-".repeat(80)}\n`;
+}

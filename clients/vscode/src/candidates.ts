@@ -1,0 +1,51 @@
+// Where the sidecar may be, in the order in which it is looked for. Only looks at the
+// settings, the environment and at which files exist; starts nothing.
+
+import { delimiter, join } from "node:path";
+
+/** What the user and the surroundings say. */
+export interface Choice {
+  /** The setting `streamSidecar.command`; empty: not set. */
+  readonly command: readonly string[];
+  /** The setting `streamSidecar.python`; empty: not set. */
+  readonly python: string;
+  /** The interpreter of the Python extension, in a folder that is trusted. */
+  readonly chosenPython: string | undefined;
+  /** The folder `bundled` of this extension. */
+  readonly bundled: string;
+}
+
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  readonly exists: (file: string) => boolean;
+}
+
+/** Never a folder named `sidecar` in the directory that is worked in. */
+const MODULE = ["-P", "-m", "sidecar"];
+
+/** Command lines without arguments of ours; one that the user names is the only one. */
+export function candidates(choice: Choice, { env, platform, exists }: Surroundings): string[][] {
+  if (choice.command.length > 0) return [[...choice.command]];
+  const isWindows = platform === "win32";
+  const onPath = (name: string) => find(name, isWindows ? ";" : delimiter, { env, platform, exists });
+  const binary = join(choice.bundled, "stream-sidecar", isWindows ? "stream-sidecar.exe" : "stream-sidecar");
+  const archive = join(choice.bundled, "stream-sidecar.pyz");
+
+  const named = choice.python === "" ? [] : [choice.python];
+  const others = [choice.chosenPython, onPath("python3"), onPath("python")].filter((each) => each !== undefined);
+  const pythons = named.length > 0 ? named : [...new Set(others)];
+  const installed = named.length > 0 ? undefined : onPath("stream-sidecar");
+  return [
+    ...(named.length === 0 && exists(binary) ? [[binary]] : []),
+    ...(exists(archive) ? pythons.map((python) => [python, archive]) : []),
+    ...(installed === undefined ? [] : [[installed]]),
+    ...pythons.map((python) => [python, ...MODULE]),
+  ];
+}
+
+function find(name: string, separator: string, { env, platform, exists }: Surroundings): string | undefined {
+  const endings = platform === "win32" ? [".exe", ".com"] : [""];
+  const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => place !== "");
+  return places.flatMap((place) => endings.map((ending) => join(place, name + ending))).find(exists);
+}

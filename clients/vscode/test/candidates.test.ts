@@ -1,0 +1,47 @@
+// Where the sidecar is looked for, and in which order.
+
+import { expect, test } from "vitest";
+import { candidates, type Choice, type Surroundings } from "../src/candidates.js";
+
+const NOTHING: Choice = { command: [], python: "", chosenPython: undefined, bundled: "/x/bundled" };
+const BINARY = "/x/bundled/stream-sidecar/stream-sidecar";
+const ARCHIVE = "/x/bundled/stream-sidecar.pyz";
+
+function found(choice: Partial<Choice>, files: string[], more: Partial<Surroundings> = {}): string[] {
+  const surroundings = { env: { PATH: "/a:/b" }, platform: "linux", exists: (file: string) => files.includes(file) };
+  return candidates({ ...NOTHING, ...choice }, { ...surroundings, ...more }).map((words) => words.join(" "));
+}
+
+test("a command of the user is the only one", () => {
+  expect(found({ command: ["/my", "sidecar"], python: "/py" }, [BINARY])).toEqual(["/my sidecar"]);
+});
+
+test("what came along is first, then what is installed", () => {
+  const files = [BINARY, "/a/stream-sidecar", "/b/python3"];
+  expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", "/b/python3 -P -m sidecar"]);
+});
+
+test("an archive that came along runs on each Python", () => {
+  const chosen = { chosenPython: "/venv/python" };
+  expect(found(chosen, [ARCHIVE, "/b/python3"])).toEqual([
+    `/venv/python ${ARCHIVE}`,
+    `/b/python3 ${ARCHIVE}`,
+    "/venv/python -P -m sidecar",
+    "/b/python3 -P -m sidecar",
+  ]);
+});
+
+test("a Python of the user is the only one", () => {
+  const files = [BINARY, ARCHIVE, "/a/stream-sidecar", "/a/python3"];
+  expect(found({ python: "/py" }, files)).toEqual([`/py ${ARCHIVE}`, "/py -P -m sidecar"]);
+});
+
+test("on Windows programs end with .exe", () => {
+  const windows = { env: { Path: "C:/a;C:/b" }, platform: "win32" };
+  const files = ["C:/b/stream-sidecar.exe", "C:/a/stream-sidecar"];
+  expect(found({}, files, windows)).toEqual(["C:/b/stream-sidecar.exe"]);
+});
+
+test("nowhere is nothing", () => {
+  expect(found({}, [])).toEqual([]);
+});
