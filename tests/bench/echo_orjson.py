@@ -13,27 +13,32 @@ import orjson
 
 
 def main() -> None:
-    read, write, loads, dumps = os.read, os.write, orjson.loads, orjson.dumps
     buffer = b""
-    while data := read(0, 65_536):
+    while data := os.read(0, 65_536):
         buffer = buffer + data if buffer else data
-        answers = []
-        at = 0
-        while (end := buffer.find(b"\r\n\r\n", at)) >= 0:
-            start = end + 4
-            stop = start + int(buffer[at + 16 : end])
-            if stop > len(buffer):
-                break
-            message = loads(buffer[start:stop])
-            at = stop
-            body = dumps(
-                {"jsonrpc": "2.0", "id": message["id"], "result": message["params"]}
-            )
-            answers.append(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        out, at = echo(buffer)
         buffer = buffer[at:]
-        out = b"".join(answers)
         while out:
-            out = out[write(1, out) :]
+            out = out[os.write(1, out) :]
+
+
+def echo(buffer: bytes) -> tuple[bytes, int]:
+    """The answers to the whole messages in ``buffer``, and how far these reach."""
+    loads, dumps = orjson.loads, orjson.dumps
+    answers = []
+    at = 0
+    while (end := buffer.find(b"\r\n\r\n", at)) >= 0:
+        start = end + 4
+        stop = start + int(buffer[at + 16 : end])
+        if stop > len(buffer):
+            break
+        message = loads(buffer[start:stop])
+        at = stop
+        body = dumps(
+            {"jsonrpc": "2.0", "id": message["id"], "result": message["params"]}
+        )
+        answers.append(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    return b"".join(answers), at
 
 
 if __name__ == "__main__":

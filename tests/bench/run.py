@@ -1,14 +1,14 @@
 """Every benchmark in one run on one machine, printed as ratios against their bars.
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
-footprint, round_trip, pipelined, growth, dialects, hostile, startup, memory, repair,
-emission,
-client_typescript, client_rust; without any, these are run. ``peers`` installs other
+footprint, round_trip, pipelined, recordings, growth, dialects, hostile, startup,
+memory, repair, emission, client_typescript, client_rust; without any, these are run.
+``recordings --profile`` also says where the time went. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. ``trust FOLDER ...`` runs alone: it
-reads the texts of folders. Makes its own environment like the other
-commands. Absolute times are this machine's; the ratios are what counts. Exits with 0,
-but with 1 under ``--check`` when a bar was missed.
+reads the texts of folders. Makes its own environment like the other commands. Absolute
+times are this machine's; the ratios are what counts. Exits with 0, but with 1 under
+``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
-    *("footprint", "round_trip", "pipelined", "growth", "dialects", "hostile"),
-    *("startup", "memory", "repair", "emission", "client_typescript", "client_rust"),
+    *("footprint", "round_trip", "pipelined", "recordings", "growth", "dialects"),
+    *("hostile", "startup", "memory", "repair", "emission"),
+    *("client_typescript", "client_rust"),
 )
 WHEN_NAMED = ("peers",)
 """They need the package registries."""
+
+MODULES = {"recordings": "recorded"}
+"""Whose module has another name."""
 
 OF_FOLDERS = "trust"
 """What is named behind it are folders."""
@@ -49,7 +53,9 @@ def main(arguments: list[str]) -> int:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
     if chosen.write and "peers" not in chosen.names:
         parser.error("--write is for peers")
-    rows = list(_rows(names or BENCHES, folders))
+    given: dict[str, Any] = {OF_FOLDERS: {"folders": folders}}
+    given["recordings"] = {"profile": chosen.profile}
+    rows = list(_rows(names or BENCHES, given))
     _print(rows)
     if chosen.write:
         import_module("peers").write()
@@ -64,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     names = " ".join((*BENCHES, *WHEN_NAMED))
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument("--check", action="store_true", help="fail on a missed bar")
+    parser.add_argument(
+        "--profile", action="store_true", help="recordings: time by file, too"
+    )
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
     parser.add_argument(
         "--write", action="store_true", help="peers: the page's table and plot anew"
@@ -71,11 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _rows(names: tuple[str, ...], folders: list[str]) -> Iterator[Row]:
+def _rows(names: tuple[str, ...], given: dict[str, Any]) -> Iterator[Row]:
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        given = (folders,) if name == OF_FOLDERS else ()
-        yield from import_module(name).run(*given)
+        yield from import_module(MODULES.get(name, name)).run(**given.get(name, {}))
 
 
 def _print(rows: list[Row]) -> None:

@@ -1,0 +1,246 @@
+"""What an event of a recorded stream costs, against the bare orjson echo.
+
+A stream is opened, every event of it is pushed alone, and it is closed; the echo gets
+the same bytes. Both are processes at the end of two pipes, and what counts is their
+processor time (where the system has a clock for that of another process, as Linux has),
+for all of a wire's recordings together: whole rounds of the two in turn, of each the
+best. Beside it stands what `Connection.push` and the loop of `echo_orjson` take without
+pipes. Streams are those of ``tests/wires``, short ones that show what there is, and of
+the corpus beside the project, where it is there; and one of 30 events, as an agent's
+turns are.
+
+*Short way*: events that were only compared with those before (``learned_chunks``).
+With ``--profile`` rows say which files of the sidecar the time without pipes went to.
+"""
+
+from __future__ import annotations
+
+import base64
+import cProfile
+import pstats
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from math import inf
+from pathlib import Path
+from time import clock_gettime, process_time
+from typing import Any
+
+from chunks import call_chunk, chunk, event, slices, text_chunk
+from corpus import CORPUS
+from echo_orjson import echo
+from processes import ORJSON_ECHO, SIDECAR, Peer, frame
+from recordings import PATHS, Recording, of_corpus, own
+from round_trip import one_core
+from rows import Bar, Row, microseconds
+
+import sidecar
+from sidecar.rpc.connection import Connection
+
+ROUNDS = 4
+STREAMS = 60
+"""Streams that are opened and closed for a round of those that are made up."""
+
+BARS = defaultdict(lambda: Bar(limit=5, aim=3), gemini=Bar(limit=10, aim=3))
+SHORT = Bar(limit=70, aim=85, at_least=True, unit=" %")
+BARE = Bar(limit=150, aim=150, unit=" µs")
+COMPARED = ("openai-chat", "anthropic", "openai-responses", "gemini")
+"""Wires with a bar; the recordings of the others are few."""
+
+HOUSE = str(Path(sidecar.__file__).parent)
+PROFILED = 12
+"""Rooms and files of them that ``--profile`` shows."""
+
+Streams = list[list[bytes]]
+"""Of each stream the frames of its requests."""
+
+
+def run(*, profile: bool = False) -> Iterator[Row]:
+    yield from _made_up()
+    for source, recordings in _sources():
+        by_wire: defaultdict[str, list[Recording]] = defaultdict(list)
+        for each in recordings:
+            by_wire[each.params.get("wire", "auto")].append(each)
+        for wire, those in sorted(by_wire.items()):
+            streams = [_requests(each) for each in those]
+            barred = source == "corpus" and wire in COMPARED
+            yield from _of_wire(f"{source}, {wire}", streams, BARS[wire], barred)
+            if profile:
+                yield from _profile(f"{source}, {wire}", streams)
+
+
+def _sources() -> Iterator[tuple[str, Iterable[Recording]]]:
+    yield "own", map(own, PATHS)
+    if CORPUS.exists():
+        yield "corpus", filter(None, map(_in_events, of_corpus()))
+
+
+def _of_wire(name: str, streams: Streams, bar: Bar, barred: bool) -> Iterator[Row]:
+    yield _against_echo(f"{name}: an event against orjson echo", streams, bar, barred)
+    short = 100 * _short(streams) / _count(streams)
+    what, measured = f"{name}: events that go the short way", f"{short:.0f} %"
+    yield Row(what, measured, *((short, SHORT) if barred else ()))
+
+
+def _made_up() -> Iterator[Row]:
+    """A stream without an event, and one as an agent has it."""
+    empty = [[_open({}), _close({})]] * STREAMS
+    mine = min(_without_pipes(empty)[0] for _ in range(ROUNDS)) / STREAMS
+    yield Row("open and close of a stream without events", "", mine * 1e6, BARE)
+    turns = [_requests(Recording("turn", {}, _turn(), {}))] * STREAMS
+    what = "a stream of 30 events: an event against orjson echo"
+    yield _against_echo(what, turns, BARS["auto"], barred=True)
+
+
+def _against_echo(what: str, streams: Streams, bar: Bar, barred: bool) -> Row:
+    count = _count(streams)
+    rounds = [_without_pipes(streams) for _ in range(ROUNDS)]
+    best = (min(times) / count for times in zip(*rounds, strict=True))
+    inside, bare = map(microseconds, best)
+    measured = f"{count} events, without pipes {inside}, echo {bare}"
+    if sys.platform != "linux":
+        return Row(what, measured)
+    mine, other = _of_processes(streams)
+    taken = f"{microseconds(mine / count)}, echo {microseconds(other / count)}"
+    return Row(what, f"{taken}; {measured}", mine / other, bar if barred else None)
+
+
+def _count(streams: Streams) -> int:
+    """How many events there are: all requests but those that open and close."""
+    return sum(map(len, streams)) - 2 * len(streams)
+
+
+def _turn() -> list[str]:
+    """A short answer and a call, as server-sent events."""
+    words = slices("I will look at the file first, and at its tests too. Wait.", 5)
+    arguments = ['{"pa', 'th": ', '"src', "/main", ".py", '", "li', "nes", '": 40', "}"]
+    documents = [
+        chunk({"role": "assistant", "content": ""}),
+        *map(text_chunk, words),
+        call_chunk("", "read_file"),
+        *map(call_chunk, arguments),
+        {**chunk({}), "choices": [{"index": 0, "finish_reason": "tool_calls"}]},
+        {**chunk({}), "choices": [], "usage": {"prompt_tokens": 9, "total_tokens": 30}},
+    ]
+    return [*map(event, documents), "data: [DONE]\n\n"]
+
+
+# Recordings as requests
+
+_EVENT = re.compile(r".*?(?:\r?\n){2,}|.+", re.DOTALL)
+_LINE = re.compile(r".*\n|.+")
+_SLICES = {"sse": _EVENT, "ndjson": _LINE}
+
+
+def _in_events(recording: Recording) -> Recording | None:
+    """The recording of the corpus with a chunk for each event, as hosts read them."""
+    framing, data = recording.params["framing"], base64.b64decode(recording.chunks[0])
+    if framing == "aws-eventstream":
+        chunks = [base64.b64encode(each).decode() for each in _messages(data)]
+        return Recording(recording.name, recording.params, chunks, recording.close)
+    if framing not in _SLICES:
+        return None
+    chunks = _SLICES[framing].findall(data.decode("utf-8", "replace"))
+    params = {**recording.params, "encoding": "utf-8"}
+    return Recording(recording.name, params, chunks, recording.close)
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of an AWS event stream: each begins with its length."""
+    while data:
+        size = int.from_bytes(data[:4]) or len(data)
+        yield data[:size]
+        data = data[size:]
+
+
+def _open(params: dict[str, Any]) -> bytes:
+    return frame(1, "stream/open", {**params, "streamId": "s"})
+
+
+def _close(params: dict[str, Any]) -> bytes:
+    return frame(2, "stream/close", {**params, "streamId": "s"})
+
+
+def _requests(recording: Recording) -> list[bytes]:
+    pushes = [
+        frame(number, "stream/push", {"streamId": "s", "chunk": each})
+        for number, each in enumerate(recording.chunks, 3)
+    ]
+    return [_open(recording.params), *pushes, _close(recording.close)]
+
+
+# Measuring
+
+
+def _without_pipes(streams: Streams) -> tuple[float, float]:
+    """Seconds of processor time for all streams: the sidecar's, and the echo's."""
+    return _timed(streams, _connection().push), _timed(streams, echo)
+
+
+def _of_processes(streams: Streams) -> tuple[float, float]:
+    """The same of two processes."""
+    best = [inf, inf]
+    with one_core(), Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
+        sidecar.ask("initialize", {})
+        for number, peer in [*enumerate((sidecar, echo))] * (ROUNDS + 1):
+            clock = ~peer.process.pid << 3 | 2  # that of all threads of a process
+            before = clock_gettime(clock)
+            for request in chain(*streams):
+                peer.exchange(request)
+            best[number] = min(best[number], clock_gettime(clock) - before)
+    return best[0], best[1]
+
+
+def _timed(streams: Streams, push: Callable[[bytes], object]) -> float:
+    before = process_time()
+    for request in chain(*streams):
+        push(request)
+    return process_time() - before
+
+
+def _connection() -> Connection:
+    """An initialized connection that has no editor at its other end."""
+
+    def nothing(*_: Any) -> Any:
+        return None
+
+    connection = Connection(nothing, nothing, nothing)
+    connection.push(frame(0, "initialize", {}))
+    return connection
+
+
+def _short(streams: Streams) -> int:
+    """How many events go the short way."""
+    compared = 0
+    for open_, *pushes, _ in streams:
+        connection = _connection()
+        connection.push(open_)
+        assert connection._sessions is not None
+        stream = connection._sessions._streams["s"].stream
+        for request in pushes:
+            connection.push(request)
+        compared += stream._passed
+    return compared
+
+
+def _profile(name: str, streams: Streams) -> Iterator[Row]:
+    """Microseconds of an event by file, what it calls of Python's own included; a
+    profiler makes calls dearer than they are."""
+    profiler = cProfile.Profile()
+    connection = _connection()
+    profiler.runcall(_timed, streams, connection.push)
+    taken: Counter[str] = Counter()
+    for (file, *_), row in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
+        if file.startswith(HOUSE):
+            taken[_place(file)] += row[2]
+            continue
+        for (caller, *_), (_, _, own_time, _) in row[4].items():
+            taken[_place(caller)] += own_time
+    for place, seconds in taken.most_common(PROFILED):
+        yield Row(f"{name}: in {place}", microseconds(seconds / _count(streams)))
+
+
+def _place(file: str) -> str:
+    return file.removeprefix(HOUSE).lstrip("/") if file.startswith(HOUSE) else "others"
