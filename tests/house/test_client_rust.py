@@ -24,6 +24,8 @@ SKIPPED = (
 )
 
 
+EVERYTHING = ("--workspace", "--all-features")
+
 BUSY = 2 * 60 * 60
 """Seconds: time is not what is tested, and a cold build shares the machine."""
 
@@ -47,7 +49,7 @@ def test_cargo_test() -> None:
     ``SIDECAR_KILLS`` in the environment is the number of sidecars that are killed or
     freeze in ``clients/rust/tests/kills.rs``; ``pytest -s`` shows what came of it.
     """
-    output = cargo("test", "--workspace", "--locked", "--no-fail-fast")
+    output = cargo("test", *EVERYTHING, "--locked", "--no-fail-fast")
     told = re.findall(r"^\d+ kills: .*", output, re.MULTILINE)
     sys.stdout.write("".join(f"\n{line}\n" for line in told))
     assert len(told) == (os.name == "posix")
@@ -59,14 +61,21 @@ def test_cargo_test() -> None:
 @needs_cargo
 def test_lints() -> None:
     cargo("fmt", "--all", "--check")
-    cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings")
+    cargo("clippy", *EVERYTHING, "--all-targets", "--locked", "--", "-D", "warnings")
+
+
+@needs_cargo
+def test_the_crate_without_features() -> None:
+    """As most hosts compile it: nothing of an adapter, and none of its dependencies."""
+    cargo("check", "--locked")
+    assert "agent-client-protocol" not in cargo("tree", "--locked", "--edges", "normal")
 
 
 @needs_cargo
 def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every public item has a comment, and every link in one leads somewhere."""
     monkeypatch.setenv("RUSTDOCFLAGS", "-D warnings")
-    cargo("doc", "--no-deps", "--locked")
+    cargo("doc", "--all-features", "--no-deps", "--locked")
 
 
 @needs_cargo

@@ -42,6 +42,15 @@ impl StreamHandle {
         }
     }
 
+    /// What the stream is called, by the host or by this crate.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match &self.kind {
+            Kind::Live(stream) => stream.id(),
+            Kind::PassThrough(stream) => stream.id(),
+        }
+    }
+
     /// Whether no sidecar is behind this stream; see
     /// [`Builder::pass_through`](crate::Builder::pass_through).
     #[must_use]

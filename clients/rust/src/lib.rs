@@ -1,7 +1,12 @@
-#![doc = include_str!("../README.md")]
+// Its examples need all features; the page is the same without them.
+#![cfg_attr(any(not(doctest), feature = "acp"), doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "acp")]
+pub mod acp;
+#[cfg(feature = "acp")]
+mod acp_locations;
 mod builder;
 mod chunk;
 mod config;
@@ -25,6 +30,8 @@ mod retry;
 mod sidecar;
 mod stream;
 mod supervisor;
+#[cfg(feature = "acp")]
+mod turn;
 mod watching;
 mod window;
 mod wire;

@@ -28,6 +28,10 @@ impl PassThrough {
         Self { stream_id, is_text, seq: 0, pushes: 0, shown: false, answer: None }
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.stream_id
+    }
+
     /// Takes chunks with commas between, as they would have been sent.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
         self.pushes += 1;

@@ -105,6 +105,10 @@ impl Stream {
         })
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub(crate) fn opened(&self) -> &OpenResult {
         &self.opened
     }

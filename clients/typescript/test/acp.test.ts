@@ -1,15 +1,42 @@
 // The updates are what the Agent Client Protocol takes: its own SDK carries each from an
 // agent to a client, checked on the way, and the client gets the stream's text and calls.
+// What the updates of a stream are stands in tests/data/acp_updates.jsonl, for the Rust
+// client too; `UPDATE=1 npm test -- acp` writes it anew.
 
 import { agent, client, methods, type SessionUpdate as TheirUpdate } from "@agentclientprotocol/sdk";
-import { expect, expectTypeOf, test } from "vitest";
-import { sessionUpdates, stopReason, type SessionUpdate } from "../src/adapters/acp.js";
-import type { StreamEvent } from "../src/index.js";
-import { collect, recordings, until } from "./support.js";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { sessionUpdates, stopReason, type SessionUpdate, type SessionUpdateOptions } from "../src/adapters/acp.js";
+import { Sidecar, type OpenParams, type StreamEvent } from "../src/index.js";
+import { collect, linesOf, REAL, recordings, ROOT, until } from "./support.js";
 
-async function* of(events: readonly StreamEvent[]) {
-  yield* events;
+const TABLE = join(ROOT, "tests", "data", "acp_updates.jsonl");
+const IS_WRITTEN = process.env["UPDATE"] === "1";
+
+/** A stream and what it is told as; of a recording with calls params and chunks are in tests/wires. */
+interface Row {
+  readonly name: string;
+  readonly params?: OpenParams;
+  readonly chunks?: readonly unknown[];
+  readonly options?: Omit<SessionUpdateOptions, "prefix" | "onOther">;
+  readonly updates: readonly SessionUpdate[];
+  /** Types of the events that have no update, each with the ids of its blocks. */
+  readonly others: readonly string[];
 }
+
+const rows = linesOf(TABLE) as Row[];
+const recorded = new Map(recordings().map((each) => [each.name, each]));
+const names = new Set([...rows.map(({ name }) => name), ...recorded.keys()]);
+
+let sidecar: Sidecar;
+beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
+afterAll(async () => {
+  await sidecar.shutdown();
+  const lines = [...names].flatMap((name) => written.get(name) ?? []).map((row) => `${JSON.stringify(row)}\n`);
+  if (IS_WRITTEN) writeFileSync(TABLE, lines.join(""));
+});
+const written = new Map<string, Row>();
 
 /** What arrives at a client when an agent sends these updates; the SDK parses them there. */
 async function carried(updates: readonly SessionUpdate[]): Promise<TheirUpdate[]> {
@@ -28,37 +55,65 @@ test("the types fit", () => {
   expectTypeOf<SessionUpdate>().toExtend<TheirUpdate>();
 });
 
-test.for(recordings())("$name", async ({ events }) => {
-  const others: StreamEvent[] = [];
-  const options = { prefix: "s", contextSize: 1_000, onOther: (event: StreamEvent) => others.push(event) };
-  const updates = await collect(sessionUpdates(of(events), options));
+/** Chunks behind each other that are of one message, as one. */
+function joined(updates: readonly SessionUpdate[]): SessionUpdate[] {
+  const found: SessionUpdate[] = [];
+  for (const update of updates) {
+    const last = found.at(-1);
+    if (last && "messageId" in last && "messageId" in update && last.messageId === update.messageId)
+      last.content.text += update.content.text;
+    else found.push(structuredClone(update));
+  }
+  return found;
+}
+
+test.for([...names].map((name) => ({ name })))("$name", async ({ name }) => {
+  const row = rows.find((each) => each.name === name);
+  const { params, chunks } = row?.params ? { chunks: [], ...row } : (recorded.get(name) ?? { chunks: [] });
+  const others: string[] = [];
+  const stream = await sidecar.openStream(params);
+  const events: StreamEvent[] = [];
+  async function* heard() {
+    const source = stream.pipe(chunks);
+    for (;;) {
+      const { done, value } = await source.next();
+      if (done) return value;
+      events.push(value);
+      yield value;
+    }
+  }
+  const onOther = (event: StreamEvent, idOf: (block: number) => string) =>
+    void others.push(event.type, ...(event.type === "retract" ? event.blocks.map(idOf) : []));
+  const options = row?.options ?? { contextSize: 1_000 };
+  const updates = await collect(sessionUpdates(heard(), { prefix: "s", ...options, onOther }));
   expect(await carried(updates)).toEqual(updates);
-  const mine = events.filter(({ choice }) => !choice);
-  const ends = updates.filter((each) => each.sessionUpdate === "tool_call_update" && !("title" in each) && each._meta);
-  expect(updates.length - ends.length + others.length).toBe(mine.length);
-  const text = mine.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
-  expect(updates.map((each) => (each.sessionUpdate === "agent_message_chunk" ? each.content.text : "")).join("")).toBe(
-    text,
-  );
-  const calls = updates.filter(({ sessionUpdate }) => sessionUpdate === "tool_call");
-  expect(calls).toHaveLength(mine.filter(({ type }) => type === "tool-call").length);
+  const text = events.map((event) => (event.type === "text-delta" && !event.choice ? event.text : "")).join("");
+  const told = updates.map((each) => (each.sessionUpdate === "agent_message_chunk" ? each.content.text : ""));
+  if (!options.choice) expect(told.join("")).toBe(text);
+  const made = { updates: joined(updates), others };
+  const { updates: _, others: __, ...asked } = row ?? { name };
+  if (row?.params || updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call"))
+    written.set(name, { ...asked, ...made });
+  if (row && !IS_WRITTEN) expect(made).toEqual({ updates: row.updates, others: row.others });
 });
 
-test("what was told of a block can be found again", async () => {
-  const events: StreamEvent[] = [
-    { type: "text-delta", seq: 1, block: 0, text: "a" },
-    { type: "text-delta", seq: 2, choice: 1, block: 1, text: "b" },
-    { type: "retract", seq: 3, blocks: [0], reason: "duplicate-of-native" },
-    { type: "usage", seq: 4, totalTokens: 7 },
-    { type: "tool-result", seq: 5, block: 2, toolCallId: "unknown", source: "server" },
-  ];
-  const taken: string[] = [];
-  const onOther = (event: StreamEvent, idOf: (block: number) => string) =>
-    void taken.push(event.type, ...(event.type === "retract" ? event.blocks.map(idOf) : []));
-  expect(await collect(sessionUpdates(of(events), { prefix: "p", onOther }))).toEqual([
-    { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "a" }, messageId: "p-0" },
-  ]);
-  expect(taken).toEqual(["retract", "p-0", "usage", "tool-result"]);
+test("a call of a stream that breaks off is ended, and the error is behind its end", async () => {
+  async function* broken() {
+    yield {
+      type: "tool-call-delta",
+      seq: 1,
+      block: 0,
+      toolCallId: "c",
+      name: "look",
+      argumentsDelta: "",
+    } as StreamEvent;
+    throw new Error("enough");
+  }
+  const updates = sessionUpdates(broken(), { prefix: "s" });
+  expect((await updates.next()).value).toMatchObject({ status: "pending" });
+  const _meta = { streamSidecar: { claim: true, reason: "the turn broke off" } };
+  expect((await updates.next()).value).toMatchObject({ status: "failed", _meta });
+  await expect(updates.next()).rejects.toThrow("enough");
 });
 
 test.for([
@@ -76,34 +131,4 @@ test.for([
   ["malformed", undefined],
 ] as const)("finish %s is %s", ([reason, expected]) => {
   expect(stopReason({ reason })).toBe(expected);
-});
-
-test("the files of a call, absolute, and its line", async () => {
-  const input = { file_path: "src/a.ts", startLine: 3, destination: "/tmp/b.ts", uri: "file:///c.ts" };
-  const call = {
-    type: "tool-call",
-    seq: 1,
-    block: 0,
-    toolCallId: "c",
-    name: "edit",
-    arguments: "{}",
-    input,
-    kind: "edit",
-  };
-  async function* only() {
-    yield call as unknown as StreamEvent;
-  }
-  const locations = async (cwd?: string) => {
-    const [update] = await collect(sessionUpdates(only(), { prefix: "s", ...(cwd !== undefined && { cwd }) }));
-    return (update as { locations?: unknown }).locations;
-  };
-  expect(await locations("/home/me")).toEqual([
-    { path: "/home/me/src/a.ts", line: 3 },
-    { path: "/c.ts", line: 3 },
-    { path: "/tmp/b.ts", line: 3 },
-  ]);
-  expect(await locations()).toEqual([
-    { path: "/c.ts", line: 3 },
-    { path: "/tmp/b.ts", line: 3 },
-  ]);
 });

@@ -34,6 +34,8 @@ pub fn builder() -> Builder {
 /// A recorded response.
 pub struct Recording {
     pub name: String,
+    /// With the folder of its wire: `anthropic/body`.
+    pub path: String,
     pub options: OpenParams,
     pub chunks: Vec<Box<RawValue>>,
     pub events: Vec<Value>,
@@ -57,8 +59,11 @@ fn recording(path: &Path) -> Recording {
     let header: Header = serde_json::from_str(lines.next().unwrap()).unwrap();
     let golden = path.to_str().unwrap().replace(".chunks.", ".events.");
     let golden = fs::read_to_string(golden).unwrap();
+    let wire = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap().replace(".chunks.jsonl", "");
     Recording {
-        name: path.file_name().unwrap().to_str().unwrap().replace(".chunks.jsonl", ""),
+        path: format!("{wire}/{name}"),
+        name,
         options: header.options,
         chunks: lines.map(|it| serde_json::from_str(it).unwrap()).collect(),
         events: golden.lines().map(|it| serde_json::from_str(it).unwrap()).collect(),
