@@ -60,27 +60,27 @@ class _Function:
         return WrittenCall(self.name, arguments, self.end)
 
 
-def _function(cursor: Cursor) -> Reading[_Function]:
-    """One call, behind ``<function=``: its name, then parameters or a JSON body."""
+def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
+    """One call, behind ``<function=``: its name, then parameters or a JSON body.
+
+    ``closers`` are the wrapper's: where one stands, ``</function>`` may be missing.
+    """
     function = _Function((yield from label(cursor, ">")).strip("\"'"))
+    tags = ("</function>", *closers)
     yield from space(cursor)
     if (yield from need(cursor)) == "{":
         function.body = yield from scan(cursor, ObjectScanner())
         yield from space(cursor)
-        yield from literal(cursor, "</function>")
     else:
-        yield from _parameters(cursor, function)
-    function.end = cursor.position
-    return function
-
-
-def _parameters(cursor: Cursor, function: _Function) -> Reading[None]:
-    tags = ("<parameter=", "</function>")
-    while (yield from literal(cursor, *tags)) == tags[0]:
+        tags = ("<parameter=", *tags)
+    while (end := (yield from literal(cursor, *tags))) == "<parameter=":
         key = (yield from label(cursor, ">")).strip("\"'")
         part = yield from value(cursor, _END, *tags)
         function.parameters.append((key, part))
         yield from space(cursor)
+    cursor.at -= len(end) * (end in closers)
+    function.end = cursor.position
+    return function
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
@@ -94,7 +94,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         yield from literal(cursor, "<function=")
         while True:
-            functions.append((yield from _function(cursor)))
+            functions.append((yield from _function(cursor, closer)))
             yield from space(cursor)
             if not (yield from optional(cursor, "<function=")):
                 break

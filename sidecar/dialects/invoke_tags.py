@@ -47,8 +47,10 @@ if TYPE_CHECKING:
 
 _BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
 DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
-NAMESPACE = "antml:"
-SPACES = ("", NAMESPACE, "tml:", "mm:", "atem:", "minimax:", "steptml:")
+NAMESPACES = ("antml:", "𝑎𝑛𝑡𝑚𝑙:")
+"""Claude's namespace, and as MiMo writes it, in the italics of mathematics."""
+
+SPACES = ("", *NAMESPACES, "tml:", "mm:", "atem:", "minimax:", "steptml:")
 _BARRED = (*DSML, *(f"{bars} " for bars in DSML))
 PREFIXES = (*SPACES, *_BARRED)
 

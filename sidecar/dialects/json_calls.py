@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _HEAD = 256
-"""In so many characters behind its first key a call is told from other JSON."""
+"""An answer that is JSON has to stream: in so many characters behind its first key a
+call has begun its arguments."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
@@ -51,7 +52,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         yield from space(cursor)
     key = yield from literal(cursor, *_KEYS)
     scanner.scan(key, 0)
-    check = _HEAD, lambda begun: _may_be_call(cursor, key + begun)
+    check = _HEAD, lambda begun: _has_arguments(key + begun)
     _, end = yield from scan_checked(cursor, scanner, check)
     while True:
         yield from blanks(cursor)
@@ -70,11 +71,9 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
-def _may_be_call(cursor: Cursor, begun: str) -> bool:
-    """An answer that is JSON has to stream: a call says its tool's name, or has its
-    arguments, near its beginning."""
-    words = (*(cursor.context.tools or {}), *ARGUMENT_KEYS)
-    return any(f"{word}{quote}" in begun for word in words for quote in "\"'")
+def _has_arguments(text: str) -> bool:
+    """Whether the key of a call's arguments stands in ``text``."""
+    return any(f"{key}{quote}" in text for key in ARGUMENT_KEYS for quote in "\"'")
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
@@ -85,7 +84,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     except ValueError:
         cursor.serious = any(f'"{name}"' in text for name in tools)
         raise
-    if not any(f'"{key}"' in text or f"'{key}'" in text for key in ARGUMENT_KEYS):
+    if not _has_arguments(text):
         raise MalformedError("a call has arguments")
     return calls
 

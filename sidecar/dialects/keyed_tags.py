@@ -26,10 +26,11 @@ from sidecar.forms.grammar import (
     run,
     scan,
     space,
+    until,
     word,
 )
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.shared_grammars import optional, value
+from sidecar.forms.shared_grammars import optional
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -180,12 +181,40 @@ def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, Extent]]:
 
 
 def _value(cursor: Cursor, tags: KeyedTags) -> Reading[Extent]:
-    """A value, whose opener may be missing, and whose closer may be the key's."""
+    """A value, whose opener may be missing, and whose closer may be the key's or none.
+
+    A closer ends it where the form goes on behind it, else it is data. What has an
+    opener and no closer ends before the next key, or before the call's closer behind
+    which nothing stands but the next call.
+    """
+    opener = ""
     if tags.value[0]:
         yield from space(cursor)
-        yield from optional(cursor, tags.value[0])
-    ends = literals(tags.value[1], tags.key[1])
-    return (yield from value(cursor, ends, tags.key[0], tags.call[1]))
+        opener = yield from optional(cursor, tags.value[0])
+    start = cursor.position
+    ends = literals(tags.value[1], *tags.key, tags.call[1])
+    while True:
+        (_, end), found = yield from until(cursor, ends)
+        if opener and (yield from _is_next(cursor, found, tags)):
+            return start, end
+        cursor.at += len(found)
+        yield from space(cursor)
+        if found in (tags.value[1], tags.key[1]) and (
+            yield from ahead(cursor, tags.key[0], tags.call[1])
+        ):
+            return start, end
+
+
+def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:
+    """Whether what stands here is the next key, or the closer of the call, and behind
+    it the next call or the text's end."""
+    closer = tags.call[1]
+    if found != closer:
+        return found == tags.key[0]
+    follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
+    if (yield from ahead(cursor, *follows)):
+        return True
+    return cursor.final and cursor.text[cursor.at :].strip() == closer
 
 
 def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, ...]:

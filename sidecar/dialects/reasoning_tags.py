@@ -8,6 +8,7 @@ calls. `ENDS` are wrappers of the answer: they go, and end reasoning that is ope
 
 from __future__ import annotations
 
+from sidecar.dialects.invoke_tags import NAMESPACES
 from sidecar.dialects.tokens import DEEPSEEK_MARKS
 
 _THINK = ("<think>", "</think>")
@@ -57,6 +58,10 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "solar": (("<|think:start|>", "<|think:end|>"),),
     "longcat": (("<longcat_think>", "</longcat_think>"),),
+    "anthropic-xml": tuple(
+        (f"<{namespace}thinking>", f"</{namespace}thinking>")
+        for namespace in NAMESPACES
+    ),
 }
 
 MARKS: dict[str, tuple[str, ...]] = {
@@ -107,6 +112,7 @@ WITH: dict[str, tuple[str, ...]] = {
 SENTINELS = (
     *("gemma4", "cohere", "apertus", "kimi-k3"),
     *("k2-horizon", "solar", "longcat", "plamo"),
+    "anthropic-xml",
 )
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
 

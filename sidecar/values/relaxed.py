@@ -8,10 +8,11 @@ breaks in strings, any character behind a backslash, trailing commas, the litera
 JavaScript and Python, and numbers like ``+1``, ``.5`` and ``5.``.
 
 With ``bare_values`` also strings between backticks or control tokens, which have no
-escapes, and text without quotes. Such text is what no other value is, to the bracket
-that closes its container, or to a comma: in an array any, in an object one that begins
-another member (blanks, a name, blanks, a colon). All else is part of it, also other
-brackets. A value with more text behind it is such text, too: ``1x Kit``, ``[WIP] Fix``.
+escapes, ``=`` for a colon (but not behind text without quotes), and such text. It is
+what no other value is, to the bracket that closes its container, or to a comma: in an
+array any, in an object one that begins another member (blanks, a name, blanks, a
+colon). All else is part of it, also other brackets. A value with more text behind it is
+such text, too: ``1x Kit``, ``[WIP] Fix``.
 
 Nothing here knows what an object is good for, or where one may begin.
 """
@@ -90,7 +91,7 @@ _tokens = re.compile(
     rf"|{NAME}"
 )
 _separators = re.compile(r"[\s,]*+")
-_colon = re.compile(rf"{SPACE}:{SPACE}")
+_colon = re.compile(rf"{SPACE}[:=]{SPACE}")
 _key = re.compile(KEY)
 _scalars = {bare: re.compile(pattern) for bare, pattern in SCALARS.items()}
 _texts = {closer: re.compile(pattern) for closer, pattern in BARE_TEXT.items()}

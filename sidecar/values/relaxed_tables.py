@@ -47,7 +47,7 @@ BARE_TEXT = {
 """The closer of a container: text without quotes in it."""
 
 AFTER_VALUE = {
-    "}": rf"""{SPACE}(?:\}}|,{SPACE}(?:["'}}]|{_MEMBER}{SPACE}:))""",
+    "}": rf"""{SPACE}(?:\}}|,{SPACE}(?:["'}}]|{_MEMBER}{SPACE}[:=]))""",
     "]": rf"{SPACE}[,\]]",
 }
 """The closer of a container: what follows a value that is no part of bare text."""
@@ -144,6 +144,7 @@ _CLOSING = {
     for opener, closers in _CLOSERS.items()
     for state, moves in spelling(closers, f"in{opener}-").items()
 } | {"in<c-number": {">": "end"}}
+_COLONS = dict.fromkeys(":=", "value")
 _NO_NAME = dict.fromkeys(digits, "text-in-object")
 
 BARE = Syntax(
@@ -154,6 +155,9 @@ BARE = Syntax(
         "value": _VALUES | {"`": "in`", "<": "<", "}": "close"},
         "item": _VALUES | {"`": "in`", "<": "<", "]": "close", ",": "failed"},
         "in`": {"`": "end"},
+        "colon": _COLONS,
+        "next-colon": _COLONS,
+        "next-name": {},
         **{f"in{opener}": {"<": f"in{opener}-<"} for opener in _CLOSERS},
         # Behind a value and a comma a string is a name, behind bare text it may be one.
         "in-object": {",": "next", "}": "close"},
@@ -168,22 +172,23 @@ BARE = Syntax(
     },
     _RUNS
     | {
-        "next text-next text-colon": SPACE,
+        "next text-next next-colon text-colon": SPACE,
         "text-in-object": r"[^,}]*+",
         "text-in-array": r"[^,\]]*+",
-        "text-name": _IN_NAME,
+        "next-name text-name": _IN_NAME,
         'text-name"': r'[^"\\},]*+',
         "text-name'": r"[^'\\},]*+",
         "in`": r"[^`]*+",
         "in<| in<e in<c": r"[^<]*+",
         "in<c-number": r"[0-9]*+",
     },
-    _CLASSES | dict.fromkeys(("next", "text-next"), (_LETTER, "text-name")),
+    _CLASSES | {"next": (_LETTER, "next-name"), "text-next": (_LETTER, "text-name")},
     _OTHERWISE
     | dict.fromkeys(("value", "in-object", "next", "text-next"), "text-in-object")
-    | dict.fromkeys(('text-name"', "text-name'", "text-colon"), "text-in-object")
+    | dict.fromkeys(('text-name"', "text-name'"), "text-in-object")
+    | dict.fromkeys(("text-colon", "next-colon"), "text-in-object")
     | dict.fromkeys(("item", "in-array"), "text-in-array")
-    | {"text-name": "text-colon"}
+    | {"text-name": "text-colon", "next-name": "next-colon"}
     | dict.fromkeys((*_UNFINISHED, *_OPENING), "text")
     | {state: state.partition("-")[0] for state in _CLOSING},
     _CONTAINERS,
