@@ -8,17 +8,20 @@ Pure, like ``sidecar.history``.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
+from sidecar.history.messages import read_message
 from sidecar.history.shapes import shape_of
 from sidecar.values.json_places import items, locate, offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sidecar.history.messages import Stored
     from sidecar.history.results import Edit, Finding, Removal, Repair
     from sidecar.history.shapes import RecordShape, RoleElsewhere
     from sidecar.parts import Json
@@ -37,6 +40,7 @@ _OPERATIONS = (0, 1, 2)
 _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name")
 _PROVIDERS = ("provider", "providerID", "model_provider")
+_ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
 
 
 BY_LINE = ("jsonl", "ndjson", "jsonlines")
@@ -58,6 +62,11 @@ class FoundMessage:
     model: str | None = None
     provider: str | None = None
     shape: RecordShape | None = None
+
+    @cached_property
+    def stored(self) -> Stored | None:
+        """Its text, as `read_message` gives it."""
+        return read_message(self.message, self.shape)
 
 
 def messages_in(
@@ -101,7 +110,7 @@ class _Search:
     ) -> Iterator[FoundMessage]:
         """The messages in ``value``; ``model`` and ``provider`` are those that the
         objects around it name."""
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
             model = _told(value, _MODELS) or model
             provider = _told(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path

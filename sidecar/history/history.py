@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sidecar.events import Span
+    from sidecar.history.documents import FoundMessage
     from sidecar.history.messages import Stored, StoredItem
     from sidecar.history.reading import Mark, TextReading
     from sidecar.history.shapes import RecordShape
@@ -84,7 +85,7 @@ class History:
         self.options = options
         self._wants = wants
         self._informed = reading_options(options)
-        self._sieves: dict[str | None, Sieve] = {}
+        self._readings: dict[str | None, tuple[StreamOptions, Sieve]] = {}
         self._known: deque[Json] = deque(known, maxlen=_KNOWN)
         if self._known:
             self._informed = _informed(options, self._known)
@@ -118,7 +119,16 @@ class History:
         findings = [_finding(piece) for piece in _pieces(fields)]
         inspection = Inspection(bool(findings), findings)
         self.learn(results_of(item))
-        return inspection, _repaired(item, stored, fields)
+        told = item if is_portable(item) else ABSENT
+        return inspection, _repaired(told, stored, fields)
+
+    def repair_found(self, found: FoundMessage) -> Repair:
+        """`repair` of a message that is cut in the text of its document: it is not told
+        as a value, which costs as much as all the rest."""
+        stored = found.stored
+        fields = [] if stored is None else self._fields(stored, found.model)
+        self.learn(results_of(found.message))
+        return _repaired(ABSENT, stored, fields)
 
     def learn(self, results: Iterable[Json]) -> None:
         """Results of tools; known from now on. Only an object can be an echo."""
@@ -130,27 +140,28 @@ class History:
                 self._known.append(value)
                 self.state = hash((self.state, text))
                 self._informed = _informed(self.options, self._known)
-                self._sieves.clear()
+                self._readings.clear()
 
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
-        options = self._informed
-        if (model := model_of(stored.message) or model) is not None:
-            options = evolve(options, model=model)
-        sieve = self._sieve(options)
+        options, sieve = self._reading(model_of(stored.message) or model)
         return [
             _read(items, options, self._wants)
             for items in stored.fields
             if not _passes(items, sieve)
         ]
 
-    def _sieve(self, options: StreamOptions) -> Sieve:
-        """Tells of a text whether it need be read; models have a sieve each."""
-        sieve = self._sieves.get(options.model)
-        if sieve is None:
-            if len(self._sieves) >= _MODELS:  # names come from strangers
-                self._sieves.clear()
-            sieve = self._sieves[options.model] = Sieve(options)
-        return sieve
+    def _reading(self, model: str | None) -> tuple[StreamOptions, Sieve]:
+        """How the texts of a model are read, and what tells of one whether it need be;
+        ``model`` of None: that of the options."""
+        known = self._readings.get(model)
+        if known is None:
+            if len(self._readings) >= _MODELS:  # names come from strangers
+                self._readings.clear()
+            options = self._informed
+            if model is not None:
+                options = evolve(options, model=model)
+            known = self._readings[model] = (options, Sieve(options))
+        return known
 
 
 def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
@@ -170,15 +181,14 @@ def _informed(options: StreamOptions, known: Iterable[Json]) -> StreamOptions:
     return reading_options(evolve(options, policy=policy))
 
 
-def _repaired(item: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
-    told = item if is_portable(item) else ABSENT
+def _repaired(told: Json, stored: Stored | None, fields: list[_Field]) -> Repair:
     if stored is None or not any(one.removals for one in fields):
         return Repair(False, False, told)
     texts = _texts(fields)
     if not _speaks(stored, texts):
         return Repair(False, True, told)
     gone = _emptied(fields, texts)
-    new = told if told is ABSENT else _rebuilt(item, texts, gone)
+    new = told if told is ABSENT else _rebuilt(told, texts, gone)
     return _repair(fields, gone, new)
 
 

@@ -52,8 +52,12 @@ _STATE_HOLDERS = (
 )
 """Objects, by provider, in which other libraries keep that state."""
 
+_MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
+
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
 """A message's own fields of reasoning; they mirror each other, the first counts."""
+
+_MAY_THINK = frozenset(_THOUGHTS)
 
 _CALL_TYPES = frozenset(
     (
@@ -176,6 +180,8 @@ def model_of(message: Json) -> str | None:
 
 
 def _thoughts(message: Json) -> Iterator[str]:
+    if isinstance(message, dict) and _MAY_THINK.isdisjoint(message):
+        return
     texts = (at(message, (name,)) for name in _THOUGHTS)
     yield from [text for text in texts if isinstance(text, str) and text][:1]
 
@@ -276,7 +282,7 @@ def _word(holder: dict[str, Json], name: str) -> str | None:
 
 
 def _has_state(holder: Json) -> bool:
-    if not isinstance(holder, dict):
+    if not isinstance(holder, dict) or _MAY_HAVE_STATE.isdisjoint(holder):
         return False
     if any(holder.get(name) for name in _STATE):
         return True

@@ -194,8 +194,10 @@ def shape_of(
 
     ``role_elsewhere`` gives the role of a record that does not tell it itself.
     """
-    if isinstance(value, dict) and isinstance(value.get("role"), str):
-        return MESSAGE if MESSAGE.fits(value, path) else None
+    role = value.get("role") if isinstance(value, dict) else None
+    if isinstance(role, str):
+        is_model = role in ASSISTANT and MESSAGE.fits(value, path)
+        return MESSAGE if is_model else None
     for shape in _candidates(value, path):
         if not shape.fits(value, path):
             continue
@@ -207,14 +209,26 @@ def shape_of(
 
 
 def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
-    """The rows whose first name is in ``value``, or whose place is ``path``."""
+    """The rows that what ``value`` tells at its names may mean, or whose place is
+    ``path``."""
     if path and "response" in path[-3:]:
         return SHAPES
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _NAMES.isdisjoint(value):
         return ()
     return tuple(
-        each for name in value.keys() & _BY_NAME.keys() for each in _BY_NAME[name]
+        each
+        for name, by_word in _BY_NAME.items()
+        if name in value
+        for each in _that_tell(value[name], by_word)
     )
+
+
+def _that_tell(
+    told: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
+) -> tuple[RecordShape, ...]:
+    if isinstance(told, str | int) and told in by_word:
+        return by_word[told]
+    return by_word[_OTHER]
 
 
 _PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
@@ -233,15 +247,28 @@ def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     return any(names <= document.keys() for names in _PIECES)
 
 
-def _by_name() -> dict[str | int, tuple[RecordShape, ...]]:
-    names = {each.speaker[0] for each in SHAPES if each.speaker}
-    return {
-        name: tuple(each for each in SHAPES if each.speaker[:1] == (name,))
-        for name in names
+_OTHER = ""
+"""What a record may tell in other ways than by one of its words."""
+
+
+def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
+    """The rows whose speaker begins with ``name``, by the words that it tells there."""
+    rows = [each for each in SHAPES if each.speaker[:1] == (name,)]
+    deeper = tuple(each for each in rows if each.speaker[1:] or not each.models)
+    words = {word for each in rows if each not in deeper for word in each.models}
+    of_words = {
+        word: tuple(each for each in rows if each in deeper or word in each.models)
+        for word in words
     }
+    return {**of_words, _OTHER: deeper}
 
 
-_BY_NAME = _by_name()
+_NAMES = frozenset(each.speaker[0] for each in SHAPES if each.speaker)
+_BY_NAME = {
+    name: _by_word(name)
+    for name in dict.fromkeys(each.speaker[0] for each in SHAPES if each.speaker)
+}
+"""The rows by the first name of their speaker and by what a record tells there."""
 
 CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
 """Only in Cursor's own table: a number and a text may be anything elsewhere."""

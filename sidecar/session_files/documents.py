@@ -120,7 +120,7 @@ class TextSession:
         lines, cuts = Lines(text, 1), []
         for start, end in answers_in(text):
             found = message_of(text[start:end])
-            repair = self.history.repair(found.message, None, found.shape)
+            repair = self.history.repair_found(found)
             spans = [(each.start + start, each.end + start) for each in repair.removed]
             where = [lines.place(*span) for span in spans]
             line = {"line": lines.point(start)[0]}
@@ -169,7 +169,7 @@ def _repairs_in(
     document: Any, history: History, role_elsewhere: RoleElsewhere | None = None
 ) -> list[RepairedMessage]:
     return [
-        (found, history.repair(found.message, found.model, found.shape))
+        (found, history.repair_found(found))
         for found in messages_in(document, role_elsewhere)
     ]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from sidecar.history.documents import path_of, value_at
-from sidecar.history.messages import read_message
 from sidecar.history.repair_counts import RepairCounts
 
 if TYPE_CHECKING:
@@ -91,9 +90,9 @@ class Tally:
     ) -> None:
         """The repair of one message; ``place`` says where in the file it is, ``where``
         the same of each removal, more exactly."""
-        if read_message(found.message, found.shape) is None:
+        if found.stored is None:
             return
-        kinds = Counter(each.kind for each in repair.removed)
+        kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
         self._counts.add(
             found.provider,
             found.model,

@@ -217,7 +217,7 @@ def _repairs(
     if not layout.shape.fits(value, ()):
         return []
     found = FoundMessage((), value, row.model, shape=layout.shape)
-    return [(found, history.repair(value, row.model, layout.shape))]
+    return [(found, history.repair_found(found))]
 
 
 @frozen
@@ -259,7 +259,7 @@ def _repair_content(
 ) -> str | None:
     message = {"role": row.role, "content": content.value}
     found = FoundMessage((), message, row.model, shape=shape_of(message))
-    repair = history.repair(message, row.model, found.shape)
+    repair = history.repair_found(found)
     tally.add(place, found, repair)
     if not repair.changed:
         return None

@@ -526,7 +526,7 @@ def test_models_without_end() -> None:
     for number in range(70):
         message = assistant("</think>a", model=f"m{number}")
         assert history.repair(message).changed
-    assert len(history._sieves) < 64
+    assert len(history._readings) < 64
 
 
 def test_what_is_wanted() -> None:
