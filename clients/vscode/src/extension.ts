@@ -4,20 +4,29 @@
 import * as vscode from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
 import { clientOptions } from "./documents.js";
-import { locate } from "./locate.js";
+import { locate, type Located } from "./locate.js";
 import { Server } from "./server.js";
+import { Repair } from "./sessions/repair.js";
+import { SessionsView } from "./sessions/view.js";
 import { needsRestart, settings } from "./settings.js";
+import { ShownTexts } from "./shown.js";
 
 export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel("Stream Sidecar", { log: true });
+  let located: Promise<Located> | undefined;
   const server = new Server(async () => {
-    const { command, version } = await locate(context);
+    located = locate(context);
+    const { command, version } = await located;
     output.info(`stream-sidecar ${version}: ${command.join(" ")}`);
     return makeClient(command, output);
   }, output);
+  const command = async () => (await (located ??= locate(context))).command;
+  const texts = new ShownTexts();
   context.subscriptions.push(
     output,
     server,
+    texts,
+    new SessionsView(new Repair(command), texts),
     vscode.commands.registerCommand("streamSidecar.restart", () => server.restart()),
     vscode.commands.registerCommand("streamSidecar.showLog", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => (needsRestart(change) ? server.restart() : undefined)),

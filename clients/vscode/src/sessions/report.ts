@@ -1,0 +1,130 @@
+// What `stream-sidecar repair` tells programs, as sidecar/session_files/README.md, "For
+// programs", describes it; and words for people about it.
+
+import { type Ending, RunError } from "../run.js";
+
+/** An agent whose sessions are known, and its files on this machine. */
+export interface Agent {
+  readonly name: string;
+  readonly title: string;
+  readonly files: readonly string[];
+}
+
+/** Something that does not belong into an answer; of a database without a line. */
+export interface Finding {
+  readonly file: string;
+  readonly kind: string;
+  readonly text: string;
+  /** Counted from 1, columns in code points. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly endLine?: number;
+  readonly endColumn?: number;
+}
+
+export interface FileReport {
+  readonly path: string;
+  /** Messages with something malformed, and those of them that stay because nothing would be left. */
+  readonly changed: number;
+  readonly blocked: number;
+  readonly written: boolean;
+  readonly backup: string | null;
+  readonly error: string | null;
+  readonly recognised: boolean;
+}
+
+export interface Report {
+  readonly findings: readonly Finding[];
+  readonly files: readonly FileReport[];
+}
+
+/** The agents of `repair --list`. Throws RunError. */
+export function agentsOf(ending: Ending): readonly Agent[] {
+  return (parsed(ending) as { agents: readonly Agent[] }).agents;
+}
+
+/** What `repair --check` or `--write` found. Throws RunError. */
+export function reportOf(ending: Ending): Report {
+  return parsed(ending) as Report;
+}
+
+/** The exit code tells what was found; that something went wrong is told by what is no JSON. */
+function parsed({ code, stdout, stderr }: Ending): unknown {
+  try {
+    return JSON.parse(stdout) as unknown;
+  } catch (cause) {
+    const reason = stderr.trim().split("\n").at(-1) || `it ended with code ${code}`;
+    throw new RunError(`stream-sidecar repair: ${reason}`, { cause });
+  }
+}
+
+/** What a finding is called, and its icon. */
+const KINDS: Readonly<Record<string, readonly [string, string]>> = {
+  reasoning: ["Reasoning in the answer", "lightbulb"],
+  delimiter: ["Stray delimiter", "symbol-misc"],
+  "tool-result": ["Leaked tool result", "output"],
+  "tool-call": ["Tool call written as text", "tools"],
+  marker: ["Leaked mark of the protocol", "bookmark"],
+  "white-space": ["White space of a removal", "whitespace"],
+};
+
+export function titleOf({ kind }: Finding): string {
+  return KINDS[kind]?.[0] ?? kind;
+}
+
+export function iconOf({ kind }: Finding): string {
+  return KINDS[kind]?.[1] ?? "warning";
+}
+
+/** `1 leak`, `12 leaks`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const LONGEST = 100;
+
+/** The text of a finding in one line. */
+export function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  const characters = [...line.slice(0, 2 * LONGEST)];
+  return characters.length <= LONGEST && line.length <= 2 * LONGEST
+    ? line
+    : `${characters.slice(0, LONGEST).join("")}…`;
+}
+
+/** Files in groups that a command line has room for on every system. */
+export function batches(files: readonly string[], most = { files: 250, characters: 20_000 }): string[][] {
+  const found: string[][] = [];
+  let room = 0;
+  for (const file of files) {
+    const batch = found.at(-1);
+    room -= file.length + 3; // a blank, and quotes
+    if (batch !== undefined && batch.length < most.files && room >= 0) batch.push(file);
+    else {
+      found.push([file]);
+      room = most.characters - file.length - 3;
+    }
+  }
+  return found;
+}
+
+/** Where a column that counts code points is in a line that counts UTF-16 units. */
+export function unitsBefore(line: string, column: number): number {
+  let units = 0;
+  for (let left = column - 1; left > 0 && units < line.length; left -= 1) {
+    units += (line.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return units;
+}
+
+/** Items by what they have in common, in the order of their first. */
+export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

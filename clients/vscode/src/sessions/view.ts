@@ -1,0 +1,203 @@
+// The commands of the view of sessions: check, open, preview, repair, put back.
+
+import { basename } from "node:path";
+import * as vscode from "vscode";
+import { SCHEME, type ShownTexts } from "../shown.js";
+import { repaired } from "./preview.js";
+import type { Repair } from "./repair.js";
+import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
+import { SessionTree, type Node, type Session } from "./tree.js";
+
+/** Whether there is anything to repair, for menus. */
+const LEAKS = "streamSidecar.leaks";
+
+export class SessionsView implements vscode.Disposable {
+  readonly #repair: Repair;
+  readonly #texts: ShownTexts;
+  readonly #tree = new SessionTree();
+  readonly #view: vscode.TreeView<Node>;
+  readonly #subscriptions: vscode.Disposable;
+  #isChecking = false;
+
+  constructor(repair: Repair, texts: ShownTexts) {
+    this.#repair = repair;
+    this.#texts = texts;
+    this.#view = vscode.window.createTreeView("streamSidecar.sessions", { treeDataProvider: this.#tree });
+    const commands: Record<string, (given: never) => Promise<void>> = {
+      "streamSidecar.checkSessions": () => this.#check(),
+      "streamSidecar.openFinding": (finding: Finding) => this.#open(finding),
+      "streamSidecar.preview": (session: Session) => this.#preview(session),
+      "streamSidecar.repair": (node: Node | vscode.Uri) => this.#repairThese(this.#sessionsOf(node)),
+      "streamSidecar.repairAll": () => this.#repairThese(this.#tree.leaking()),
+      "streamSidecar.restore": (session: Session) => this.#restore([session]),
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      this.#view,
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => void this.#lookAgain(uri).catch(tell)),
+      ...Object.entries(commands).map(([name, act]) =>
+        vscode.commands.registerCommand(name, (given: never) => act(given).catch(tell)),
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+  }
+
+  /** Looks at the sessions of all agents; the view fills as it goes. */
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    await vscode.commands.executeCommand("streamSidecar.sessions.focus");
+    try {
+      await cancellable("Checking the sessions of this machine", async (signal, tellProgress) => {
+        const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+        const agents = await this.#repair.agents(folders.length > 0 ? folders : [undefined], signal);
+        this.#begin(agents);
+        for (const agent of agents) {
+          tellProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);
+          for await (const report of this.#repair.check(agent.files, signal)) this.#add(agent, report);
+        }
+      });
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  #begin(agents: readonly Agent[]): void {
+    this.#tree.begin(agents);
+    this.#view.message = agents.length === 0 ? "No agent keeps sessions on this machine." : "";
+    this.#count();
+  }
+
+  #add(agent: Agent, report: Report): void {
+    this.#tree.add(agent, report);
+    this.#count();
+  }
+
+  #count(): void {
+    const leaking = this.#tree.leaking();
+    const value = leaking.reduce((sum, { findings }) => sum + findings.length, 0);
+    const tooltip = `${counted(value, "leak")} in ${counted(leaking.length, "session")}`;
+    this.#view.badge = value === 0 ? undefined : { value, tooltip };
+    void vscode.commands.executeCommand("setContext", LEAKS, value > 0);
+  }
+
+  /** Shows the place; of a database, all places as text. */
+  async #open(finding: Finding): Promise<void> {
+    const { file, line, column, endLine, endColumn } = finding;
+    if (line === undefined || column === undefined) return this.#showRemovals(file);
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+    const position = (atLine: number, atColumn: number) =>
+      new vscode.Position(atLine - 1, unitsBefore(document.lineAt(atLine - 1).text, atColumn));
+    const selection = new vscode.Range(position(line, column), position(endLine ?? line, endColumn ?? column));
+    await vscode.window.showTextDocument(document, { selection, preview: true });
+  }
+
+  /** A diff between the session and what a repair would make of it. */
+  async #preview({ path }: Session): Promise<void> {
+    const uri = vscode.Uri.file(path);
+    const text = await repaired(uri);
+    if (text === undefined) return this.#showRemovals(path);
+    const title = `${basename(path)}: what a repair takes out`;
+    await vscode.commands.executeCommand("vscode.diff", uri, this.#texts.put(path, text), title);
+  }
+
+  async #showRemovals(path: string): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(
+      this.#texts.put(`${path}.diff`, await this.#repair.shown(path)),
+    );
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  /** Those that a node of the tree or an editor with a preview is of. */
+  #sessionsOf(node: Node | vscode.Uri): readonly Session[] {
+    if (node instanceof vscode.Uri) {
+      const session = this.#tree.session(node.with({ scheme: "file" }).fsPath);
+      return session === undefined ? [] : [session];
+    }
+    if (node.type === "agent") return this.#tree.leaking(node.agent);
+    return node.type === "session" ? [node] : [];
+  }
+
+  async #repairThese(sessions: readonly Session[]): Promise<void> {
+    if (sessions.length === 0 || !(await mayRepair(sessions))) return;
+    await cancellable("Repairing", async (signal) => {
+      const byAgent = grouped(sessions, ({ agent }) => agent);
+      for (const [agent, each] of byAgent) {
+        const paths = each.map(({ path }) => path);
+        for await (const report of this.#repair.write(paths, signal)) this.#add(agent, report);
+      }
+    });
+    await closePreviews(sessions);
+    void this.#offerUndo(sessions.map(({ path }) => this.#tree.session(path)).filter((each) => each !== undefined));
+  }
+
+  async #offerUndo(sessions: readonly Session[]): Promise<void> {
+    const done = sessions.filter(({ state }) => state === "repaired");
+    const failed = sessions.length - done.length;
+    if (failed > 0) tell(new Error(`${counted(failed, "session")} could not be repaired; the view says why.`));
+    if (done.length === 0) return;
+    const what = done.length === 1 ? basename(done[0]?.path ?? "") : counted(done.length, "session");
+    const said = `${what}: what leaked is taken out, and a backup is beside it.`;
+    if ((await vscode.window.showInformationMessage(said, "Undo")) === "Undo") await this.#restore(done).catch(tell);
+  }
+
+  async #restore(sessions: readonly Session[]): Promise<void> {
+    for (const { path, agent } of sessions) {
+      await this.#repair.restore(path);
+      for await (const report of this.#repair.check([path])) this.#add(agent, report);
+    }
+  }
+
+  /** A session that was fixed in its editor is counted anew. */
+  async #lookAgain(uri: vscode.Uri): Promise<void> {
+    const session = uri.scheme === "file" ? this.#tree.session(uri.fsPath) : undefined;
+    if (session === undefined) return;
+    for await (const report of this.#repair.check([session.path])) this.#add(session.agent, report);
+  }
+}
+
+/** Not what has changes that are not saved; many only when the user agrees. */
+async function mayRepair(sessions: readonly Session[]): Promise<boolean> {
+  const paths = new Set(sessions.map(({ path }) => path));
+  const dirty = vscode.workspace.textDocuments.find(({ isDirty, uri }) => isDirty && paths.has(uri.fsPath));
+  if (dirty !== undefined) throw new Error(`${basename(dirty.fileName)} has changes that are not saved.`);
+  if (sessions.length === 1) return true;
+  const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
+  const question = `Take ${counted(leaks, "leak")} out of ${counted(sessions.length, "session")}?`;
+  const detail = "Each file keeps a backup beside it, which “Undo” puts back.";
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, "Repair")) === "Repair";
+}
+
+async function closePreviews(sessions: readonly Session[]): Promise<void> {
+  const paths = new Set(sessions.map(({ path }) => path));
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const ours = tabs.filter(
+    ({ input }) =>
+      input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME && paths.has(input.original.fsPath),
+  );
+  await vscode.window.tabGroups.close(ours);
+}
+
+type Work = (signal: AbortSignal, tellProgress: (message: string) => void) => Promise<void>;
+
+/** Does `work` while the user sees it; what was done when they cancel stays. */
+async function cancellable(title: string, work: Work): Promise<void> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  await vscode.window.withProgress(options, async (progress, token) => {
+    const controller = new AbortController();
+    const listening = token.onCancellationRequested(() => controller.abort());
+    try {
+      await work(controller.signal, (message) => progress.report({ message }));
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+    } finally {
+      listening.dispose();
+    }
+  });
+}
+
+function tell(error: unknown): void {
+  void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,82 @@
+// The command line of the sidecar, run for real: agents, findings, repair and the way back.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Repair } from "../src/sessions/repair.js";
+import type { Report } from "../src/sessions/report.js";
+
+const ROOT = resolve(import.meta.dirname, "..", "..", "..");
+const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
+const repair = new Repair(async () => [PYTHON, "-P", "-m", "sidecar"]);
+const SESSION = '{"role":"assistant","content":"<think>Hm.</think>Größe 🌿<|im_end|>"}\n';
+
+let home: string;
+let file: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "Größe "));
+  file = join(home, ".codex", "sessions", "a.jsonl");
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, SESSION);
+  vi.stubEnv("PYTHONPATH", ROOT);
+  vi.stubEnv("CODEX_HOME", join(home, ".codex"));
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(home, { recursive: true });
+});
+
+async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+async function only(reports: AsyncIterable<Report>): Promise<Report> {
+  const [report, ...others] = await collected(reports);
+  expect(others).toEqual([]);
+  return report as Report;
+}
+
+test("agents with their files, each once", async () => {
+  const agents = await repair.agents([home, undefined]);
+  expect(agents.find(({ name }) => name === "codex")).toMatchObject({ title: "Codex CLI", files: [file] });
+  expect(agents.filter(({ files }) => files.length === 0)).toEqual([]);
+});
+
+test("what leaked, with its place", async () => {
+  const { findings, files } = await only(repair.check([file]));
+  expect(findings.map(({ kind, line, column, endColumn }) => [kind, line, column, endColumn])).toEqual([
+    ["reasoning", 1, 32, 50],
+    ["delimiter", 1, 57, 67],
+  ]);
+  expect(files).toMatchObject([{ path: file, written: false, error: null }]);
+  expect(readFileSync(file, "utf8")).toBe(SESSION);
+});
+
+test("a repair, and the way back", async () => {
+  const { files } = await only(repair.write([file]));
+  expect(files).toMatchObject([{ written: true, backup: `${file}.bak` }]);
+  expect(readFileSync(file, "utf8")).toBe('{"role":"assistant","content":"Größe 🌿"}\n');
+  await repair.restore(file);
+  expect(readFileSync(file, "utf8")).toBe(SESSION);
+});
+
+test("a file that was written to since is not put back", async () => {
+  await only(repair.write([file]));
+  writeFileSync(file, "{}\n");
+  await expect(repair.restore(file)).rejects.toThrow("left alone");
+  expect(readFileSync(file, "utf8")).toBe("{}\n");
+});
+
+test("every removal as text", async () => {
+  expect(await repair.shown(file)).toContain("<think>Hm.</think>");
+});
+
+test("a file that is gone is told, not thrown", async () => {
+  const { files } = await only(repair.check([join(home, "none.jsonl")]));
+  expect(files[0]?.error).toBeTruthy();
+});

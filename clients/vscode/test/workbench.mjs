@@ -1,0 +1,187 @@
+// The extension in a real VS Code in a real browser: what a person does, step by step,
+// with the files on the disk as the judge. test/workbench/setup.mjs says what it needs.
+//
+//   npm run pack && npm run workbench                 all steps
+//   npm run workbench -- --pictures                   and takes the pictures of the page anew
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
+
+const takesPictures = process.argv.includes("--pictures");
+const { page, at, end } = await begin();
+
+/** Chosen in the palette, which lists what was there when it opened. */
+async function command(title) {
+  for (let tries = 0; ; tries += 1) {
+    await page.keyboard.press("F1");
+    await page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
+    try {
+      await row.click({ timeout: 5_000 });
+      return;
+    } catch (error) {
+      await page.keyboard.press("Escape");
+      if (tries === 12) throw error;
+    }
+  }
+}
+
+async function open(name) {
+  await page.keyboard.press("Control+P");
+  await page.locator(".quick-input-widget input").first().fill(name);
+  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().click();
+  await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+}
+
+async function save(name) {
+  await page.locator(".tab.active.dirty").waitFor();
+  await page.keyboard.press("Control+S");
+  await page.locator(".tab.active:not(.dirty)").waitFor();
+  return readFileSync(at("work", name), "utf8");
+}
+
+const squiggles = () => page.locator(".squiggly-warning");
+const notification = (text) => page.locator(".notification-toast").filter({ hasText: text });
+const row = (text) => page.locator(".pane-body .monaco-list-row").filter({ hasText: text }).first();
+
+async function until(isSo, what) {
+  for (const late = Date.now() + 60_000; !(await isSo());) {
+    if (Date.now() > late) throw new Error(`it never was so: ${what}`);
+    await page.waitForTimeout(100);
+  }
+}
+
+async function picture(name) {
+  if (takesPictures) await page.screenshot({ path: join(PACKAGE, "media", `${name}.png`) });
+}
+
+/** The middle of a text without blanks in the editor, once nothing moves it any more. */
+async function pointAt(text) {
+  const middle = () =>
+    page.evaluate((wanted) => {
+      const walker = document.createTreeWalker(document.querySelector(".view-lines"), NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        const start = node.data.indexOf(wanted);
+        if (start < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, start);
+        range.setEnd(node, start + wanted.length);
+        const { x, y, width, height } = range.getBoundingClientRect();
+        return [x + width / 2, y + height / 2];
+      }
+      return undefined;
+    }, text);
+  for (let last; ; await page.waitForTimeout(500)) {
+    const now = await middle();
+    if (now !== undefined && String(now) === String(last)) return now;
+    last = now;
+  }
+}
+
+const STEPS = {
+  async "a session is underlined"() {
+    await open("session.jsonl");
+    await until(async () => (await squiggles().count()) >= 3, "three squiggles");
+    await page.locator(".codelens-decoration").filter({ hasText: "1 leak: 1 reasoning" }).waitFor();
+  },
+
+  async "a hover tells what was found"() {
+    await page.mouse.move(...(await pointAt("asks")));
+    const hover = page.locator(".monaco-hover").filter({ hasText: "Reasoning in the answer" }).first();
+    await hover.waitFor();
+    assert.match(await hover.innerText(), /I should look at auth\.py first/);
+    await picture("hover");
+    await page.keyboard.press("Escape");
+  },
+
+  async "one is fixed, and the fix undone"() {
+    await page.mouse.click(...(await pointAt("asks")));
+    await page.keyboard.press("Control+.");
+    const fix = page.locator(".action-widget .monaco-list-row").filter({ hasText: "Delete the reasoning" }).first();
+    await fix.waitFor();
+    await picture("quick-fix");
+    await fix.click();
+    const text = await save("session.jsonl");
+    assert.equal(text, SESSION.replace(/<think>.*?<\/think>/, ""));
+    await page.keyboard.press("Control+Z");
+    assert.equal(await save("session.jsonl"), SESSION);
+  },
+
+  async "all are fixed, as the command line does it, and undone"() {
+    await command("Fix All");
+    assert.equal(await save("session.jsonl"), repaired(SESSION, "session.jsonl"));
+    await until(async () => (await squiggles().count()) === 0, "no squiggle");
+    await page.keyboard.press("Control+Z");
+    assert.equal(await save("session.jsonl"), SESSION);
+    await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
+  },
+
+  async "the sessions of the machine are checked"() {
+    await command("Check the Sessions of This Machine");
+    await row("Claude Code").filter({ hasText: "2 leaks in 2 files" }).waitFor();
+    await row("Continue").filter({ hasText: "1 leak in 1 file" }).waitFor();
+    await row("5f0c2d1e.jsonl").click();
+    await row("Stray delimiter").waitFor();
+    await picture("sessions");
+    await row("Stray delimiter").click();
+    await page.locator('.tab.active[data-resource-name="5f0c2d1e.jsonl"]').waitFor();
+    await page.locator(".statusbar-item").filter({ hasText: "(10 selected)" }).waitFor();
+  },
+
+  async "a repair is previewed, done and undone"() {
+    const name = "home/.claude/projects/-work-login/5f0c2d1e.jsonl";
+    const disk = () => readFileSync(at(name), "utf8");
+    await row("5f0c2d1e.jsonl").hover();
+    await row("5f0c2d1e.jsonl").locator('[aria-label="Preview the Repair"]').click();
+    await page.locator(".diff-editor .char-delete, .diff-editor .line-delete").first().waitFor();
+    assert.equal(disk(), FILES[name]);
+    await picture("preview");
+    await page.locator('.editor-actions [aria-label="Repair"]').click();
+    await notification("what leaked is taken out").waitFor();
+    assert.equal(disk(), repaired(FILES[name], "a.jsonl"));
+    await row("5f0c2d1e.jsonl").filter({ hasText: "repaired" }).waitFor();
+    await notification("what leaked is taken out").locator('.monaco-button:has-text("Undo")').click();
+    await row("5f0c2d1e.jsonl").filter({ hasText: "2 leaks" }).waitFor();
+    assert.equal(disk(), FILES[name]);
+  },
+
+  async "all are repaired when the user agrees"() {
+    await command("Repair All Sessions");
+    const question = page.locator(".monaco-dialog-box").filter({ hasText: "Take 3 leaks out of 2 sessions?" });
+    await question.locator('.monaco-button:has-text("Repair")').click();
+    await notification("2 sessions: what leaked is taken out").waitFor();
+    for (const name of Object.keys(FILES).filter((each) => each.startsWith("home/"))) {
+      assert.equal(
+        readFileSync(at(name), "utf8"),
+        repaired(FILES[name], `a${name.slice(name.lastIndexOf("."))}`),
+        name,
+      );
+    }
+  },
+};
+
+/** What the server said, and what the extension did. */
+function logs() {
+  const names = readdirSync(at("data", "logs"), { recursive: true }).filter((name) => name.includes("Stream Sidecar"));
+  return [at("server.log"), ...names.map((name) => at("data", "logs", name))];
+}
+
+let failed = false;
+for (const [name, step] of Object.entries(STEPS)) {
+  const began = performance.now();
+  try {
+    await step();
+    console.log(`ok      ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed = true;
+    const shot = join(PACKAGE, "dist", "failed.png");
+    await page.screenshot({ path: shot });
+    console.log(`FAILED  ${name}: ${error.stack}\nThe picture is ${shot}; logs:`);
+    for (const log of logs()) console.log(`--- ${log}\n${readFileSync(log, "utf8").slice(-3000)}`);
+    break;
+  }
+}
+await end();
+process.exitCode = failed ? 1 : 0;

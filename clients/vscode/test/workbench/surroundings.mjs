@@ -1,0 +1,156 @@
+// A machine of its own for the workbench: a home folder with the sessions of two agents,
+// a folder to work in, a browser. Everything of it is gone at the end.
+
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { workbench } from "./setup.mjs";
+
+export const PACKAGE = resolve(import.meta.dirname, "..", "..");
+export const ROOT = resolve(PACKAGE, "..", "..");
+const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
+
+const assistant = (content) => JSON.stringify({ role: "assistant", content });
+const user = (content) => JSON.stringify({ role: "user", content });
+
+/** A session with one leak of each kind that people meet. */
+export const SESSION = [
+  user("Why does the login fail?"),
+  assistant("<think>The user asks about the login. I should look at auth.py first.</think>I will look at the code. 🌿"),
+  user("Go on."),
+  assistant(
+    'Reading it now.\n\n<tool_call>\n{"name": "read_file", "arguments": {"path": "src/auth.py"}}\n</tool_call>',
+  ),
+  user("And?"),
+  assistant("The token is compared before it is trimmed.<|im_end|>"),
+  "",
+].join("\n");
+
+const claude = (content) =>
+  JSON.stringify({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] } });
+
+export const FILES = {
+  "work/session.jsonl": SESSION,
+  "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
+    claude("<think>Short.</think>The test fails because of a blank."),
+    claude("Fixed.<|im_end|>"),
+    "",
+  ].join("\n"),
+  "home/.claude/projects/-work-login/77aa01c4.jsonl": `${claude("All is well.")}\n`,
+  "home/.continue/sessions/a1.json": JSON.stringify(
+    { sessionId: "a1", title: "Login", history: [{ message: { role: "assistant", content: "Done.</think> Bye." } }] },
+    undefined,
+    1,
+  ),
+};
+
+const SETTINGS = {
+  "workbench.startupEditor": "none",
+  "telemetry.telemetryLevel": "off",
+  "chat.disableAIFeatures": true,
+  "extensions.autoCheckUpdates": false,
+  "workbench.tips.enabled": false,
+  "editor.wordWrap": "on",
+  "editor.minimap.enabled": false,
+  "window.commandCenter": false,
+  "files.autoSave": "off",
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+};
+
+/** `settings`: more of the user's. */
+export async function begin({ settings = {}, theme = "Default Dark Modern" } = {}) {
+  const { chromium, server, playwright } = workbench();
+  const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
+  const at = (...names) => join(scratch, ...names);
+  write(at("bin", "stream-sidecar"), `#!/bin/sh\nPYTHONPATH='${ROOT}' exec '${PYTHON}' -P -m sidecar "$@"\n`);
+  chmodSync(at("bin", "stream-sidecar"), 0o755);
+  for (const [name, text] of Object.entries(FILES)) write(at(name), text);
+  copyFileSync(join(ROOT, "tests/wires/openai-chat/leaking.sse"), at("work", "leaking.sse"));
+  const all = JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme, ...settings });
+  write(at("data", "User", "settings.json"), all);
+  // A shell of the user sets the path anew, so the sidecar is named.
+  const command = { "streamSidecar.command": [at("bin", "stream-sidecar")] };
+  write(at("data", "Machine", "settings.json"), JSON.stringify(command));
+  write(at("config.yaml"), "auth: none\n");
+
+  const env = { ...process.env, HOME: at("home"), PATH: "/usr/bin:/bin" };
+  for (const name of ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"]) delete env[name];
+  const folders = ["--user-data-dir", at("data"), "--extensions-dir", at("extensions"), "--config", at("config.yaml")];
+  const [node, entry] = server;
+  const vsix = join(PACKAGE, "dist", "stream-sidecar.vsix");
+  const installed = spawnSync(node, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
+  if (installed.status !== 0) throw new Error(`${installed.stdout}${installed.stderr}`);
+
+  const port = await freePort();
+  const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+  const log = openSync(at("server.log"), "a");
+  const child = spawn(node, [entry, "--bind-addr", `127.0.0.1:${port}`, ...quiet, ...folders], {
+    env,
+    stdio: ["ignore", log, log],
+    detached: true,
+  });
+  const address = `http://127.0.0.1:${port}`;
+  await answers(`${address}/healthz`);
+  const browser = await playwright.chromium.launch({
+    executablePath: chromium,
+    args: ["--no-sandbox", "--force-color-profile=srgb"],
+  });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, deviceScaleFactor: 1 });
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${address}/?folder=${encodeURIComponent(at("work"))}`);
+  await page.waitForSelector(".monaco-workbench .part.statusbar");
+
+  async function end() {
+    await browser.close();
+    process.kill(-child.pid, "SIGTERM");
+    await new Promise((resolve) => child.once("exit", resolve));
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  }
+  return { page, at, env, end };
+}
+
+/** The text of a file after the sidecar has repaired it, in a process of its own. */
+export function repaired(text, name) {
+  const folder = mkdtempSync(join(tmpdir(), "sidecar-repaired-"));
+  const file = join(folder, name);
+  write(file, text);
+  const env = { ...process.env, PYTHONPATH: ROOT };
+  spawnSync(PYTHON, ["-P", "-m", "sidecar", "repair", "--write", file], { env });
+  const result = readFileSync(file, "utf8");
+  rmSync(folder, { recursive: true });
+  return result;
+}
+
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function answers(address) {
+  for (const end = Date.now() + 120_000; Date.now() < end;) {
+    const response = await fetch(address).catch(() => undefined);
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  throw new Error(`nothing answers at ${address}`);
+}
