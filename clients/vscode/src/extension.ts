@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
 import { clientOptions } from "./documents.js";
+import { Explainer } from "./explain.js";
 import { locate, type Located } from "./locate.js";
 import { Server } from "./server.js";
 import { Repair } from "./sessions/repair.js";
@@ -26,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
     output,
     server,
     texts,
+    new Explainer(command),
     new SessionsView(new Repair(command), texts),
     vscode.commands.registerCommand("streamSidecar.restart", () => server.restart()),
     vscode.commands.registerCommand("streamSidecar.showLog", () => output.show()),

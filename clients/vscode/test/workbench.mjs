@@ -135,7 +135,7 @@ const STEPS = {
     const disk = () => readFileSync(at(name), "utf8");
     await row("5f0c2d1e.jsonl").hover();
     await row("5f0c2d1e.jsonl").locator('[aria-label="Preview the Repair"]').click();
-    await page.locator(".diff-editor .char-delete, .diff-editor .line-delete").first().waitFor();
+    await page.locator(".monaco-diff-editor .char-delete").first().waitFor();
     assert.equal(disk(), FILES[name]);
     await picture("preview");
     await page.locator('.editor-actions [aria-label="Repair"]').click();

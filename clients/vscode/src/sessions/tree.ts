@@ -107,11 +107,11 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
   #agentItem(agent: Agent): vscode.TreeItem {
     const sessions = this.#of(agent);
     const leaks = sessions.reduce((sum, { findings }) => sum + findings.length, 0);
-    const hasChildren = sessions.some(({ state }) => state !== "clean");
-    const { Expanded, None } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(agent.title, hasChildren ? Expanded : None);
-    const files = counted(agent.files.length, "file");
     const isDone = sessions.length >= agent.files.length;
+    const isEmpty = isDone && sessions.every(({ state }) => state === "clean");
+    const { Expanded, None } = vscode.TreeItemCollapsibleState;
+    const item = new vscode.TreeItem(agent.title, isEmpty ? None : Expanded);
+    const files = counted(agent.files.length, "file");
     item.description = leaks > 0 ? `${counted(leaks, "leak")} in ${files}` : isDone ? `${files}, no leaks` : files;
     item.iconPath = new vscode.ThemeIcon(leaks > 0 ? "warning" : isDone ? "pass" : "sync");
     item.contextValue = leaks > 0 ? "agent.leaks" : "agent";
