@@ -1,4 +1,4 @@
-"""The lane ``amplify``: output is in proportion, however much a document says again.
+"""Lanes ``amplify`` and ``emit``: output is in proportion, whatever is said again.
 
 An input is a recorded stream in which something has been blown up: a string made long,
 an item of a list or a whole document repeated, a number counted on, and some of the
@@ -11,11 +11,17 @@ import json
 from random import Random
 from typing import Any
 
-from amplification import FREE, assert_in_proportion, size_of
+from amplification import (
+    FREE,
+    assert_in_proportion,
+    assert_written_in_proportion,
+    size_of,
+)
 from strategies import as_read
 
 from fuzz import inputs
 from fuzz.fragments import RECORDED
+from sidecar.wires import WRITERS
 
 MOST_TIMES = 120
 """How often something is repeated at most."""
@@ -53,11 +59,26 @@ def draw_amplified(number: int) -> dict[str, Any]:
     return {"params": params, "documents": documents, "times": 1}
 
 
+def draw_emitted(number: int) -> dict[str, Any]:
+    return {**draw_amplified(number), "wire": [*WRITERS][number % len(WRITERS)]}
+
+
 def check_amplified(given: dict[str, Any]) -> None:
-    documents, times = given["documents"], given["times"]
-    chunks = [each * times if isinstance(each, str) else each for each in documents]
+    chunks = _chunks(given)
     if any(chunks):
         assert_in_proportion(given["params"], chunks, FREE)
+
+
+def check_emitted(given: dict[str, Any]) -> None:
+    chunks = _chunks(given)
+    if any(chunks):
+        wire = given["wire"]
+        assert_written_in_proportion(given["params"], chunks, wire, FREE)
+
+
+def _chunks(given: dict[str, Any]) -> list[Any]:
+    documents, times = given["documents"], given["times"]
+    return [each * times if isinstance(each, str) else each for each in documents]
 
 
 def _blow_up(generator: Random, document: Any) -> None:

@@ -38,6 +38,7 @@ LANES: dict[str, Lane] = {
         Lane("stored", stored.draw_stored, stored.check_stored),
         Lane("closed", stored.draw_stored, stored.check_closed),
         Lane("amplify", amplify.draw_amplified, amplify.check_amplified, timed=False),
+        Lane("emit", amplify.draw_emitted, amplify.check_emitted, timed=False),
         Lane("pump", pump.draw_pumped, pump.check_pumped, timed=False),
         Lane("rpc", rpc.draw_sequence, rpc.check_sequence),
     )

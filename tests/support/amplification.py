@@ -2,7 +2,8 @@
 
 A chunk that is a string counts as the bytes that a provider sent, any other value as
 its compact JSON. `assert_in_proportion` says that neither the events nor the message at
-close are more than `MOST` times that.
+close are more than `MOST` times that; `assert_written_in_proportion` says it of what
+``emit`` writes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 MOST = 60
 """Bytes out for a byte in: what an event of one character takes."""
+
+MOST_WRITTEN = 160
+"""The same of what is emitted: reasoning and text of one character each, which have ten
+events in the Responses API."""
+
+DOCUMENT = 256
+"""Bytes of a wire's own document around one chunk, however small that is."""
 
 FREE = 24_576
 """Bytes that even the smallest input may take: its end, and some citations."""
@@ -57,3 +65,39 @@ def assert_in_proportion(
         f"{given['message'] / taken:.0f} times in a message"
     )
     return given
+
+
+def written_sizes(
+    params: dict[str, Any], chunks: Iterable[Any], wire: str
+) -> tuple[int, int, int]:
+    """Bytes that went in, that came out as chunks of ``wire``, and as its body."""
+    emit = {"wire": wire, "claims": "promote"}
+    stream = Stream(options_of({**params, "emit": emit}))
+    emission, taken, given = stream.emission(), 0, 0
+    assert emission is not None
+    for chunk in chunks:
+        taken += size_of(chunk)
+        given += _sum(emission.push(stream.push(chunk)))
+    last, message = stream.close(), stream.message()
+    given += _sum(emission.close(last, message))
+    again = Stream(options_of({**params, "emit": emit}))
+    body = again.emission()
+    assert body is not None
+    for chunk in chunks:
+        again.push(chunk)
+    again.close()
+    return taken, given, _sum([body.body(again.message(), again.wire)])
+
+
+def _sum(chunks: Iterable[Any]) -> int:
+    return sum(len(encode(chunk)) for chunk in chunks)
+
+
+def assert_written_in_proportion(
+    params: dict[str, Any], chunks: Iterable[Any], wire: str, free: int = 0
+) -> None:
+    chunks = [*chunks]
+    taken, *given = written_sizes(params, chunks, wire)
+    most = MOST_WRITTEN * taken + DOCUMENT * len(chunks) + free
+    for kind, size in zip(("chunks", "a body"), given, strict=True):
+        assert size <= most, f"{size / taken:.0f} times the input in {kind}"

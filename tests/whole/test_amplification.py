@@ -11,7 +11,12 @@ import json
 from typing import Any
 
 import pytest
-from amplification import MOST, assert_in_proportion, size_of
+from amplification import (
+    MOST,
+    assert_in_proportion,
+    assert_written_in_proportion,
+    size_of,
+)
 from open_params import options_of
 from stored_messages import assistant, inspect, repair
 
@@ -19,6 +24,7 @@ from sidecar.events import EVENTS, Diagnostic
 from sidecar.protocol.converter import unstructure
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import encode
+from sidecar.wires import WRITERS
 
 TIMES = 300
 LONG = "u" * 20_000
@@ -288,6 +294,12 @@ def test_out_is_in_proportion(name: str) -> None:
     given = assert_in_proportion(*ROWS[name])
     aimed = name.partition(":")[0]
     assert given[aimed] or aimed in ("tool-call", "error")
+
+
+@pytest.mark.parametrize("wire", WRITERS)
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_emitted_is_in_proportion(name: str, wire: str) -> None:
+    assert_written_in_proportion(*ROWS[name], wire)
 
 
 def test_every_event_is_attacked() -> None:

@@ -188,8 +188,9 @@ class AnthropicWriter(ChunkWriter):
     def _cite(self, event: Citation) -> None:
         """A citation is part of its text's block, so one that comes late is lost."""
         is_here = self._channel == "text" and self._talking in (event.blocks or ())
-        if is_here:
-            citation = self._citation(event)
+        source = self.cited_once(event) if is_here else None
+        if source is not None:
+            citation = self._citation(event, *source)
             self._delta(self._index, type="citations_delta", citation=citation)
 
     def _error(self, event: ProviderError) -> None:
@@ -276,8 +277,9 @@ class AnthropicWriter(ChunkWriter):
             item["caller"] = portable(origin.caller)
         return item
 
-    def _citation(self, event: Citation) -> JsonObject:
-        url, title = self.cited(event)
+    def _citation(
+        self, event: Citation, url: str | None, title: str | None
+    ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
             told = {"url": url, "title": title} if event.kind == "url" else {}
             own: JsonObject = portable(event.raw)

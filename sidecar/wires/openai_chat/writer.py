@@ -223,7 +223,10 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"executed_tools": [told]})
 
     def _cite(self, event: Citation) -> None:
-        url, title = self.cited(event)
+        source = self.cited_once(event)
+        if source is None:
+            return
+        url, title = source
         place = self.places.find(event)
         body: JsonObject = {}
         for name, value in (
@@ -330,7 +333,8 @@ def _whole(index: int) -> JsonObject:
 
 
 def _add(whole: JsonObject, chunk: JsonObject) -> None:
-    """Adds a chunk's choice to the whole one: texts and lists grow, calls are whole."""
+    """Adds a chunk's choice to the whole one: texts and lists grow, calls are whole, of
+    objects the last has the word."""
     message = whole["message"]
     for name, value in chunk["delta"].items():
         known = message.get(name)
@@ -338,8 +342,8 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
             value = [_without_index(call) for call in value]
         elif name == "executed_tools":
             known = [each for each in known or () if each["index"] != value[0]["index"]]
-        is_more = known is not None and name != "role"
-        message[name] = known + value if is_more else value
+        is_more = isinstance(known, str | list) and isinstance(value, type(known))
+        message[name] = known + value if is_more and name != "role" else value
     whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
 
 

@@ -235,7 +235,10 @@ class OpenAIResponsesWriter(ChunkWriter):
             return
         if event.blocks and item.block not in event.blocks:
             return
-        annotation = self._annotation(event, item.start)
+        source = self.cited_once(event)
+        if source is None:
+            return
+        annotation = self._annotation(event, item.start, *source)
         number = len(item.annotations)
         item.annotations.append(annotation)
         place = {**item.content_place, "annotation_index": number}
@@ -434,8 +437,9 @@ class OpenAIResponsesWriter(ChunkWriter):
         place = item.content_place
         self._write(f"response.content_part.{what}", **place, part=part)
 
-    def _annotation(self, event: Citation, base: int) -> JsonObject:
-        url, title = self.cited(event)
+    def _annotation(
+        self, event: Citation, base: int, url: str | None, title: str | None
+    ) -> JsonObject:
         place = self.places.find(event)
         start, end = (max(0, edge - base) for edge in place or (0, 0))
         told: JsonObject = {"type": "url_citation", "url": url, "title": title or ""}

@@ -112,6 +112,7 @@ class ChunkWriter(ABC):
         self._empty: set[int] = set()
         self._origins = origins
         self._sources: dict[tuple[int, int], dict[str, str]] = {}
+        self._told: set[tuple[int, int]] = set()  # sources that have something long
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
         """The documents of some events."""
@@ -203,6 +204,18 @@ class ChunkWriter(ABC):
             if value is not None and len(value) > LONG:
                 known.setdefault(name, value)
         return event.url or known.get("url"), event.title or known.get("title")
+
+    def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
+        """The same for a citation that is written now, with what is long only in the
+        first of its source. None: such a source has its address there."""
+        url, title = self.cited(event)
+        if max(len(url or ""), len(title or "")) <= LONG:
+            return url, title
+        source = event.choice, event.source
+        if source not in self._told:
+            self._told.add(source)
+            return url, title
+        return None if len(url or "") > LONG else (url, None)
 
 
 def arguments_of(call: ToolCall) -> str:
