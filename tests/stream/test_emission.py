@@ -142,11 +142,14 @@ def test_nothing_takes_back_in_a_body() -> None:
 def test_state_that_comes_twice_is_once_in_a_body() -> None:
     """It is an object, of which the last has the word."""
     state = {"provider_specific_fields": {"thought_signatures": ["s"]}}
-    chunks = [
-        {"choices": [{"delta": state}]},
-        _said("Hi"),
-        {"choices": [{"delta": state}]},
-    ]
-    trip = emitted({"wire": "openai-chat"}, chunks, "openai-chat", whole=True)
+    signed = {"choices": [{"delta": state}]}
+    trip = emitted(
+        {"wire": "openai-chat"},
+        [signed, _said("Hi"), signed],
+        "openai-chat",
+        whole=True,
+    )
+    first, last = (block for block in trip.read.message.blocks if block.opaque)
+    assert first.opaque != last.opaque
     message = trip.chunks[0]["choices"][0]["message"]
-    assert {name: message[name] for name in state} == state
+    assert {name: message[name] for name in state} == last.opaque
