@@ -31,6 +31,7 @@ from sidecar.values.surrogates import SurrogateJoiner
 if TYPE_CHECKING:
     from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
+    from sidecar.message.outlet import Ear
     from sidecar.text.fast_path import Gate
     from sidecar.text.lexicon import Share
     from sidecar.text.rereading import Rereading
@@ -107,6 +108,8 @@ class Channel:
             text = joiner.push(text)
         if text:
             self.map.raw(text)
+            if self.outlet.ear is not None:
+                self.outlet.ear.text(self.choice, text)
             answer = self.answer
             self._take(answer.push(text))
             gate = None if self._held_tagged or joiner.held else answer.gate
@@ -153,8 +156,12 @@ class Channel:
         new, said = self._mirrors.push(field, text, document)
         if said:
             self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
+        given = text
         if text := self._joiners[1].push(new):
             self.settle()
+        if self.outlet.ear is not None:
+            known = given[: len(given) - len(new)]
+            self.outlet.ear.reasoning(self.choice, field, known, len(said), text)
         is_next = bool(text) and (self.blocks.signed or block != self._native_key)
         if is_next:
             self._native_key = block
@@ -208,6 +215,8 @@ class Channel:
         text, native = (joiner.close() for joiner in self._joiners)
         if text:
             self.map.raw(text)
+        if self.outlet.ear is not None:
+            self._hear(self.outlet.ear, text, native)
         self._take(self.answer.push(text))
         self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
@@ -216,6 +225,13 @@ class Channel:
             pieces = [*self._native.push(native), *self._native.flush()]
             self._take_native(self._native, pieces)
         self.tagged.flush()
+
+    def _hear(self, ear: Ear, text: str, native: str) -> None:
+        """Halves of characters that waited for the other one."""
+        if text:
+            ear.text(self.choice, text)
+        if native and self._native is not None:
+            ear.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
 
     def close(self) -> None:
         """After the last ``flush``: ends the blocks and judges unclosed reasoning."""

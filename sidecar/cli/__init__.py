@@ -23,6 +23,7 @@ from sidecar.values.printable import one_line
 COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
     "normalize": "sidecar.cli.normalize",
+    "explain": "sidecar.cli.explain",
     "repair": "sidecar.cli.repair",
     "dialects": "sidecar.cli.dialects",
     "schema": "sidecar.cli.schema",

@@ -1,4 +1,4 @@
-"""The file of ``--report``: a new one, and never one that is being repaired."""
+"""The file of ``--report`` or ``--html``: a new one, and never one that is read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,15 @@ _OF_A_DATABASE = ("", "-wal", "-shm", "-journal")
 
 
 def open_report(
-    path: Path | None, files: Iterable[Path], *, force: bool
+    path: Path | None,
+    files: Iterable[Path],
+    *,
+    force: bool,
+    option: str = "--report",
+    use: str = "repaired",
 ) -> IO[bytes] | None:
-    """Opens the report about ``files`` to write to it; None: none is wanted.
+    """Opens the report about ``files``, which are in ``use``, to write to it; None:
+    none is wanted. ``option`` gave the path.
 
     Its user alone may read it, as it holds what was in the files. UsageError when it
     would take the place of one of them, by whatever name, or of another file without
@@ -29,13 +35,13 @@ def open_report(
     if path is None:
         return None
     if any(_is_of(path, file) for file in files):
-        raise click.UsageError(f"--report {path} is a file that is being repaired")
+        raise click.UsageError(f"{option} {path} is a file that is being {use}")
     try:
         return os.fdopen(open_new(str(path), replace=force), "wb")
     except FileExistsError:
         more = "; --force replaces no link" if path.is_symlink() else ""
         hint = more if force else f"; --force replaces it{more}"
-        raise click.UsageError(f"--report {path} exists{hint}") from None
+        raise click.UsageError(f"{option} {path} exists{hint}") from None
 
 
 def _is_of(path: Path, file: Path) -> bool:

@@ -33,6 +33,12 @@ class Terminal:
     def __init__(self) -> None:
         self._console = Console(highlight=False, markup=False, emoji=False)
 
+    @property
+    def has_colours(self) -> bool:
+        """Whether a style can be seen."""
+        console = self._console
+        return console.color_system is not None and not console.no_color
+
     def line(self, *pieces: StyledText) -> None:
         """One line, whatever is in its pieces; not wrapped."""
         told = [(each, "") if isinstance(each, str) else each for each in pieces]

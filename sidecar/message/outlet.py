@@ -56,6 +56,22 @@ class Run(Protocol):
         """Does the bookkeeping, and is over."""
 
 
+class Ear(Protocol):
+    """Hears what the channels of the wire say, before anything is taken out; whoever
+    explains a stream wants to know (`sidecar.explain`). Spans of ``trace`` count in
+    these texts."""
+
+    def text(self, choice: int, text: str) -> None:
+        """A piece of the answer's channel."""
+
+    def reasoning(
+        self, choice: int, field: str, known: str, repeated: int, new: str
+    ) -> None:
+        """A piece of the native reasoning, from ``field``, which is ``new`` there.
+        Before it the field said what is ``known``: so many characters of that it has
+        ``repeated``, the rest another field has said."""
+
+
 @frozen
 class Origin:
     """What only writers need to know of a block before it is over.
@@ -83,6 +99,7 @@ class Outlet:
         self.seq = 0
         self.spoken = False  # text, reasoning or a call has been sent
         self.run: Run | None = None
+        self.ear: Ear | None = None  # needs ``trace``: a run of plain text is not heard
         self._blocks = 0
         self._events: list[Event] = []
         self._waiting: dict[type, list[Callable[[int], Event]]] | None = None

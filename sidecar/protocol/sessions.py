@@ -117,7 +117,7 @@ class Sessions:
                 limit=limit,
                 value=limit + 1,
             )
-        stream = Stream(self._options(params))
+        stream = Stream(stream_options(params, self.policy, self.limits))
         self._streams[stream_id] = _Open(
             stream,
             self._now(),
@@ -189,7 +189,7 @@ class Sessions:
 
     def normalize(self, params: NormalizeParams) -> NormalizeResult:
         self._expire()
-        stream = Stream(self._options(params))
+        stream = Stream(stream_options(params, self.policy, self.limits))
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
         emission = stream.emission()
@@ -221,20 +221,6 @@ class Sessions:
                 value=value,
             )
         self._room = limit - value
-
-    def _options(self, params: OpenParams | NormalizeParams) -> StreamOptions:
-        textual = "text" in (params.wire, params.framing)
-        return StreamOptions(
-            wire="text" if textual else params.wire,
-            framing="text" if textual else params.framing,
-            encoding=params.encoding,
-            provider=params.provider,
-            model=params.model,
-            tools=params.tools,
-            policy=patched(self.policy, params.policy or {}),
-            limits=self.limits,
-            emit=params.emit,
-        )
 
     def _free_id(self) -> str:
         while True:
@@ -301,6 +287,24 @@ _NOT_OPEN = {
     "closed": "is closed",
     "expired": "expired, it was idle for too long",
 }
+
+
+def stream_options(
+    params: OpenParams | NormalizeParams, policy: Policy, limits: Limits
+) -> StreamOptions:
+    """What a stream is opened with; ``policy`` and ``limits`` are the connection's."""
+    textual = "text" in (params.wire, params.framing)
+    return StreamOptions(
+        wire="text" if textual else params.wire,
+        framing="text" if textual else params.framing,
+        encoding=params.encoding,
+        provider=params.provider,
+        model=params.model,
+        tools=params.tools,
+        policy=patched(policy, params.policy or {}),
+        limits=limits,
+        emit=params.emit,
+    )
 
 
 def patched(base: T, patch: dict[str, Any]) -> T:

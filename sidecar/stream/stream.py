@@ -44,6 +44,7 @@ from sidecar.wires.shared.usage import merge_usage
 
 if TYPE_CHECKING:
     from sidecar.message.message import Message
+    from sidecar.message.outlet import Ear
     from sidecar.options import StreamOptions
     from sidecar.parts import Part
     from sidecar.stream.learned_chunks import TextOf
@@ -55,14 +56,16 @@ MAX_CHOICES = 128
 
 
 class Stream:
-    """One stream of one model. ``options`` is what stream/open said.
+    """One stream of one model. ``options`` is what stream/open said; ``ear`` hears the
+    channels as they come, where the policy ``trace`` is on.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
 
-    def __init__(self, options: StreamOptions) -> None:
+    def __init__(self, options: StreamOptions, ear: Ear | None = None) -> None:
         self.options = options
         self._outlet = outlet_of(options)
+        self._outlet.ear = ear
         self._intake = Intake(options)
         self._shared = surroundings(options, self._outlet)
         self.profile = self._shared.profile

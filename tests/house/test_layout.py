@@ -48,12 +48,15 @@ ROOMS: dict[str, str] = {
         " parts errors events options values framing provider_errors dialects message "
         "wires tools stream history"
     ),
+    "explain": (
+        " errors events options values forms dialects message channel stream protocol"
+    ),
     "rpc": " errors options values protocol",
     "session_files": "options values history",
     "editor": " errors options values history rpc session_files",
     "cli": (
-        " events options values dialects wires stream history protocol rpc "
-        "session_files editor"
+        " events options values framing dialects wires stream history protocol explain "
+        "rpc session_files editor"
     ),
     "worker": "rpc editor",
     "__main__": " values cli",

@@ -1,0 +1,264 @@
+"use strict";
+// Shows an explanation: the data of the page, which is text and becomes nothing else.
+// Every string of it goes through `show`, which makes text nodes and visible signs.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const last = data.steps.length - 1;
+const HELD = "held";
+const at = (id) => document.getElementById(id);
+
+// Characters that nobody sees, or that reorder what is seen: controls, formats, halves,
+// private ones, separators, everything that may be ignored, blanks beyond ASCII.
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu;
+
+function make(name, className, text) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  if (text !== undefined) show(element, text);
+  return element;
+}
+
+function sign(character) {
+  const code = character.codePointAt(0);
+  const number = "U+" + code.toString(16).toUpperCase().padStart(4, "0");
+  const element = document.createElement("span");
+  const isLine = code === 0x0a || code === 0x09;
+  element.className = isLine ? "sign line" : "sign";
+  element.title = number;
+  if (code === 0x0a) element.textContent = "↵";
+  else if (code === 0x09) element.textContent = "⇥";
+  else if (code < 0x20) element.textContent = String.fromCodePoint(0x2400 + code);
+  else if (code === 0x7f) element.textContent = "␡";
+  else element.textContent = number;
+  return element;
+}
+
+function show(element, text) {
+  let from = 0;
+  for (const match of text.matchAll(UNSEEN)) {
+    if (match.index > from) element.append(text.slice(from, match.index));
+    element.append(sign(match[0]));
+    if (match[0] === "\n" || match[0] === "\t") element.append(match[0]);
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) element.append(text.slice(from));
+}
+
+function refill(element, ...children) {
+  element.replaceChildren(...children);
+}
+
+// --- The legend ----------------------------------------------------------------------
+
+const owners = [...Object.keys(data.owners), HELD];
+const counts = new Map();
+
+function buildLegend() {
+  for (const owner of owners) {
+    const item = make("li");
+    const words = data.owners[owner] ?? "not decided yet";
+    item.append(make("span", `owner ${owner}`, owner), " ");
+    const count = make("span");
+    item.append(count);
+    item.title = words;
+    counts.set(owner, count);
+    at("legend").append(item);
+  }
+}
+
+// --- The lanes -----------------------------------------------------------------------
+
+// A piece of the data is [text, step, [[step, owner, reason, seq], ...]].
+const pieces = [];
+
+function buildLane(lane) {
+  const section = make("section", lane.part ? "lane part" : "lane");
+  const title = make("h3", "", lane.title);
+  const text = make("div", "text");
+  title.id = `lane-${at("lanes").childElementCount}`;
+  text.setAttribute("role", "listbox");
+  text.setAttribute("aria-labelledby", title.id);
+  for (const [words, step, fates] of lane.pieces) {
+    const element = make("span", "piece", words);
+    element.setAttribute("role", "option");
+    element.setAttribute("aria-selected", "false");
+    element.tabIndex = -1;
+    const piece = { element, words, step, fates, owner: "", size: [...words].length, lane: text };
+    element.addEventListener("mouseenter", () => explain(piece));
+    element.addEventListener("focus", () => choose(piece));
+    pieces.push(piece);
+    text.append(element);
+  }
+  text.addEventListener("keydown", walk);
+  section.append(title, text);
+  section.hidden = lane.pieces.length === 0;
+  at("lanes").append(section);
+}
+
+function walk(event) {
+  const all = [...event.currentTarget.querySelectorAll(".piece:not([hidden])")];
+  const here = all.indexOf(document.activeElement);
+  const there = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (there === undefined || !all[there]) return;
+  event.preventDefault();
+  all[there].focus();
+}
+
+function fateOf(piece, step) {
+  let found = null;
+  for (const fate of piece.fates) if (fate[0] <= step) found = fate;
+  return found;
+}
+
+// --- Why -----------------------------------------------------------------------------
+
+let chosen = null;
+let step = last;
+
+function choose(piece) {
+  if (chosen) {
+    chosen.element.classList.remove("chosen");
+    chosen.element.setAttribute("aria-selected", "false");
+  }
+  chosen = piece;
+  for (const each of piece.lane.querySelectorAll('[tabindex="0"]')) each.tabIndex = -1;
+  piece.element.tabIndex = 0;
+  piece.element.classList.add("chosen");
+  piece.element.setAttribute("aria-selected", "true");
+  explain(piece);
+}
+
+function explain(piece) {
+  const parts = [];
+  for (const fate of piece.fates.filter((each) => each[0] <= step).reverse()) parts.push(...told(fate));
+  if (!parts.length) parts.push(make("p", "", "Held back: what follows decides what it is."));
+  parts.push(make("p", "hint", `It came with chunk ${piece.step + 1}.`));
+  refill(at("why"), ...parts);
+}
+
+function told([when, owner, reason, seq]) {
+  const why = data.reasons[reason];
+  const first = make("p");
+  first.append(make("span", `owner ${owner}`, owner), " ");
+  show(first, `${why.words}.`);
+  const facts = [];
+  if (why.code) facts.push(`diagnostic ${why.code}`);
+  if (why.dialect) facts.push(`dialect ${why.dialect}`);
+  facts.push(seq ? `event ${seq}, at chunk ${when + 1}` : `at chunk ${when + 1}`);
+  const found = [first, make("p", "hint", facts.join(" · "))];
+  const rule = data.rules[why.rule];
+  if (rule) {
+    const line = make("p");
+    const link = make("a", "", rule.title);
+    link.href = rule.link;
+    link.rel = "noreferrer";
+    line.append("Rule ", link);
+    found.splice(1, 0, line, make("p", "", rule.text));
+  }
+  return found;
+}
+
+// --- The steps -----------------------------------------------------------------------
+
+const rows = [];
+
+function buildEvents() {
+  data.steps.forEach((each, number) => {
+    for (const event of each.events) {
+      const { type, seq, ...rest } = event;
+      const row = make("li");
+      row.append(make("b", "", `${seq} ${type} `));
+      show(row, JSON.stringify(rest));
+      rows.push([row, number]);
+    }
+  });
+  at("events").append(...rows.map(([row]) => row));
+}
+
+function showStep(number) {
+  step = number;
+  const sizes = new Map(owners.map((owner) => [owner, 0]));
+  for (const piece of pieces) {
+    const came = piece.step <= number;
+    const fate = came ? fateOf(piece, number) : null;
+    const owner = !came ? "" : fate ? fate[1] : HELD;
+    if (came) sizes.set(owner, sizes.get(owner) + piece.size);
+    if (owner !== piece.owner) paint(piece, owner, fate);
+  }
+  for (const section of at("lanes").children) {
+    section.hidden = !section.querySelector(".piece:not([hidden])");
+  }
+  for (const [owner, count] of counts) count.textContent = sizes.get(owner);
+  showEvents(number);
+  at("step").value = number;
+  at("step").setAttribute("aria-valuetext", `chunk ${number + 1} of ${last + 1}`);
+  at("at").textContent = `${number + 1} of ${last + 1}`;
+  at("previous").disabled = number === 0;
+  at("next").disabled = number === last;
+  if (chosen) explain(chosen);
+}
+
+function paint(piece, owner, fate) {
+  const { element } = piece;
+  element.hidden = !owner;
+  if (piece.owner) element.classList.remove(piece.owner);
+  if (owner) element.classList.add(owner);
+  const rule = fate ? data.rules[data.reasons[fate[2]].rule] : null;
+  element.setAttribute("aria-label", `${owner}: ${piece.words}`);
+  element.setAttribute("aria-description", rule ? `Rule ${rule.title}` : "");
+  piece.owner = owner;
+}
+
+function showEvents(number) {
+  let now = null;
+  for (const [row, when] of rows) {
+    row.hidden = when > number;
+    row.classList.toggle("now", when === number);
+    if (when === number) now = now ?? row;
+  }
+  const list = at("events");
+  list.scrollTop = now ? now.offsetTop - list.offsetTop : list.scrollHeight;
+  const chunk = make("div");
+  show(chunk, data.steps[number].chunk || "The end of the stream.");
+  refill(at("chunk"), chunk);
+}
+
+// --- Playing -------------------------------------------------------------------------
+
+let timer = 0;
+
+function stop() {
+  clearInterval(timer);
+  timer = 0;
+  at("play").textContent = "Play";
+  at("play").setAttribute("aria-pressed", "false");
+}
+
+function play() {
+  if (timer) return stop();
+  if (step === last) showStep(0);
+  at("play").textContent = "Pause";
+  at("play").setAttribute("aria-pressed", "true");
+  timer = setInterval(() => (step < last ? showStep(step + 1) : stop()), Math.max(40, Math.min(500, 20000 / (last + 1))));
+  return undefined;
+}
+
+function go(number) {
+  stop();
+  showStep(Math.max(0, Math.min(last, number)));
+}
+
+// --- All of it -----------------------------------------------------------------------
+
+show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
+buildLegend();
+data.lanes.forEach(buildLane);
+for (const text of document.querySelectorAll(".text")) if (text.firstElementChild) text.firstElementChild.tabIndex = 0;
+buildEvents();
+show(at("message"), JSON.stringify(data.message, null, 1));
+at("step").max = last;
+at("step").addEventListener("input", (event) => go(Number(event.target.value)));
+at("previous").addEventListener("click", () => go(step - 1));
+at("next").addEventListener("click", () => go(step + 1));
+at("play").addEventListener("click", play);
+showStep(last);

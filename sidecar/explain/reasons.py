@@ -1,0 +1,143 @@
+"""Why: what an event says of the characters that it speaks of.
+
+Tables from the kinds of events, and of the removals that a diagnostic tells, to an
+owner and a `Reason`. Nothing is decided here; the engine has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sidecar.channel.extracted import REMOVALS
+from sidecar.dialects import DIALECTS
+from sidecar.events import (
+    Diagnostic,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+from sidecar.explain.explanation import Owner, Reason
+from sidecar.forms.kinds import PieceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidecar.options import ReasoningPolicy
+
+Verdict: TypeAlias = tuple[Owner, Reason]
+
+REPEATED: Verdict = (
+    "dropped",
+    Reason("the field repeats what it has said", "8.7", "duplicate-reasoning"),
+)
+MIRRORED: Verdict = ("dropped", Reason("another field has said the same", "8.6"))
+FROM_START: Verdict = (
+    "reasoning",
+    Reason("reasoning was open from the start", "9.1"),
+)
+UNTOLD: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
+
+_REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
+    PieceKind.DELIMITER: ("delimiter", "it opens or closes reasoning", "3.2"),
+    PieceKind.STRAY: ("delimiter", "a delimiter without a partner", "3.6"),
+    PieceKind.REBUILT: ("dropped", "it would have completed a delimiter", "5.1"),
+    PieceKind.BLANK: ("dropped", "white space that goes with a removal", "6"),
+    PieceKind.MARK: ("delimiter", "a token of protocol, without meaning", "12"),
+    PieceKind.CITE: ("citation", "the marker of a citation", "12.4"),
+}
+
+_BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
+    (code, words): _REMOVED[kind] for kind, (code, _, words) in REMOVALS.items()
+}
+"""Code and message of a diagnostic -> owner, words and rule."""
+
+_TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
+
+
+def verdict(event: Any, *, native: bool) -> Verdict:
+    """Whose the characters in the span of ``event`` are; ``native``: they stand in the
+    provider's own reasoning."""
+    return _VERDICTS[type(event)](event, native)
+
+
+def reclassified(event: Reclassify, policy: ReasoningPolicy, closed: bool) -> Verdict:
+    """``closed``: no reasoning of the choice was left open."""
+    if event.to == "reasoning":
+        words = "a closer without an opener came behind it: it was reasoning"
+        return "reasoning", Reason(words, "9.2")
+    if closed:
+        return "answer", Reason("there is no other answer", "7.6")
+    rule = "7.5" if policy.unclosed == "text" else "7"
+    return "answer", Reason("its reasoning was never closed", rule)
+
+
+def retracted(event: Retract) -> Verdict:
+    """The same came better."""
+    if event.reason == "duplicate-of-structured":
+        return "dropped", Reason("the provider sent the same call", "11.12")
+    return "dropped", Reason("the provider's own reasoning says the same", "8.3")
+
+
+def of_wire(owner: Owner, wire: str) -> Verdict:
+    """Of a part with a structure: the wire says whose it is."""
+    return owner, Reason(f"the wire {wire} says so")
+
+
+def left_out(event: Diagnostic) -> Verdict:
+    """Of input that could not be used."""
+    return "dropped", Reason(event.message, code=event.code)
+
+
+def _answer(_event: TextDelta, _native: bool) -> Verdict:
+    return "answer", Reason("nothing takes it out of the answer", "2.1")
+
+
+def _reasoning(event: ReasoningDelta, native: bool) -> Verdict:
+    if native:
+        return "reasoning", Reason("a field of the provider for reasoning", "8.1")
+    return "reasoning", Reason("between an opener and its closer", "3.3")
+
+
+def _call(event: ToolCall, _native: bool) -> Verdict:
+    words = f"a call of {event.name} that the model wrote as text"
+    return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
+
+
+def _rule_of(event: ToolCall) -> str:
+    if event.state == "truncated":
+        return "11.3"
+    if event.channel == "reasoning":
+        return "11.10"
+    dialect = DIALECTS.get(event.dialect or "")
+    tiers = {form.tier for form in dialect.forms} if dialect is not None else set()
+    return _TIERS[tiers.pop()] if len(tiers) == 1 else "11"
+
+
+def _result(event: ToolResult, _native: bool) -> Verdict:
+    words = "a tool's result that the model wrote"
+    if event.executed:
+        return "result", Reason(f"{words}, and the host knows", "10.5")
+    is_object = str(event.raw).lstrip()[:1] in ("{", "[")
+    return "result", Reason(words, "10.1" if is_object else "10.9")
+
+
+def _removal(event: Diagnostic, native: bool) -> Verdict:
+    known = _BY_WORDS.get((event.code, event.message))
+    if known is None:
+        return "dropped", Reason(event.message, "8.2", event.code)
+    owner, words, rule = known
+    if native and owner == "delimiter":
+        rule = "8.8"
+    return owner, Reason(words, rule, event.code)
+
+
+_VERDICTS: dict[type, Callable[[Any, bool], Verdict]] = {
+    TextDelta: _answer,
+    ReasoningDelta: _reasoning,
+    ToolCall: _call,
+    ToolResult: _result,
+    Diagnostic: _removal,
+}

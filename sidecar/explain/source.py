@@ -1,0 +1,176 @@
+"""What is to be explained: a stream's options, its chunks, and how it was closed.
+
+`body` takes what a provider sent, or plain text, and cuts it where its lines end, text
+into words, so that there is something to see at every step; where it is cut changes
+nothing (text rule 1.1). `recorded` takes a transcript, as ``--record`` writes one, and
+finds the streams in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, field, frozen
+
+from sidecar.errors import UsageError
+from sidecar.options import Limits, Policy, StreamOptions
+from sidecar.protocol.converter import structure
+from sidecar.protocol.handshake import shake_hands
+from sidecar.protocol.methods import METHODS
+from sidecar.protocol.sessions import stream_options
+from sidecar.values.jsontext import decode, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sidecar.stream.stream import Stream
+
+_MOST_STEPS = 2000
+"""Words that a text is cut into, about; of a longer one several are one slice."""
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+@frozen
+class PushedChunk:
+    """What is pushed, and how it looks."""
+
+    value: Any
+    shown: str
+
+
+@frozen
+class StreamSource:
+    """A stream to explain. ``chunks`` is given the stream that they are pushed to;
+    ``close`` are the arguments of its end."""
+
+    name: str
+    options: StreamOptions
+    chunks: Callable[[Stream], Iterable[PushedChunk]]
+    close: dict[str, Any] = field(factory=dict)
+
+
+def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
+    """What a provider sent, as bytes."""
+    options = evolve(options, encoding="base64")
+    return StreamSource(name, options, lambda stream: _cut(data, stream))
+
+
+def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
+    """The slices of ``data``: words of a text, lines of anything else."""
+    size = max(1, len(data) // _MOST_STEPS)
+    word = re.compile(rb"\s*\S(?s:.{0,%d})\S*" % (size - 1) + rb"|\s+")
+    at = 0
+    while at < len(data):
+        by_word = stream.framing in ("auto", "text")
+        match = (word if by_word else _LINE).match(data, at)
+        assert match is not None  # both fit any text
+        at = match.end()
+        encoded = base64.b64encode(match[0]).decode()
+        yield PushedChunk(encoded, match[0].decode("utf-8", "backslashreplace"))
+
+
+def is_transcript(data: bytes) -> bool:
+    """Whether ``data`` begins with the header of a transcript."""
+    header = _json(data.split(b"\n", 1)[0])
+    return isinstance(header, dict) and type(header.get("transcript")) is int
+
+
+def recorded(name: str, data: bytes) -> dict[str, StreamSource]:
+    """The streams of a transcript, by their ids, and its whole responses."""
+    lines = [line for raw in data.splitlines() if isinstance(line := _json(raw), dict)]
+    answers = {
+        msg.get("id"): msg
+        for line in lines
+        if line.get("dir") == "out" and isinstance(msg := line.get("msg"), dict)
+    }
+    found = _Conversation(name)
+    for line in lines:
+        msg = line.get("msg")
+        if line.get("dir") == "in" and isinstance(msg, dict):
+            found.read(msg, answers.get(msg.get("id"), {}))
+    return found.sources
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return decode(line)
+    except ValueError:
+        return None
+
+
+class _Conversation:
+    """What a host has said, message by message."""
+
+    def __init__(self, name: str) -> None:
+        self.sources: dict[str, StreamSource] = {}
+        self._name = name
+        self._policy, self._limits = Policy(), Limits()
+        self._opened: Counter[str] = Counter()
+        self._open: dict[str, tuple[str, list[PushedChunk]]] = {}
+        self._read = {
+            "initialize": self._initialize,
+            "stream/open": self._begin,
+            "stream/push": self._push,
+            "stream/close": self._end,
+            "message/normalize": self._whole,
+        }
+
+    def read(self, msg: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Reads one message; what was refused has changed nothing."""
+        read = self._read.get(msg.get("method", ""))
+        if read is None or "error" in answer:
+            return
+        try:
+            read(msg, answer.get("result"))
+        except UsageError:
+            return  # nobody answered it: the recording ends there
+
+    def _initialize(self, msg: dict[str, Any], _result: Any) -> None:
+        agreed = shake_hands(msg.get("params"))
+        self._policy, self._limits = agreed.policy, agreed.limits
+
+    def _begin(self, msg: dict[str, Any], result: Any) -> None:
+        params = self._params(msg)
+        stream_id = params.stream_id or (result or {}).get("streamId") or "stream"
+        self._add(stream_id, params)
+
+    def _whole(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        self._add("message/normalize", params).append(_chunk(params.body))
+
+    def _push(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        chunks = [params.chunk] if params.chunks is None else params.chunks
+        if params.stream_id in self._open:
+            self._open[params.stream_id][1].extend(map(_chunk, chunks))
+
+    def _end(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        key, _ = self._open.pop(params.stream_id, ("", []))
+        if key:
+            reason = params.reason or ("eof" if params.error is None else "error")
+            close = {"reason": reason, "error": params.error}
+            self.sources[key] = evolve(self.sources[key], close=close)
+
+    def _params(self, msg: dict[str, Any]) -> Any:
+        return structure(msg.get("params"), METHODS[msg["method"]].params, "params")
+
+    def _add(self, stream_id: str, params: Any) -> list[PushedChunk]:
+        """Another stream; an id may be used again."""
+        self._opened[stream_id] += 1
+        number = self._opened[stream_id]
+        key = stream_id if number == 1 else f"{stream_id}:{number}"
+        chunks: list[PushedChunk] = []
+        options = stream_options(params, self._policy, self._limits)
+        name = f"{self._name}, {key}"
+        self.sources[key] = StreamSource(name, options, lambda _stream: chunks)
+        self._open[stream_id] = key, chunks
+        return chunks
+
+
+def _chunk(value: Any) -> PushedChunk:
+    return PushedChunk(value, value if isinstance(value, str) else dumps(value))

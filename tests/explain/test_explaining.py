@@ -1,0 +1,239 @@
+"""Every character of an input has one owner, and together they are the input.
+
+What the input is says the wire alone: its parts, joined by choice and field, without
+the engine. Every case of the pages and every recording is explained, whole and cut.
+``owners.txt`` has the owners of each rule's example, with the rule that decided;
+``UPDATE=1 pytest`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cutting import at_random, cuttings
+from hypothesis import assume, given, settings
+from open_params import options_of
+from recordings import PATHS, own
+from spec_pages import PAGES, RULES, cases_of
+from strategies import DOCUMENTS, SEEDS, TEXT_STREAMS, recorded
+
+from sidecar.events import Diagnostic
+from sidecar.explain.explanation import OWNERS, Explanation, Lane
+from sidecar.explain.hearing import Hearing
+from sidecar.explain.placing import Happened, Owned, place
+from sidecar.explain.reasons import UNTOLD
+from sidecar.explain.rules import rules
+from sidecar.explain.source import PushedChunk, StreamSource
+from sidecar.explain.telling import explain
+from sidecar.options import ReasoningPolicy
+from sidecar.parts import ReasoningPart, TextPart
+from sidecar.stream.intake import Intake
+from sidecar.values.surrogates import SurrogateJoiner, has_half
+
+GOLDEN = Path(__file__).with_name("owners.txt")
+CASES = [(page.name, case) for page in PAGES for case in cases_of(page.read_text())]
+
+
+def explained(params: Any, chunks: list[Any], close: Any = None) -> Explanation:
+    """The explanation of ``chunks`` under stream/open's ``params``."""
+    pushed = [PushedChunk(chunk, str(chunk)) for chunk in chunks]
+    options = options_of(params)
+    return explain(StreamSource("s", options, lambda _: pushed, close or {}))
+
+
+def said(params: Any, chunks: list[Any]) -> dict[tuple[int, str], str]:
+    """What the wire reads: its texts by choice and field."""
+    intake = Intake(options_of(params))
+    lists = [parts for chunk in chunks for parts in intake.push(chunk)]
+    lists += [*intake.close(), intake.end()]
+    texts: dict[tuple[int, str], str] = {}
+    for part in (part for parts in lists for part in parts):
+        if isinstance(part, TextPart | ReasoningPart) and part.text:
+            key = part.choice, getattr(part, "field", "text")
+            texts[key] = texts.get(key, "") + part.text
+    return texts
+
+
+def healed(text: str) -> str:
+    joiner = SurrogateJoiner()
+    return joiner.push(text) + joiner.close()
+
+
+def check(params: Any, chunks: list[Any], close: Any = None) -> Explanation:
+    """Asserts what holds for every stream, and gives its explanation."""
+    explanation = explained(params, chunks, close)
+    texts = [lane for lane in explanation.lanes if not lane.is_part]
+    found = {(lane.choice, lane.title.split(": ")[-1]): joined(lane) for lane in texts}
+    wanted = said(params, chunks)
+    halves = {key for key, text in wanted.items() if has_half(text)}
+    for key, text in wanted.items():
+        mine = found.pop(key)
+        assert mine == healed(text) or (
+            key in halves and _WHOLE.sub("", mine) == _WHOLE.sub("", healed(text))
+        )
+    assert not any(found.values())
+    for lane in explanation.lanes:
+        assert_sound(lane, explanation)
+    assert_told(explanation)
+    return explanation
+
+
+_WHOLE = re.compile("[\ufffd\U00010000-\U0010ffff]")
+"""What halves of characters become: one character, or two where a call is between."""
+
+
+def joined(lane: Lane) -> str:
+    return "".join(piece.text for piece in lane.pieces)
+
+
+def assert_sound(lane: Lane, explanation: Explanation) -> None:
+    """Pieces come in their order, and what is said of them came when it is said."""
+    seqs = [{0, *(each.seq for each in step.events)} for step in explanation.steps]
+    steps = [piece.step for piece in lane.pieces]
+    assert steps == sorted(steps)
+    for piece in lane.pieces:
+        assert piece.fates
+        assert piece.text or lane.is_part
+        times = [piece.step, *(fate.step for fate in piece.fates)]
+        assert times == sorted(times)
+        for fate in piece.fates:
+            assert fate.owner in OWNERS
+            assert (fate.owner, fate.reason) != UNTOLD
+            assert fate.reason.rule in ("", *rules())
+            assert fate.seq in seqs[fate.step]
+
+
+def assert_told(explanation: Explanation) -> None:
+    """The answer's and the reasoning's characters are those of the message."""
+    first = explanation.message
+    for message in first.choices or (first,):
+        pieces = [
+            piece
+            for lane in explanation.lanes
+            if lane.choice == message.choice
+            for piece in lane.pieces
+        ]
+        for owner, text in (("answer", message.text), ("reasoning", message.reasoning)):
+            mine = [piece.text for piece in pieces if piece.owner == owner]
+            assert text is not None
+            assert Counter("".join(mine)) == Counter(text), owner
+
+
+# --- Everything that is known ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", sorted({name for name, _ in CASES}))
+def test_cases(page: str) -> None:
+    """Whole, and cut where text can be."""
+    for name, case in CASES:
+        if name == page:
+            whole = check(case.params, case.chunks, case.close)
+            texts = all(isinstance(chunk, str) for chunk in case.chunks)
+            if texts and case.params.get("framing") != "json":
+                for cut in few(list(cuttings("".join(case.chunks)))):
+                    again = check(case.params, cut, case.close)
+                    assert owners(again) == owners(whole), cut
+
+
+def few(cuts: list[Any]) -> list[Any]:
+    """By character, at random, and some of those at one place."""
+    return [*cuts[:3], *cuts[3 :: len(cuts) // 8 + 1]]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_recordings(path: Path) -> None:
+    each = own(path)
+    whole = check(each.params, each.chunks, each.close)
+    if all(isinstance(chunk, dict) for chunk in each.chunks):
+        body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in each.chunks)
+        wire = {**each.params, "framing": "sse"}
+        for cut in ([body], at_random(body, 1, 40)):
+            assert owners(check(wire, cut, each.close)) == owners(whole)
+
+
+def owners(explanation: Explanation) -> list[Any]:
+    """The texts with their owners and rules, however they came."""
+    return [(lane.title, runs(lane)) for lane in explanation.lanes if not lane.is_part]
+
+
+def runs(lane: Lane) -> list[tuple[str, str, str]]:
+    """Owner, rule and text of neighbours that have both in common."""
+
+    def key(piece: Any) -> tuple[str, str]:
+        return piece.owner, piece.fates[-1].reason.rule
+
+    found = groupby(lane.pieces, key=key)
+    return [(*whose, "".join(p.text for p in pieces)) for whose, pieces in found]
+
+
+# --- Whatever comes -------------------------------------------------------------------
+
+
+@settings(max_examples=300)
+@given(TEXT_STREAMS, SEEDS)
+def test_any_text(stream: Any, seed: int) -> None:
+    params, text = stream
+    whole = check(params, [text])
+    assert owners(check(params, at_random(text, seed))) == owners(whole)
+
+
+@settings(max_examples=300)
+@given(DOCUMENTS)
+def test_any_documents(documents: list[Any]) -> None:
+    assume(not has_half(json.dumps(documents, ensure_ascii=False)))
+    check({"wire": "openai-chat"}, documents)
+
+
+@settings(max_examples=200)
+@given(recorded())
+def test_recordings_that_were_spoiled(stream: Any) -> None:
+    params, chunks = stream
+    assume(not has_half(json.dumps(chunks, ensure_ascii=False)))
+    check(params, chunks)
+
+
+# --- Whose it is, and why -------------------------------------------------------------
+
+
+def test_the_owners_of_each_rule_s_example() -> None:
+    lines = []
+    for case in cases_of(RULES.read_text()):
+        lines.append(f"# {case.name}")
+        for lane in explained(case.params, case.chunks, case.close).lanes:
+            lines.append(f"{'part' if lane.is_part else 'text'} {lane.title}")
+            lines += (
+                f"  {owner:<9} {rule:<5} {json.dumps(text, ensure_ascii=False)}"
+                for owner, rule, text in runs(lane)
+            )
+    told = "\n".join([*lines, ""])
+    if os.environ.get("UPDATE"):
+        GOLDEN.write_text(told, encoding="utf-8")
+    assert told == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_what_no_event_speaks_of_is_told() -> None:
+    """None ever did; a gap would be shown, and two claims give nothing twice."""
+    span, code = (2, 4), ("malformed-tool-text", "info", "odd")
+    claims = [Diagnostic(n, 0, *code, "cd", span) for n in (1, 2)]
+    happened = [Happened(0, claim) for claim in claims]
+    hearing = Hearing()
+    hearing.text(0, "abcdef")
+    placed = place(happened, hearing.texts(), ReasoningPolicy())[0, False]
+    assert [(each.start, each.end) for each in placed] == [(0, 2), (2, 4), (4, 6)]
+    assert (placed[0].fates[0].owner, placed[0].fates[0].reason) == UNTOLD
+    assert isinstance(placed[1], Owned)
+
+
+def test_who_does_not_ask_pays_nothing() -> None:
+    """An ear is for explaining: no other stream has one."""
+    from sidecar.stream.stream import Stream
+
+    stream = Stream(options_of({"wire": "text"}))
+    assert stream._outlet.ear is None
