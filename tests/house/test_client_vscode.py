@@ -121,6 +121,13 @@ def test_what_is_declared_is_what_the_code_has() -> None:
     assert used == settings - {"streamSidecar.trace.server"}
 
 
+def test_every_step_of_the_walkthrough_has_its_picture() -> None:
+    for walkthrough in CONTRIBUTES["walkthroughs"]:
+        for step in walkthrough["steps"]:
+            assert (HOME / step["media"]["image"]).is_file(), step["id"]
+            assert step["media"]["altText"], step["id"]
+
+
 def test_every_command_of_a_menu_is_declared() -> None:
     commands = {each["command"] for each in CONTRIBUTES["commands"]}
     for menu, items in CONTRIBUTES.get("menus", {}).items():

@@ -19,7 +19,7 @@ export class NotFound extends Error {
   override readonly name = "NotFound";
 
   constructor(readonly tried: readonly string[]) {
-    super("No stream-sidecar was found. Install it with “pip install stream-sidecar” (Python 3.11 or newer).");
+    super("No stream-sidecar was found: neither as a program nor in a Python 3.11 or newer.");
   }
 }
 

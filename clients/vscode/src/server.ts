@@ -7,6 +7,13 @@ import type { BaseLanguageClient } from "vscode-languageclient";
 /** Makes a client that is not started yet. */
 export type MakeClient = () => Promise<BaseLanguageClient>;
 
+/** What the user may do about it: a command and what it is given. */
+const WAYS_OUT: Readonly<Record<string, readonly [string, ...unknown[]]>> = {
+  "How to Install": ["vscode.open", vscode.Uri.parse("https://github.com/stream-sidecar/stream-sidecar#install")],
+  Settings: ["workbench.action.openSettings", "@ext:stream-sidecar.stream-sidecar"],
+  "Show Log": ["streamSidecar.showLog"],
+};
+
 export class Server implements vscode.Disposable {
   #client: BaseLanguageClient | undefined;
   /** Starts and ends come one after the other. */
@@ -50,12 +57,9 @@ export class Server implements vscode.Disposable {
     const message = error instanceof Error ? error.message : String(error);
     this.#output.error(message);
     for (const line of triedIn(error)) this.#output.error(`  tried ${line}`);
-    const actions = { Settings: "workbench.action.openSettings", "Show Log": "streamSidecar.showLog" };
-    void vscode.window.showErrorMessage(message, ...Object.keys(actions)).then((chosen) => {
-      if (chosen !== undefined) {
-        const argument = chosen === "Settings" ? ["@ext:stream-sidecar.stream-sidecar"] : [];
-        void vscode.commands.executeCommand(actions[chosen as keyof typeof actions], ...argument);
-      }
+    void vscode.window.showErrorMessage(message, ...Object.keys(WAYS_OUT)).then((chosen) => {
+      const [command, ...given] = WAYS_OUT[chosen ?? ""] ?? [];
+      if (command !== undefined) void vscode.commands.executeCommand(command, ...given);
     });
   }
 
