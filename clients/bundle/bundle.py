@@ -39,6 +39,9 @@ LEFT_OUT = ("markdown-it-py", "mdurl", "pygments")
 """What rich asks for to show Markdown and highlighted code, of which the sidecar shows
 none: half of all files."""
 
+COMMAND_LINE = ("click", "colorama", "rich")
+"""What the command line alone needs, and ``--core`` leaves out with it."""
+
 PURE = (
     *("--only-binary", ":all:", "--python-version", OLDEST),
     *("--platform", "any", "--implementation", "py", "--abi", "none"),
@@ -66,7 +69,9 @@ def main(arguments: list[str] | None = None) -> None:
     with TemporaryDirectory(prefix="stream-sidecar-") as scratch:
         libs = Path(scratch, "libs")
         install(given.requirement, libs)
-        for python in given.python or [sys.executable]:
+        if given.core:
+            leave_out_command_line(libs)
+        for python in [] if given.core else given.python or [sys.executable]:
             compile_for(python, libs)
         for output in given.outputs:
             output.parent.mkdir(parents=True, exist_ok=True)
@@ -78,15 +83,23 @@ def install(requirement: str, libs: Path) -> None:
     """The project and its dependencies in a new folder ``libs``, with its launcher."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"]
     _run(*pip, *PURE, "--target", str(libs), requirement, *BESIDE)
-    for installed in list(distributions(path=[str(libs)])):
-        if installed.name.lower() in LEFT_OUT:
-            for file in installed.files or ():
-                Path(str(file.locate())).unlink(missing_ok=True)
+    _uninstall(LEFT_OUT, libs)
     for note in [file for name in NOTES for file in libs.rglob(name)]:
         note.unlink()
     shutil.rmtree(libs / "bin", ignore_errors=True)
     _remove_empty(libs)
     shutil.copyfile(HERE / "launch.py", libs / "__main__.py")
+
+
+def leave_out_command_line(libs: Path) -> None:
+    """What is left has no ``__main__``: somebody else's interpreter imports it."""
+    for name in COMMAND_LINE:
+        shutil.rmtree(libs / name)
+        for about in libs.glob(f"{name}-*.dist-info"):
+            shutil.rmtree(about)
+    shutil.rmtree(libs / "sidecar" / "cli")
+    for main in (libs, libs / "sidecar"):
+        (main / "__main__.py").unlink()
 
 
 def compile_for(python: str, libs: Path) -> None:
@@ -151,12 +164,19 @@ def _add(archive: ZipFile, name: str, content: bytes) -> None:
     archive.writestr(info, content, method, 9)
 
 
+def _uninstall(names: tuple[str, ...], libs: Path) -> None:
+    for installed in list(distributions(path=[str(libs)])):
+        if installed.name.lower() in names:
+            for file in installed.files or ():
+                Path(str(file.locate())).unlink(missing_ok=True)
+
+
 def _refuse_foreign(output: Path) -> None:
     """Only an earlier bundle is overwritten."""
     if output.suffix == ".pyz" or not output.exists():
         return
     names = {path.name for path in output.iterdir()} if output.is_dir() else {""}
-    if names and not {"__main__.py", "sidecar"} <= names:
+    if names and not {"cattrs", "sidecar"} <= names:
         sys.exit(f"{output} is no earlier bundle; name another folder")
 
 
@@ -189,6 +209,11 @@ def _parser() -> argparse.ArgumentParser:
         dest="requirement",
         default=str(CHECKOUT),
         help="a wheel, or a requirement such as stream-sidecar==0.1.0 (this checkout)",
+    )
+    parser.add_argument(
+        "--core",
+        action="store_true",
+        help="without the command line and bytecode, for an interpreter in a worker",
     )
     parser.add_argument(
         "--python",

@@ -33,6 +33,7 @@ def needs_node(test: Any) -> Any:
 
 PACKED = re.compile(
     r"dist/(adapters/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
+    r"|wasm/(core\.zip|snapshot\.bin\.gz|made\.json)"
 )
 
 
@@ -63,6 +64,7 @@ def test_what_is_published(package: Path) -> None:
         built = {Path(name).name for name in names if name.endswith(ending)}
         assert built == {f"{name}{ending}" for name in sources}
     assert {"LICENSE", "README.md", "package.json"} <= set(names)
+    assert {"wasm/core.zip", "wasm/snapshot.bin.gz", "wasm/made.json"} <= set(names)
 
 
 @needs_node

@@ -3,7 +3,8 @@ another package beside it, once.
 
 `missing()` says why that cannot be done on this machine (no Node, too old a Node), and
 `prepare()` does it: ``npm ci`` where the lockfile has changed since the last time,
-which a stamp in ``node_modules`` tells, then the build.
+which a stamp in ``node_modules`` tells, then the build, and what its worker loads where
+the sidecar has changed.
 """
 
 from __future__ import annotations
@@ -66,3 +67,13 @@ def _fingerprint(home: Path) -> str:
     version = subprocess.check_output(["node", "--version"])
     lock = (home / "package-lock.json").read_bytes()
     return hashlib.sha256(version + lock).hexdigest()
+
+
+def _core_fingerprint() -> str:
+    """Of all that is packed for the worker, and of what packs it."""
+    sources = sorted((ROOT / "sidecar").rglob("*.py"))
+    tools = (ROOT / "clients/bundle/bundle.py", HOME / "scripts/make-wasm.mjs")
+    whole = hashlib.sha256(_fingerprint().encode())
+    for path in (*sources, *tools):
+        whole.update(path.read_bytes())
+    return whole.hexdigest()

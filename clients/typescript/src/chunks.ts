@@ -37,6 +37,7 @@ export class ChunkReader {
 
   #text(data: Uint8Array): string {
     if (!this.#isBase64) return this.#decoder.decode(data, { stream: true });
-    return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+    if ("Buffer" in globalThis) return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+    return btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join("")); // in a browser
   }
 }

@@ -1,3 +1,6 @@
+import { provide } from "./processes.js";
+import { starter } from "./start.js";
+
 export * from "./errors.js";
 export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
 export type { RpcConnection, ServerInfo } from "./link.js";
@@ -6,3 +9,5 @@ export * from "./protocol.js";
 export type { Source } from "./read-ahead.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
 export type { CloseOptions, Patience, SidecarStream } from "./stream.js";
+
+provide({ starter });

@@ -7,6 +7,7 @@ import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Ending } from "./errors.js";
+import type { Peer } from "./peer.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
 /** So long the pipes of a process that has ended are read, when they do not end. */
@@ -20,15 +21,12 @@ export interface ProcessOptions {
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
-/** How a process ended; `cause`: it could not even be started. */
-export type ProcessEnding = Ending;
-
-export class SidecarProcess {
+export class SidecarProcess implements Peer {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: StderrTail;
   /** Resolves when the process is gone; never rejects. */
-  readonly ended: Promise<ProcessEnding>;
+  readonly ended: Promise<Ending>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #isGone = false;
 
@@ -53,6 +51,11 @@ export class SidecarProcess {
     return this.#child.pid;
   }
 
+  listen(onData: (data: Uint8Array) => void, onEnd: () => void): void {
+    this.stdout.on("data", onData);
+    this.stdout.on("end", onEnd);
+  }
+
   /** Resolves when the bytes are with the system; rejects when the process takes none any more. */
   write(data: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -68,7 +71,7 @@ export class SidecarProcess {
   }
 
   /** Waits for the end for so long, then kills; whoever waits here is kept alive. */
-  async end(patienceMs: number): Promise<ProcessEnding> {
+  async end(patienceMs: number): Promise<Ending> {
     const timer = setInterval(() => this.kill(), patienceMs);
     try {
       return await this.ended;
@@ -77,7 +80,7 @@ export class SidecarProcess {
     }
   }
 
-  #watch(): Promise<ProcessEnding> {
+  #watch(): Promise<Ending> {
     const child = this.#child;
     alive.add(this);
     return new Promise((resolve) => {

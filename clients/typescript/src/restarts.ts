@@ -1,7 +1,6 @@
 // When a connection that was lost may be made again: at most `max` times within
 // `windowMs`, each time after twice the delay of the time before.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "./options.js";
 
 export interface Clock {
@@ -9,7 +8,7 @@ export interface Clock {
   sleep(ms: number): Promise<unknown>;
 }
 
-const wall: Clock = { now: () => performance.now(), sleep: (ms) => sleep(ms) };
+const wall: Clock = { now: () => performance.now(), sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
 
 export class Restarts {
   readonly #settings: Settings["restarts"];

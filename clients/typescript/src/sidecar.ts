@@ -1,12 +1,11 @@
 // The sidecar as a host sees it: started when it is needed, restarted when it ends, and
 // asked for streams and for single messages.
 
-import { randomUUID } from "node:crypto";
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./events.js";
 import { Gate } from "./gate.js";
 import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./link.js";
-import { capabilitiesOf, ProcessLink, serverInfoOf } from "./launch.js";
+import { capabilitiesOf, PeerLink, serverInfoOf } from "./peer-link.js";
 import {
   settled,
   type ClientOptions,
@@ -33,10 +32,10 @@ import type {
   RepairResult,
   StatsResult,
 } from "./protocol.js";
+import { starter } from "./processes.js";
 import { RemoteStream } from "./remote-stream.js";
 import { Budget, ReplayLog } from "./replay-log.js";
 import { Restarts } from "./restarts.js";
-import { starter } from "./start.js";
 import { SidecarStream } from "./stream.js";
 import { Supervisor, type Connect } from "./supervisor.js";
 
@@ -63,10 +62,11 @@ export class Sidecar implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #budget: Budget;
   readonly #passThrough: boolean | ReadText;
-  readonly #prefix = randomUUID().slice(0, 8);
+  readonly #prefix = crypto.randomUUID().slice(0, 8);
   #streams = 0;
 
-  private constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
+  /** @internal */
+  constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
     this.#settings = settled(options);
     const { maxConcurrentRequests, maxQueuedRequests, restarts, replay } = this.#settings;
     this.#supervisor = new Supervisor(connect, new Restarts(restarts), this.#settings);
@@ -85,11 +85,7 @@ export class Sidecar implements AsyncDisposable {
    * `passThrough` only with the latter.
    */
   static async spawn(options: SidecarOptions = {}): Promise<Sidecar> {
-    const sidecar = Sidecar.create(options);
-    await sidecar.start().catch((error: unknown) => {
-      if (!options.passThrough || !(error instanceof SidecarUnavailable)) throw error;
-    });
-    return sidecar;
+    return Sidecar.create(options).started();
   }
 
   /**
@@ -106,6 +102,14 @@ export class Sidecar implements AsyncDisposable {
   /** Starts the sidecar unless it runs; gives what it can do (unknown on a shared connection). */
   async start(): Promise<Capabilities | undefined> {
     return (await this.#supervisor.link()).capabilities;
+  }
+
+  /** @internal */
+  async started(): Promise<this> {
+    await this.start().catch((error: unknown) => {
+      if (!this.#passThrough || !(error instanceof SidecarUnavailable)) throw error;
+    });
+    return this;
   }
 
   /** What the sidecar is doing; `onState` tells each change. */
@@ -126,13 +130,13 @@ export class Sidecar implements AsyncDisposable {
   /** The process that runs now; undefined: none, or not ours. */
   get pid(): number | undefined {
     const link = this.#supervisor.current;
-    return link instanceof ProcessLink ? link.process.pid : undefined;
+    return link instanceof PeerLink ? link.peer.pid : undefined;
   }
 
   /** The last 64 kB that the running process wrote to standard error. */
   get stderr(): string {
     const link = this.#supervisor.current;
-    return link instanceof ProcessLink ? link.process.stderr.toString() : "";
+    return link instanceof PeerLink ? link.peer.stderr.toString() : "";
   }
 
   /** Bytes of chunks that are kept for replays, of all open streams. */

@@ -1,0 +1,82 @@
+// Makes `wasm/`, what the worker of stream-sidecar/wasm loads beside Pyodide:
+//
+//   core.zip         the sidecar and its libraries, pure Python, with bytecode for Pyodide
+//   snapshot.bin.gz  the memory of an interpreter that has imported them
+//   made.json        of which Pyodide the snapshot was taken
+//
+// Python 3.11 with pip packs the sidecar (clients/bundle); its bytecode is compiled by the
+// very interpreter that will run it. STREAM_SIDECAR_PYTHON names a Python.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { argv, env } from "node:process";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { loadPyodide, version } from "pyodide";
+
+const BUNDLE = fileURLToPath(new URL("../../bundle/bundle.py", import.meta.url));
+const CORE = "/stream-sidecar.zip"; // where src/wasm-worker.ts puts it
+
+const COMPILE = `
+import pathlib, py_compile, zipfile
+
+libs = pathlib.Path("/libs")
+with zipfile.ZipFile("${CORE}", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    for path in sorted(libs.rglob("*")):
+        if not path.is_file():
+            continue
+        name = path.relative_to(libs).as_posix()
+        entry = lambda name: zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+        archive.writestr(entry(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+        if path.suffix == ".py":
+            unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            py_compile.compile(str(path), "/tmp/a.pyc", f"${CORE}/{name}", True, invalidation_mode=unchecked)
+            archive.writestr(entry(name + "c"), pathlib.Path("/tmp/a.pyc").read_bytes(), zipfile.ZIP_DEFLATED, 9)
+`;
+
+const WARM = `
+import gc, sys
+sys.path.insert(0, "${CORE}")
+from sidecar.worker import Worker
+Worker(lambda data: None)
+gc.collect()
+`;
+
+const folder = fileURLToPath(
+  argv[2] ? new URL(argv[2], `file://${process.cwd()}/`) : new URL("../wasm", import.meta.url),
+);
+
+async function main() {
+  const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
+  try {
+    const libs = join(scratch, "libs");
+    const python = env["STREAM_SIDECAR_PYTHON"] ?? env["SIDECAR_TEST_PYTHON"] ?? "python3";
+    execFileSync(python, [BUNDLE, "--core", libs], { stdio: ["ignore", "ignore", "inherit"] });
+    const core = await packed(libs);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "core.zip"), core);
+    writeFileSync(join(folder, "snapshot.bin.gz"), gzipSync(await snapshot(core), { level: 9 }));
+    writeFileSync(join(folder, "made.json"), `${JSON.stringify({ pyodide: version })}\n`);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+async function packed(libs) {
+  const python = await loadPyodide();
+  python.FS.mkdir("/libs");
+  python.mountNodeFS("/libs", libs);
+  python.runPython(COMPILE);
+  return python.FS.readFile(CORE);
+}
+
+async function snapshot(core) {
+  const python = await loadPyodide({ _makeSnapshot: true });
+  python.FS.writeFile(CORE, core);
+  python.runPython(WARM);
+  return python.makeMemorySnapshot();
+}
+
+await main();

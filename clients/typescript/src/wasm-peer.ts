@@ -1,0 +1,121 @@
+// A worker with the sidecar in it, as the other end of a link. Knows no Python and no
+// protocol: what it writes goes to a port, and what comes from there is handed on.
+
+import type { Ending } from "./errors.js";
+import type { Peer } from "./peer.js";
+import type { Port, WorkerSays, WorkerStart } from "./wasm-worker.js";
+
+/** What is needed of a worker, of Node.js or of a web page. */
+export interface WorkerLike {
+  postMessage(message: unknown, transfer: never[]): void;
+  terminate(): unknown;
+}
+
+interface Listening {
+  on?(event: string, listener: (error: unknown) => void): void;
+  addEventListener?(event: string, listener: (event: { message?: string }) => void): void;
+  ref?(): void;
+  unref?(): void;
+}
+
+const GONE = "the worker has ended";
+const LOG_CHARACTERS = 65_536;
+
+export class WorkerPeer implements Peer {
+  readonly pid = undefined;
+  readonly ended: Promise<Ending>;
+  readonly #worker: WorkerLike;
+  readonly #port: Port;
+  readonly #onLog: (text: string) => void;
+  #log = "";
+  #onData: (data: Uint8Array) => void = () => {};
+  #writes: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #finish: (ending: Omit<Ending, "stderr">) => void = () => {};
+  #isGone = false;
+
+  constructor(worker: WorkerLike, start: Omit<WorkerStart, "port">, onLog: (text: string) => void = () => {}) {
+    this.#worker = worker;
+    this.#onLog = onLog;
+    const { port1, port2 } = new MessageChannel() as unknown as { port1: Port; port2: Port };
+    this.#port = port1;
+    this.ended = new Promise((resolve) => {
+      this.#finish = (ending) => resolve({ ...ending, stderr: this.#log });
+    });
+    port1.onmessage = ({ data }) => this.#take(data as WorkerSays);
+    this.#watch(worker as Listening);
+    worker.postMessage({ ...start, port: port2 }, [port2 as never]);
+    (port1 as Listening).unref?.();
+  }
+
+  get stderr(): string {
+    return this.#log;
+  }
+
+  listen(onData: (data: Uint8Array) => void): void {
+    this.#onData = onData;
+  }
+
+  write(data: Uint8Array): Promise<void> {
+    if (this.#isGone) return Promise.reject(new Error(GONE));
+    this.#port.postMessage(data);
+    (this.#port as Listening).ref?.(); // until it is taken, as the system does with a pipe
+    return new Promise((resolve, reject) => this.#writes.push({ resolve, reject }));
+  }
+
+  /** The end of what is written, after which the sidecar ends by itself. */
+  endInput(): Promise<void> {
+    return this.write(new Uint8Array());
+  }
+
+  kill(): void {
+    this.#end({ exitCode: null, signal: "terminate", cause: undefined });
+  }
+
+  async end(patienceMs: number): Promise<Ending> {
+    const timer = setTimeout(() => this.kill(), patienceMs);
+    try {
+      return await this.ended;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Nobody is kept alive by a worker, whose death is heard of in Node.js alone. */
+  #watch(worker: Listening): void {
+    const fail = (message: string) => this.#end({ exitCode: null, signal: null, cause: new Error(message) });
+    if (worker.on) {
+      worker.on("error", (error) => fail(String(error)));
+      worker.on("exit", () => this.kill());
+      worker.unref?.();
+    } else {
+      worker.addEventListener?.("error", ({ message }) => fail(message ?? "the worker cannot be loaded"));
+    }
+  }
+
+  #take(says: WorkerSays): void {
+    if ("said" in says) this.#onData(says.said);
+    else if ("taken" in says) this.#taken();
+    else if ("logged" in says) this.#note(says.logged);
+    else if ("exit" in says) this.#end({ exitCode: says.exit, signal: null, cause: undefined });
+    else this.#end({ exitCode: null, signal: null, cause: new Error(says.failed) });
+  }
+
+  #taken(): void {
+    this.#writes.shift()?.resolve();
+    if (this.#writes.length === 0) (this.#port as Listening).unref?.();
+  }
+
+  #note(text: string): void {
+    this.#log = (this.#log + text).slice(-LOG_CHARACTERS);
+    this.#onLog(text);
+  }
+
+  #end(ending: Omit<Ending, "stderr">): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#worker.terminate();
+    this.#port.close();
+    for (const { reject } of this.#writes.splice(0)) reject(new Error(GONE));
+    this.#finish(ending);
+  }
+}

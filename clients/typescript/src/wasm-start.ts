@@ -1,0 +1,67 @@
+// Starts the sidecar in a worker and shakes hands with it.
+
+import { SidecarUnavailable, UnsupportedProtocol } from "./errors.js";
+import type { Link } from "./link.js";
+import { connect } from "./peer-link.js";
+import type { WasmOptions } from "./wasm.js";
+import { WorkerPeer, type WorkerLike } from "./wasm-peer.js";
+
+const TITLE = "WebAssembly (pyodide)";
+
+/** Starts a worker each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
+export function wasmStarter(options: WasmOptions): () => Promise<Link> {
+  return async () => {
+    try {
+      return await launchWorker(options);
+    } catch (error) {
+      if (error instanceof UnsupportedProtocol) throw error;
+      const attempts = [{ command: [TITLE], error: error as Error }];
+      throw new SidecarUnavailable(`stream-sidecar cannot be started as WebAssembly: ${why(error)}`, attempts, error);
+    }
+  };
+}
+
+/** A link to a new worker; rejects with whatever is wrong. */
+export async function launchWorker(options: WasmOptions): Promise<Link> {
+  const { logLevel = "warning", onStderr } = options;
+  const start = { pyodide: folder(options.pyodide ?? installed()), files: folder(options.files ?? FILES), logLevel };
+  const worker = await (options.worker ?? openWorker)(new URL(/* @vite-ignore */ "./wasm-worker.js", import.meta.url));
+  const peer = new WorkerPeer(worker, start, onStderr);
+  return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 2_000, ...options });
+}
+
+const FILES = new URL(/* @vite-ignore */ "../wasm/", import.meta.url);
+
+/** The folder of the package `pyodide`; undefined: the host has not installed it. */
+export function installedPyodide(): string | undefined {
+  try {
+    return new URL(".", import.meta.resolve("pyodide")).href;
+  } catch {
+    return undefined;
+  }
+}
+
+function installed(): string {
+  const place = installedPyodide();
+  if (place === undefined) throw new Error("the package pyodide is not installed; npm install pyodide");
+  return place;
+}
+
+function folder(url: string | URL): string {
+  const { href } = new URL(url);
+  return href.endsWith("/") ? href : `${href}/`;
+}
+
+async function openWorker(url: URL): Promise<WorkerLike> {
+  const { Worker } = globalThis as unknown as { Worker?: new (url: URL, options: object) => WorkerLike };
+  if (Worker) return new Worker(url, { type: "module" });
+  const threads: string = "node:worker_threads"; // which no bundler looks at
+  const node = (await import(/* webpackIgnore: true */ /* @vite-ignore */ threads)) as {
+    Worker: new (url: URL) => WorkerLike;
+  };
+  return new node.Worker(url);
+}
+
+function why(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,177 @@
+// What runs in the worker: Python as WebAssembly, by Pyodide, with the sidecar in it. Each
+// message (`WorkerStart`) brings a port, over which bytes of the protocol go both ways, for a
+// sidecar of its own in the one interpreter; no bytes are the end of what is written. A file of its own that imports nothing, so that a web page can serve it as it is.
+//
+// The interpreter continues from a snapshot of its memory where that was taken of this very
+// Pyodide, which takes a tenth of the time; otherwise it starts, and imports the sidecar.
+
+/** An end of a channel between two workers. */
+export interface Port {
+  onmessage: ((event: { data: unknown }) => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
+
+/** What a worker is told to begin with; places are URLs of folders. */
+export interface WorkerStart {
+  readonly port: Port;
+  /** Where Pyodide is. */
+  readonly pyodide: string;
+  /** Where the sidecar's Python is, and the snapshot. */
+  readonly files: string;
+  readonly logLevel: string;
+}
+
+/** What a worker says: bytes of the protocol, how much it took, what it logs, how it ended. */
+export type WorkerSays =
+  { said: Uint8Array } | { taken: number } | { logged: string } | { exit: number } | { failed: string };
+
+interface Python {
+  readonly FS: { writeFile(path: string, data: Uint8Array): void };
+  runPython(code: string): unknown;
+}
+
+interface PythonModule {
+  readonly HEAP8: Int8Array;
+  growMemory(size: number): void;
+}
+
+interface Pyodide {
+  readonly version: string;
+  loadPyodide(options: object): Promise<Python>;
+}
+
+/** Gives how it ended, once it has. */
+type Push = (data: Uint8Array) => number | undefined;
+type Begin = (say: (data: Uint8Array) => void, ask: () => Uint8Array, logLevel: string) => Push;
+
+const CORE = "/stream-sidecar.zip";
+
+/** Bytes cross the border as copies: neither side sees the other's memory. */
+const BEGIN = `
+import sys
+sys.path[:0] = [] if ${JSON.stringify(CORE)} in sys.path else [${JSON.stringify(CORE)}]
+
+def begin(say, ask, log_level):
+    from pyodide.ffi import to_js
+    from sidecar.worker import start
+
+    worker = start(lambda data: say(to_js(data)), lambda: ask().to_bytes(), log_level)
+
+    def push(data):
+        worker.push(data.to_bytes()) if data.length else worker.close()
+        return worker.exit_code
+
+    return push
+
+begin
+`;
+
+async function run({ port, pyodide, files, logLevel }: WorkerStart): Promise<void> {
+  const say = (what: WorkerSays) => port.postMessage(what);
+  const early: Uint8Array[] = [];
+  port.onmessage = ({ data }) => void early.push(data as Uint8Array);
+  try {
+    logs.add((logged) => say({ logged }));
+    loading ??= load(pyodide, files);
+    const begin = (await loading) as Begin;
+    const ask = await asker(port, (taken) => say({ taken }));
+    const push = begin((said) => say({ said }), ask, logLevel);
+    const take = (data: Uint8Array) => {
+      const exit = push(data);
+      say({ taken: data.length });
+      if (typeof exit === "number") say({ exit });
+    };
+    port.onmessage = ({ data }) => guarded(() => take(data as Uint8Array), say);
+    for (const data of early.splice(0)) take(data);
+  } catch (error) {
+    say({ failed: String(error) });
+  }
+}
+
+let loading: Promise<unknown> | undefined;
+const logs = new Set<(text: string) => void>();
+
+/** A bug that leaves the interpreter ends the worker, as it would the process. */
+function guarded(work: () => void, say: (what: WorkerSays) => void): void {
+  try {
+    work();
+  } catch (error) {
+    say({ failed: String(error) });
+  }
+}
+
+/** Gives what has arrived and was not taken: in Node.js only, nobody else can look. */
+async function asker(port: Port, taken: (size: number) => void): Promise<() => Uint8Array> {
+  const nothing = new Uint8Array();
+  if (!isNode()) return () => nothing;
+  const { receiveMessageOnPort } = await import(/* webpackIgnore: true */ /* @vite-ignore */ THREADS);
+  return () => {
+    const data = (receiveMessageOnPort(port) as { message: Uint8Array } | undefined)?.message;
+    if (data) taken(data.length);
+    return data ?? nothing;
+  };
+}
+
+async function load(place: string, files: string): Promise<unknown> {
+  const pyodide = (await import(/* webpackIgnore: true */ /* @vite-ignore */ `${place}pyodide.mjs`)) as Pyodide;
+  const core = read(`${files}core.zip`);
+  const tell = (line: string) => logs.forEach((log) => log(`${line}\n`));
+  const options = { stdout: tell, stderr: tell, ...(!place.startsWith("file:") && { indexURL: place }) };
+  const snapshot = await snapshotOf(pyodide, files);
+  const python = snapshot
+    ? await resumed(pyodide, place, options, snapshot).catch(() => pyodide.loadPyodide(options))
+    : await pyodide.loadPyodide(options);
+  python.FS.writeFile(CORE, await core);
+  return python.runPython(BEGIN);
+}
+
+/** The snapshot, if it was taken of this Pyodide. */
+async function snapshotOf({ version }: Pyodide, files: string): Promise<Uint8Array | undefined> {
+  const made = JSON.parse(new TextDecoder().decode(await read(`${files}made.json`))) as { pyodide: string };
+  if (made.pyodide !== version) return undefined;
+  const packed = await read(`${files}snapshot.bin.gz`).catch(() => undefined);
+  if (!packed) return undefined;
+  const stream = new Blob([packed as never]).stream().pipeThrough(new DecompressionStream("gzip") as never);
+  return new Uint8Array(await new Response(stream as never).arrayBuffer());
+}
+
+/** Memory has to be as large as the snapshot before that is put there. */
+async function resumed(pyodide: Pyodide, place: string, options: object, snapshot: Uint8Array): Promise<Python> {
+  const made = (await import(/* webpackIgnore: true */ /* @vite-ignore */ `${place}pyodide.asm.mjs`)) as {
+    default: (settings: object) => Promise<PythonModule>;
+  };
+  const createPyodideModule = async (settings: object) => {
+    const module = await made.default(settings);
+    if (module.HEAP8.length < snapshot.length) module.growMemory(snapshot.length);
+    return module;
+  };
+  return pyodide.loadPyodide({ ...options, _loadSnapshot: snapshot, createPyodideModule });
+}
+
+async function read(url: string): Promise<Uint8Array> {
+  if (url.startsWith("file:")) {
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ FILES);
+    return readFile(new URL(url)) as Promise<Uint8Array>;
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+function isNode(): boolean {
+  return "process" in globalThis && process.versions?.node !== undefined;
+}
+
+// Names that no bundler looks at: they are asked for in Node.js alone.
+const THREADS: string = "node:worker_threads";
+const FILES: string = "node:fs/promises";
+
+async function main(): Promise<void> {
+  const scope = globalThis as unknown as { onmessage: ((event: { data: WorkerStart }) => void) | null };
+  const { parentPort } = isNode() ? await import(/* webpackIgnore: true */ /* @vite-ignore */ THREADS) : {};
+  if (parentPort) parentPort.on("message", (start: WorkerStart) => void run(start));
+  else scope.onmessage = ({ data }) => void run(data);
+}
+
+void main();

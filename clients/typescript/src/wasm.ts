@@ -1,0 +1,45 @@
+// The sidecar without Python and without a process: its Python runs as WebAssembly in a
+// worker, by Pyodide, which the host installs (npm install pyodide). For Node.js, Electron,
+// web pages and extensions of VS Code Web; a `Sidecar` like any other.
+
+import type { ClientOptions, ReadText } from "./options.js";
+import type { LimitsPatch, PolicyPatch } from "./protocol.js";
+import { Sidecar } from "./sidecar.js";
+import { wasmStarter } from "./wasm-start.js";
+import type { WorkerLike } from "./wasm-peer.js";
+
+export * from "./errors.js";
+export { Sidecar, type WorkerLike };
+
+export interface WasmOptions extends ClientOptions {
+  /** The URL of the folder that has Pyodide's files. In Node.js that of the package `pyodide`. */
+  pyodide?: string | URL;
+  /** The URL of the folder `wasm` of this package. That beside this module. */
+  files?: string | URL;
+  /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
+  worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
+  /** What the sidecar logs. "warning". */
+  logLevel?: "error" | "warning" | "info" | "debug";
+  /** Called with what the sidecar logs, as it comes. */
+  onStderr?: (text: string) => void;
+  /** Defaults for every stream (protocol.md, "Policy"). */
+  policy?: PolicyPatch;
+  /** protocol.md, "Limits". */
+  limits?: LimitsPatch;
+  /** Bounds a start, up to the answer of `initialize`. 60,000. */
+  startTimeoutMs?: number;
+  /** How long a sidecar may take to end by itself. 2,000. */
+  shutdownTimeoutMs?: number;
+  /** As in `SidecarOptions`. */
+  passThrough?: boolean | ReadText;
+}
+
+/** A sidecar in a worker, which is started when it is first needed. */
+export function create(options: WasmOptions = {}): Sidecar {
+  return new Sidecar(wasmStarter(options), options, options.passThrough);
+}
+
+/** A sidecar in a worker that runs. Rejects as `Sidecar.spawn`. */
+export async function spawn(options: WasmOptions = {}): Promise<Sidecar> {
+  return create(options).started();
+}
