@@ -49,6 +49,8 @@ _KNOWN = 256
 _MODELS = 64
 """Models whose sieves are kept."""
 
+_BEFORE_JSON = " \t\r\n\ufeff"
+
 _NEW: Any = object()
 """In a tree of paths: what comes in the place of what is there."""
 
@@ -133,7 +135,7 @@ class History:
     def learn(self, results: Iterable[Json]) -> None:
         """Results of tools; known from now on. Only an object can be an echo."""
         longest = self.options.limits.max_held_chars  # more is never held
-        for result in results:
+        for result in filter(_may_be_object, results):
             text = result if isinstance(result, str) else dumps(result)
             value = known_value(result) if len(text) <= longest else None
             if isinstance(value, dict):
@@ -145,7 +147,7 @@ class History:
     def _fields(self, stored: Stored, model: str | None) -> list[_Field]:
         options, sieve = self._reading(model_of(stored.message) or model)
         return [
-            _read(items, options, self._wants)
+            _read(items, options, self._wants, sieve)
             for items in stored.fields
             if not _passes(items, sieve)
         ]
@@ -162,6 +164,13 @@ class History:
                 options = evolve(options, model=model)
             known = self._readings[model] = (options, Sieve(options))
         return known
+
+
+def _may_be_object(result: Json) -> bool:
+    """Whether a result of a tool, or the JSON in it, may be an object."""
+    if isinstance(result, str):
+        return result.lstrip(_BEFORE_JSON).startswith("{")
+    return isinstance(result, dict)
 
 
 def _passes(items: tuple[StoredItem, ...], sieve: Sieve) -> bool:
@@ -193,9 +202,13 @@ def _repaired(told: Json, stored: Stored | None, fields: list[_Field]) -> Repair
 
 
 def _read(
-    items: tuple[StoredItem, ...], options: StreamOptions, wants: Wants | None
+    items: tuple[StoredItem, ...],
+    options: StreamOptions,
+    wants: Wants | None,
+    sieve: Sieve,
 ) -> _Field:
-    """Reads a field, and again what is left of it, until nothing goes any more."""
+    """Reads a field, and again what is left of it, until nothing goes any more, or
+    nothing could: mostly that is known without a second reading."""
     whole = texts_of(items)
     choice = _Choice(whole, wants)
     readings: list[TextReading] = []
@@ -203,6 +216,8 @@ def _read(
     removed: list[Mark] = []
     while len(readings) < _ROUNDS:
         left = _shortened(items, whole, kept) if readings else items
+        if readings and _passes(left, sieve):
+            break
         reading = read_text(left, options)
         cut = choice.of(unlocked(moved(reading.removals, kept), whole))
         if not cut:

@@ -34,8 +34,12 @@ LARGE = 8_000_000
 """From so many bytes on a file is worth further processes."""
 
 _SIZE = 1 << 20
-_MAY_HOLD_RESULTS = re.compile(rb"tool|Tool|function|output|\\u00")
-"""Stands in every line with a result of a tool, perhaps as an escape."""
+MAY_HOLD_RESULTS = re.compile(
+    rb'"(?:tool["-]|function"|toolResult"|dynamic-tool"|function_?[rR]esponse"'
+    rb'|\w*tool_result"|\w*_call_output")|\\u00[2-7]'
+)
+"""Stands in every line with a result of a tool, perhaps with an escape of a character
+that needs none. It begins with one character, for speed."""
 
 
 @frozen
@@ -118,7 +122,7 @@ class LinesOnAllCores:
             known, data = history.known, b"".join(lines)
             yield LineBlock(self.path, self.job, data, first, known, tells)
             first += len(lines)
-            for line in filter(_MAY_HOLD_RESULTS.search, lines):
+            for line in filter(MAY_HOLD_RESULTS.search, lines):
                 _learn(history, line)
 
     def _take(

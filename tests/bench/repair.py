@@ -1,20 +1,26 @@
 """Session files: one of 200 MB in bounded memory, and a thousand small ones.
 
-Both are generated, one message in twenty with reasoning in its answer, and repaired
-with ``--write`` by a process of their own, whose peak of resident memory is taken.
+All are generated as agents keep theirs: questions, answers with code and lists, calls,
+and results of tools, which are most of the bytes. One session is clean, in the other
+every fiftieth message of the model has reasoning in its answer. Processes of their own
+read them: ``repair`` with one process and with all cores, and ``json.loads`` and
+``json.dumps`` of the same lines. The ratio is one of processor time, of a process and
+those that it started; memory is the peak of the largest of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
 from rows import Bar, Row
 
 if TYPE_CHECKING:
@@ -22,72 +28,150 @@ if TYPE_CHECKING:
 
 SIZE = 200_000_000
 FILES = 1_000
+EVERY = 50
+"""One message of the model in so many has a leak, where there are any."""
+
+COST = Bar(10, 5)
 MEMORY = Bar(100, 64, unit=" MB")
 _MEGABYTE = 1e6
 
-_ANSWER = (
-    "The function reads the whole file before it looks at the first line. A stream "
-    "would do: see `read_lines` in the same module, which takes é and 😀 as well.\n\n"
-    "- it is shorter,\n- it needs no memory to speak of,\n- and it can be stopped.\n\n"
-) * 4
-_QUESTION = "What does this do, and why is it slow? " * 6
+_SENTENCE = (
+    "The function reads the whole file before it looks at the first line; a stream "
+    "would do, see `read_lines` in the same module, which takes é and 😀 as well. "
+)
+_LIST = "\n- it is **shorter**,\n- it needs no memory,\n- `a < b` holds, as before.\n\n"
+_CODE = (
+    "    with path.open() as file:\n        lines = [line for line in file if line]\n"
+    '    return {"count": len(lines), "first": lines[0]} if lines else None\n'
+)
+_JSON = (
+    "import json, sys\n"
+    "for line in open(sys.argv[1], encoding='utf-8'):\n"
+    "    json.dumps(json.loads(line))\n"
+)
 
 
 def run() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        yield from _large(Path(folder))
+        yield from _clean(Path(folder, "session.jsonl"))
+        yield from _leaking(Path(folder, "session.jsonl"))
     with tempfile.TemporaryDirectory() as folder:
         yield from _many(Path(folder))
 
 
-def _large(folder: Path) -> Iterator[Row]:
-    path = folder / "session.jsonl"
-    messages = _write(path, SIZE)
-    seconds, peak = _repair(path)
-    size = path.with_name("session.jsonl.bak").stat().st_size
-    rate = (
-        f"{size / _MEGABYTE / seconds:.1f} MB/s, {messages / seconds:,.0f} messages/s"
+def _clean(path: Path) -> Iterator[Row]:
+    _write(path, SIZE, every=None)
+    yield from _compared(path, "--check", 0, "clean")
+
+
+def _leaking(path: Path) -> Iterator[Row]:
+    _write(path, SIZE, EVERY)
+    yield from _compared(path, "--check", 1, f"a leak in {EVERY}")
+    told = _Usage.of("-m", "sidecar", "repair", str(path), "--write")
+    yield Row("the same with --write, all cores", told.rate(SIZE))
+    yield Row("its peak of resident memory", *told.memory(), MEMORY)
+
+
+def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
+    """Rows of a session, measured beside its JSON; ``code`` is that of the exit."""
+    name = f"repair {option}, {SIZE / _MEGABYTE:.0f} MB, {what}"
+    plain = _Usage.of("-c", _JSON, str(path))
+    command = ("-m", "sidecar", "repair", str(path), option)
+    one = _Usage.of(*command, "--jobs", "1", code=code)
+    yield Row(
+        f"{name}: processor time against json",
+        f"{one.rate(SIZE)}, json {plain.rate(SIZE)}",
+        one.processor / plain.processor,
+        COST,
     )
-    yield Row(f"repair --write, one session of {size / _MEGABYTE:.0f} MB", rate)
-    yield Row("its peak of resident memory", f"{peak:.0f} MB", peak, MEMORY)
+    yield Row("its peak of resident memory", *one.memory(), MEMORY)
+    cores = _Usage.of(*command, code=code)
+    yield Row(
+        f"{name}: all cores against one process",
+        f"{cores.rate(SIZE)} on {os.cpu_count()} cores",
+        cores.seconds / one.seconds,
+    )
+    yield Row("its peak of resident memory", *cores.memory(), MEMORY)
 
 
 def _many(folder: Path) -> Iterator[Row]:
     for number in range(FILES):
-        _write(folder / f"{number}.jsonl", 50_000)
-    seconds, _ = _repair(folder)
+        _write(folder / f"{number}.jsonl", 50_000, EVERY, seed=number)
+    seconds = _Usage.of("-m", "sidecar", "repair", str(folder), "--write").seconds
     told = f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
     yield Row(f"repair --write, {FILES:,} sessions of 50 kB", told)
 
 
-def _write(path: Path, size: int) -> int:
-    """Writes a session of ``size`` bytes; how many messages it has."""
+def _write(path: Path, size: int, every: int | None, seed: int = 0) -> None:
+    """Writes a session of ``size`` bytes."""
+    chance = random.Random(seed)
     number = written = 0
     with path.open("w", encoding="utf-8") as file:
         while written < size:
             number += 1
-            leak = "<think>Let me see.</think>" if number % 20 == 0 else ""
-            role, text = (
-                ("assistant", leak + _ANSWER)
-                if number % 2 == 0
-                else (
-                    "user",
-                    _QUESTION,
-                )
-            )
-            event = {"type": role, "message": {"role": role, "content": text}}
-            line = json.dumps(event, ensure_ascii=number % 3 == 0) + "\n"
+            entry = _KINDS[number % len(_KINDS)](number, chance)
+            if every and entry["type"] == "assistant" and number // 2 % every == 0:
+                text = entry["message"]["content"][0]
+                text["text"] = "<think>Let me see.</think>" + text["text"]
+            line = json.dumps(entry, ensure_ascii=number % 3 == 0) + "\n"
             written += file.write(line)
-    return number
 
 
-def _repair(path: Path) -> tuple[float, float]:
-    """Seconds, and the peak of resident memory in megabytes."""
-    command = [sys.executable, "-m", "sidecar", "repair", str(path), "--write"]
-    begun = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begun
-    assert status == 0, status
-    unit = 1 if sys.platform == "darwin" else 1024
-    return seconds, usage.ru_maxrss * unit / _MEGABYTE
+def _entry(role: str, content: Any) -> dict[str, Any]:
+    return {"type": role, "message": {"role": role, "content": content}}
+
+
+def _question(_number: int, chance: random.Random) -> dict[str, Any]:
+    return _entry("user", _SENTENCE * chance.randint(1, 4))
+
+
+def _answer(_number: int, chance: random.Random) -> dict[str, Any]:
+    code = f"```python\n{_CODE * chance.randint(1, 6)}```\n\n"
+    text = _SENTENCE * chance.randint(1, 4) + _LIST + code + _SENTENCE
+    return _entry("assistant", [{"type": "text", "text": text}])
+
+
+def _call(number: int, chance: random.Random) -> dict[str, Any]:
+    arguments = {"path": "a/b.py", "old": _CODE, "new": _CODE * chance.randint(1, 3)}
+    call = {"type": "tool_use", "id": f"t{number}", "name": "Edit", "input": arguments}
+    return _entry("assistant", [{"type": "text", "text": _SENTENCE}, call])
+
+
+def _result(number: int, chance: random.Random) -> dict[str, Any]:
+    told = _CODE * chance.randint(2, 30)
+    result = {"tool_use_id": f"t{number - 1}", "type": "tool_result", "content": told}
+    return _entry("user", [result]) | {"toolUseResult": {"stdout": told}}
+
+
+_KINDS = (_question, _answer, _call, _result)
+
+
+@frozen
+class _Usage:
+    """What a process of Python used, with those that it started: ``seconds`` by the
+    clock and of the ``processor``, and megabytes at the ``peak`` of the largest."""
+
+    seconds: float
+    processor: float
+    peak: float
+
+    @classmethod
+    def of(cls, *command: str, code: int = 0) -> _Usage:
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.DEVNULL
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == code, process.returncode
+        unit = 1 if sys.platform == "darwin" else 1024
+        peak = usage.ru_maxrss * unit / _MEGABYTE
+        return cls(seconds, usage.ru_utime + usage.ru_stime, peak)
+
+    def rate(self, size: int) -> str:
+        rate, seconds = size / _MEGABYTE / self.seconds, self.seconds
+        return f"{rate:.0f} MB/s, {seconds:.1f} s, {self.processor:.1f} s of processor"
+
+    def memory(self) -> tuple[str, float]:
+        return f"{self.peak:.0f} MB", self.peak

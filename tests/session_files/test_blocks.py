@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from sidecar.history import messages
 from sidecar.session_files import blocks, workers
+from sidecar.session_files.blocks import MAY_HOLD_RESULTS
 from sidecar.session_files.files import Job
 from sidecar.session_files.workers import repair_files
 
@@ -63,6 +65,33 @@ def test_the_same_by_blocks(files: list[Path]) -> None:
     assert text.count(b"sun") == 2
     assert read == files[0].with_name("s.jsonl.bak").stat().st_size
     assert [json.loads(line)["line"] for line in told.splitlines()][-1] == 120
+
+
+ITEMS = (
+    *({"role": role, "content": "{}"} for role in messages._TOOL_ROLES),
+    {"type": "tool", "content": "{}"},
+    *({"type": kind, "output": "{}"} for kind in messages._RESULT_TYPES),
+)
+PARTS = (
+    *({key: {"response": {"a": 1}}} for key in messages._RESULT_KEYS),
+    *({"type": kind, "output": "{}"} for kind in messages._RESULT_TYPES),
+    {"type": "web_search_tool_result", "content": "{}"},
+    {"type": "tool-search", "output": {"a": 1}},
+)
+
+
+@pytest.mark.parametrize(
+    "item", [*ITEMS, *({"role": "x", "content": [part]} for part in PARTS)]
+)
+def test_no_result_is_overlooked(item: dict[str, Any]) -> None:
+    """Whatever holds a result is parsed before its block is given away."""
+    assert [*messages.results_of(item)]
+    line = json.dumps(item).encode()
+    assert MAY_HOLD_RESULTS.search(line)
+    for letter in (b"t", b"c", b"o", b"_", b"-"):
+        assert MAY_HOLD_RESULTS.search(line.replace(letter, b"\\u%04x" % ord(letter)))
+    said = json.dumps({"role": "user", "content": '{"tool": é "function"}_tool'})
+    assert not MAY_HOLD_RESULTS.search(said.encode())
 
 
 def test_a_run_that_is_to_end(files: list[Path]) -> None:
