@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from attrs import define, fields_dict
 
-from sidecar.markdown.lines import SIGNS, Known, Line, read_line
+from sidecar.markdown.lines import OTHER, SIGNS, Line, read_line
 
 LONGEST_RUN = 32
 """Longer backtick runs never open a span, so that open runs stay few."""
@@ -28,7 +28,8 @@ BLANKS = " \t\r\f\v"
 _SIGNS = re.compile(f"{SIGNS}*+")
 _PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]*+\n)++")
 _FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
-_RUN_OR_BREAK = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++|\n")
+_RUN = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++")
+_MAY_HAVE_RUN = re.compile(r"[`\\]").search
 _MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
 _TICK_OR_BREAK = re.compile(r"[`\n]")
 
@@ -97,7 +98,11 @@ class CodeState:
         if self.line not in _AT_BEGINNING:
             return self.line is Line.CODE
         may_be = self.fence or _MAY_BE_CODE.search(self.undecided)
-        return bool(may_be) and self._known(self.undecided).line is Line.CODE
+        if not may_be:
+            return False
+        start = self.undecided + OTHER
+        known = read_line(start, self.line, self.containers, self.fence)
+        return known.line is Line.CODE
 
     @property
     def at_beginning(self) -> bool:
@@ -121,31 +126,27 @@ class CodeState:
         if not self.containers and (lines := self._passed(text, at)):
             return lines
         match = _SIGNS.match(text, at, at + LONGEST_START)
-        end = match.end() if match else at
-        full = end - at == LONGEST_START
+        start = match[0] if match else ""
+        end, full = at + len(start), len(start) == LONGEST_START
         if end == len(text) and not full:
-            self.undecided = text[at:]
+            self.undecided = start
             return end
         ended = not full and text[end] == "\n"
-        if ended or end > at or self.containers or self.fence:
-            self._decide(text[at:end], ended=ended)
+        if start or ended or self.containers or self.fence:
+            self._decide(start if ended else start + OTHER)
         else:  # as most lines
             self.line = Line.TEXT
         if ended:
             return self._end_line(end + 1)
-        run = text.find("`", at, end) if self.line is not Line.INFO else end
-        return end if run < 0 else run
+        run = start.find("`") if self.line is not Line.INFO else -1
+        return end if run < 0 else at + run
 
-    def _decide(self, start: str, *, ended: bool) -> None:
-        known = self._known(start, ended=ended)
+    def _decide(self, start: str) -> None:
+        """The line begins with ``start`` (see `read_line`)."""
+        known = read_line(start, self.line, self.containers, self.fence)
         self.line, self.containers, self.fence = known
         if self.line is Line.INFO:
             self.runs = with_run((), self.fence)
-
-    def _known(self, start: str, *, ended: bool = False) -> Known:
-        """What is known behind ``start``, with which a line begins here."""
-        known = Known(self.line, self.containers, self.fence)
-        return read_line(start, known, ended=ended)
 
     def _passed(self, text: str, at: int) -> int:
         """Behind the lines that change nothing; 0: there is none."""
@@ -157,18 +158,16 @@ class CodeState:
         return match.end() if match else 0
 
     def _text(self, text: str, at: int) -> int:
-        match = _RUN_OR_BREAK.search(text, at)
-        if match is None:
-            return len(text)
-        run, end = match[0], match.end()
-        if run == "\n":
-            return self._end_line(end)
-        if end == len(text):
-            self.undecided = _short(run)
-            return end
-        self.runs = with_run(self.runs, run)
-        self.promised = self.promised and bool(self.runs)
-        return end
+        line_end = text.find("\n", at)
+        if line_end >= 0:  # the runs of a whole line count no more
+            return self._end_line(line_end + 1)
+        for match in _RUN.finditer(text, at) if _MAY_HAVE_RUN(text, at) else ():
+            if match.end() == len(text):
+                self.undecided = _short(match[0])
+            else:
+                self.runs = with_run(self.runs, match[0])
+                self.promised = self.promised and bool(self.runs)
+        return len(text)
 
     def _info(self, text: str, at: int) -> int:
         match = _TICK_OR_BREAK.search(text, at)

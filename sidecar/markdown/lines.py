@@ -20,6 +20,9 @@ DEEPEST = 12
 SIGNS = r"[ \t\r>*+\-_=#~`0-9.)]"
 """While a line has nothing else it is open what it is."""
 
+OTHER = "x"
+"""Stands for any other character."""
+
 
 class Line(Enum):
     """What a place of a text is in."""
@@ -62,26 +65,25 @@ _CODE = " " * 4
 
 
 @lru_cache(maxsize=256)  # most lines begin as others did
-def read_line(start: str, known: Known, *, ended: bool) -> Known:
-    """What is known behind ``start``, with which a line begins.
+def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> Known:
+    """What is known behind ``start``, with which a line begins where ``before`` is
+    known, the containers that it may be ``within``, and the ``fence``.
 
-    It ``ended`` there, or a character follows that is none of `SIGNS`.
+    That is the whole line, or it ends with `OTHER` for a character that is no sign.
     """
-    rest = start.replace("\r", " ").expandtabs(4) + ("" if ended else "x")
-    kept, rest = _continued(rest, known.containers)
-    whole = kept == len(known.containers)
-    if known.fence and whole:
-        ends = ended and _ends(rest, known.fence)
-        return known._replace(line=Line.CODE, fence="" if ends else known.fence)
-    paragraph = known.line is Line.PARAGRAPH
-    inner, containers = _begun(rest, known.containers[:kept], paragraph and whole)
+    kept, rest = _continued(start.replace("\r", " ").expandtabs(4), within)
+    whole = kept == len(within)
+    if fence and whole:
+        return Known(Line.CODE, within, "" if _ends(rest, fence) else fence)
+    paragraph = before is Line.PARAGRAPH
+    inner, containers = _begun(rest, within[:kept], paragraph and whole)
     if not inner.strip(" "):
         return Known(Line.OPEN, containers, "")
     goes_on = paragraph and len(containers) == kept
-    line, fence = _content(inner, goes_on=goes_on, whole=whole)
+    line, begun = _content(inner, goes_on=goes_on, whole=whole)
     if goes_on and line is Line.TEXT:  # even where a container does not
-        containers = known.containers
-    return Known(line, tuple(map(abs, containers)), fence)
+        containers = within
+    return Known(line, tuple(map(abs, containers)), begun)
 
 
 def _continued(rest: str, containers: tuple[int, ...]) -> tuple[int, str]:
