@@ -79,15 +79,6 @@ def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_cargo
-def test_the_agent_runs() -> None:
-    recorded = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
-    output = cargo("run", "--locked", "--example", "agent", "--", str(recorded))
-    assert "The user wants the current branch" not in output, "that is reasoning"
-    assert "`git branch`" not in output
-    assert output.startswith("I will look at the branch")
-
-
-@needs_cargo
 def test_what_is_published() -> None:
     """The code, one example, README and licence, and nothing else."""
     names = cargo("package", "--allow-dirty", "--locked", "--list").split()

@@ -1,33 +1,105 @@
-//! An agent's turn: what the model said, and the tools that it may run. The model's
-//! responses are files here, a turn each, cut as a network would cut them:
-//! `cargo run --example agent -- response.sse ...`
-use std::{env, error::Error, fs};
+//! An agent of two turns: the model asks for a tool, the tool runs, and the model answers.
+//! Whatever the model's server leaks, the loop sees it clean, and what a provider wants to
+//! have back goes back: `cargo run --example agent -- http://localhost:8000/v1 "Which branch?"`
 
-use futures_util::{StreamExt, stream};
-use stream_sidecar::{Event, OpenParams, Sidecar, protocol};
+use std::{env, error::Error, process::Command};
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use stream_sidecar::{
+    Event, OpenParams, Sidecar,
+    protocol::{Message, RenderParams, RenderParamsWire, Tool, Turn, TurnResult, Wire},
+};
+
+const MODEL: &str = "qwen3-32b";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [base_url, prompt] = &words[..] else { return Err("agent BASE_URL PROMPT".into()) };
     let sidecar = Sidecar::builder().spawn().await?;
-    for path in env::args().skip(1) {
-        let tool = protocol::Tool { name: "read_file".into(), ..Default::default() };
-        let params = OpenParams { tools: Some(vec![tool.into()]), ..Default::default() };
-        let body = fs::read(path)?;
-        let mut events = sidecar.open(params).await?.pipe(stream::iter(body.chunks(64)));
-        while let Some(event) = events.next().await {
-            match event? {
-                Event::ReasoningDelta(delta) => eprint!("{}", delta.text),
-                Event::TextDelta(delta) => print!("{}", delta.text),
-                Event::ProviderError(error) => eprintln!("{}: {}", error.kind, error.message),
-                _ => {} // the message below has the rest
-            }
+    println!("\n{}", ask(&sidecar, base_url, prompt, run).await?);
+    Ok(sidecar.shutdown().await?)
+}
+
+fn run(command: &str) -> String {
+    let output = Command::new("sh").args(["-c", command]).output();
+    output.map_or_else(|error| error.to_string(), |it| String::from_utf8_lossy(&it.stdout).into())
+}
+
+/// Asks until the model calls no tool any more; gives its last answer.
+///
+/// # Errors
+///
+/// What the model's server, or the sidecar, has against a request.
+pub async fn ask(
+    sidecar: &Sidecar,
+    base_url: &str,
+    prompt: &str,
+    run: impl Fn(&str) -> String,
+) -> Result<String, Box<dyn Error>> {
+    let mut messages = vec![json!({"role": "user", "content": prompt})];
+    loop {
+        let message = turn(sidecar, base_url, &messages).await?;
+        let results = results(&message, &run);
+        if results.is_empty() {
+            return Ok(message.text.unwrap_or_default());
         }
-        let message = events.into_closed().expect("it came to its end").message;
-        for call in message.tool_calls.iter().filter(|it| it.executable) {
-            let path = call.input.as_ref().and_then(|it| it["path"].as_str());
-            let content = path.map(fs::read_to_string);
-            println!("\n{} {} -> {content:?}", call.name, call.arguments);
+        let said = RenderParams {
+            wire: RenderParamsWire::OpenaiChat,
+            provider: None,
+            model: Some(MODEL.into()),
+            message: Turn::try_from(&message)?,
+            results: Some(results),
+            claims: None,
+            reasoning: None,
+        };
+        let next = sidecar.render(&said).await?.messages;
+        messages.extend(next.into_iter().map(Value::Object));
+    }
+}
+
+/// One response of the model, of which the reasoning is shown as it comes.
+async fn turn(
+    sidecar: &Sidecar,
+    base_url: &str,
+    messages: &[Value],
+) -> Result<Message, Box<dyn Error>> {
+    let command = json!({"type": "object", "properties": {"command": {"type": "string"}}});
+    let tool = json!({"name": "run_command", "parameters": command});
+    let asked = json!({
+        "model": MODEL, "stream": true, "messages": messages,
+        "tools": [{"type": "function", "function": tool}],
+    });
+    let client = reqwest::Client::new();
+    let response = client.post(format!("{base_url}/chat/completions")).json(&asked).send().await?;
+    let body = response.error_for_status()?.bytes_stream();
+
+    let params = OpenParams {
+        wire: Some(Wire::OpenaiChat),
+        model: Some(MODEL.into()),
+        tools: Some(vec![Tool { name: "run_command".into(), ..Default::default() }.into()]),
+        ..Default::default()
+    };
+    let mut events = sidecar.open(params).await?.try_pipe(body);
+    while let Some(event) = events.next().await {
+        match event? {
+            Event::ReasoningDelta(delta) => eprint!("{}", delta.text),
+            Event::ProviderError(error) => return Err(error.message.into()),
+            _ => {} // the message has the rest
         }
     }
-    Ok(sidecar.shutdown().await?)
+    Ok(events.into_closed().expect("it came to its end").message)
+}
+
+/// What the calls give that the agent may run.
+fn results(message: &Message, run: impl Fn(&str) -> String) -> Vec<TurnResult> {
+    let calls = message.tool_calls.iter().filter(|call| call.executable);
+    let ran = calls.map(|call| {
+        let command = call.input.as_ref().and_then(|it| it["command"].as_str());
+        let content = command.map_or("no command".into(), &run);
+        let tool_call_id = call.tool_call_id.clone();
+        TurnResult { tool_call_id, content: Some(content.into()), ..Default::default() }
+    });
+    ran.collect()
 }

@@ -26,6 +26,7 @@ mod pipe;
 mod process;
 pub mod protocol;
 mod python;
+mod rendered;
 mod retry;
 mod sidecar;
 mod stream;
@@ -43,7 +44,7 @@ pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
 pub use locate::VARIABLE;
 pub use pass_through::PASS_THROUGH;
-pub use pipe::{Emitted, Pipe};
+pub use pipe::Pipe;
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};
 pub use python::PythonProblem;

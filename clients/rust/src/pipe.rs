@@ -8,6 +8,7 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
     vec,
@@ -49,7 +50,7 @@ impl StreamHandle {
         S: Stream + Send + 'a,
         S::Item: Into<Chunk>,
     {
-        Pipe::new(self, chunks.map(|it| Ok(it.into())))
+        Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| answer.events)
     }
 
     /// [`StreamHandle::pipe`] for a source that can fail, as a response over HTTP. Its
@@ -60,78 +61,77 @@ impl StreamHandle {
         C: Into<Chunk>,
         E: std::fmt::Display,
     {
-        Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
+        Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(failure)), |answer, _| {
+            answer.events
+        })
     }
 }
 
 // The same for hosts that hand on what their provider would have sent.
 impl StreamHandle {
-    /// The body of the clean response, as the wire that the stream was opened to `emit` has
-    /// it over HTTP: server-sent events, a document each. An error is the last item.
-    pub fn emit<'a, S>(self, chunks: S) -> Emitted<'a>
+    /// The documents of the clean response, of a stream that was opened to `emit`.
+    pub fn pipe_chunks<'a, S>(self, chunks: S) -> Pipe<'a, Document>
     where
         S: Stream + Send + 'a,
         S::Item: Into<Chunk>,
     {
-        Emitted::new(self, chunks.map(|it| Ok(it.into())))
+        Pipe::new(self, chunks.map(|it| Ok(it.into())), |answer, _| answer.emitted)
     }
 
-    /// [`StreamHandle::emit`] for a source that can fail, as a response over HTTP. Its
-    /// failure ends the response as the wire tells errors.
-    pub fn try_emit<'a, S, C, E>(self, chunks: S) -> Emitted<'a>
+    /// [`StreamHandle::pipe_chunks`] for a source that can fail. Its failure ends the
+    /// response as the wire tells errors.
+    pub fn try_pipe_chunks<'a, S, C, E>(self, chunks: S) -> Pipe<'a, Document>
     where
         S: Stream<Item = Result<C, E>> + Send + 'a,
         C: Into<Chunk>,
         E: std::fmt::Display,
     {
-        Emitted::new(self, chunks.map(|it| it.map(Into::into).map_err(|error| error.to_string())))
+        Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(failure)), |answer, _| {
+            answer.emitted
+        })
+    }
+
+    /// The body of the clean response, as the wire that the stream was opened to `emit` has
+    /// it over HTTP: server-sent events, a document each. An error is the last item.
+    ///
+    /// Without a sidecar it is the text that was pushed, as it is.
+    pub fn emit<'a, S>(self, chunks: S) -> Pipe<'a, Bytes>
+    where
+        S: Stream + Send + 'a,
+        S::Item: Into<Chunk>,
+    {
+        let write = body_writer(&self);
+        Pipe::new(self, chunks.map(|it| Ok(it.into())), write)
+    }
+
+    /// [`StreamHandle::emit`] for a source that can fail, as a response over HTTP. Its
+    /// failure ends the response as the wire tells errors.
+    pub fn try_emit<'a, S, C, E>(self, chunks: S) -> Pipe<'a, Bytes>
+    where
+        S: Stream<Item = Result<C, E>> + Send + 'a,
+        C: Into<Chunk>,
+        E: std::fmt::Display,
+    {
+        let write = body_writer(&self);
+        Pipe::new(self, chunks.map(|it| it.map(Into::into).map_err(failure)), write)
     }
 }
 
-/// The body of a clean response; see [`StreamHandle::emit`].
-pub struct Emitted<'a> {
-    steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
-    /// The wire marks its end (`data: [DONE]`).
-    has_mark: bool,
-    closed: Option<CloseResult>,
+fn failure(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }
 
-impl<'a> Emitted<'a> {
-    fn new(handle: StreamHandle, source: impl Stream<Item = Given> + Send + 'a) -> Self {
-        let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
-        let has_mark = emit.is_some_and(|emit| emit.wire == "openai-chat");
-        Self { steps: Box::pin(steps(handle, source)), has_mark, closed: None }
-    }
-
-    /// The message and the counters, once the body has ended.
-    #[must_use]
-    pub fn closed(&self) -> Option<&CloseResult> {
-        self.closed.as_ref()
-    }
-}
-
-impl Stream for Emitted<'_> {
-    type Item = Result<Bytes, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            let body = match ready!(self.steps.as_mut().poll_next(context)) {
-                None => return Poll::Ready(None),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                Some(Ok(Step::Answer(answer))) => body_of(&answer.emitted),
-                Some(Ok(Step::Closed(closed))) => {
-                    let mut body = body_of(closed.chunks.as_deref().unwrap_or_default());
-                    if self.has_mark {
-                        body.push_str("data: [DONE]\n\n");
-                    }
-                    self.closed = Some(*closed);
-                    body
-                }
-            };
-            if !body.is_empty() {
-                return Poll::Ready(Some(Ok(body.into())));
-            }
+/// What [`StreamHandle::emit`] gives of an answer: one slice of the body, or none.
+fn body_writer(handle: &StreamHandle) -> impl Fn(Answer, bool) -> Vec<Bytes> + Send + use<> {
+    let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
+    let has_mark = emit.is_some_and(|emit| emit.wire == "openai-chat");
+    let is_raw = handle.is_pass_through();
+    move |answer, is_last| {
+        let mut body = if is_raw { text_of(&answer.events) } else { body_of(&answer.emitted) };
+        if is_last && has_mark {
+            body.push_str("data: [DONE]\n\n");
         }
+        if body.is_empty() { Vec::new() } else { vec![body.into()] }
     }
 }
 
@@ -147,17 +147,75 @@ fn body_of(documents: &[Document]) -> String {
     })
 }
 
-/// The events of a response; see [`StreamHandle::pipe`].
-pub struct Pipe<'a> {
+fn text_of(events: &[Event]) -> String {
+    let texts = events.iter().filter_map(|event| match event {
+        Event::TextDelta(delta) => Some(delta.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// What a response is read as: its events ([`StreamHandle::pipe`]), or the documents or the
+/// body of the clean one ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
+pub struct Pipe<'a, T = Event> {
     steps: Pin<Box<dyn Stream<Item = Result<Step, Error>> + Send + 'a>>,
-    events: vec::IntoIter<Event>,
+    /// What is given of an answer; whether it is the last one.
+    pick: Box<dyn Fn(Answer, bool) -> Vec<T> + Send + 'a>,
+    picked: vec::IntoIter<T>,
     closed: Option<CloseResult>,
 }
 
-impl<'a> Pipe<'a> {
-    fn new(handle: StreamHandle, source: impl Stream<Item = Given> + Send + 'a) -> Self {
-        let steps = steps(handle, source);
-        Self { steps: Box::pin(steps), events: Vec::new().into_iter(), closed: None }
+impl<'a, T> Pipe<'a, T> {
+    fn new(
+        handle: StreamHandle,
+        source: impl Stream<Item = Given> + Send + 'a,
+        pick: impl Fn(Answer, bool) -> Vec<T> + Send + 'a,
+    ) -> Self {
+        let steps = Box::pin(steps(handle, source));
+        Self { steps, pick: Box::new(pick), picked: Vec::new().into_iter(), closed: None }
+    }
+
+    /// The message and the counters, once the last item was given. Its `events` and `chunks`
+    /// are empty, because they were given.
+    #[must_use]
+    pub fn closed(&self) -> Option<&CloseResult> {
+        self.closed.as_ref()
+    }
+
+    /// [`Pipe::closed`] to keep.
+    #[must_use]
+    pub fn into_closed(self) -> Option<CloseResult> {
+        self.closed
+    }
+
+    fn accept(&mut self, step: Step) {
+        let picked = match step {
+            Step::Answer(answer) => (self.pick)(answer, false),
+            Step::Closed(mut closed) => {
+                let events = mem::take(&mut closed.events);
+                let emitted = closed.chunks.as_mut().map(mem::take).unwrap_or_default();
+                self.closed = Some(*closed);
+                (self.pick)(Answer { events, emitted }, true)
+            }
+        };
+        self.picked = picked.into_iter();
+    }
+}
+
+impl<T: Unpin> Stream for Pipe<'_, T> {
+    type Item = Result<T, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(item) = self.picked.next() {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            match ready!(self.steps.as_mut().poll_next(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Ok(step)) => self.accept(step),
+            }
+        }
     }
 }
 
@@ -180,42 +238,6 @@ fn steps<'a>(
             Err(error) => Some((Err(error), None)),
         }
     })
-}
-
-impl Pipe<'_> {
-    /// The message and the counters, once the last event was given. Its `events` are
-    /// empty, because they were given.
-    #[must_use]
-    pub fn closed(&self) -> Option<&CloseResult> {
-        self.closed.as_ref()
-    }
-
-    /// [`Pipe::closed`] to keep.
-    #[must_use]
-    pub fn into_closed(self) -> Option<CloseResult> {
-        self.closed
-    }
-}
-
-impl Stream for Pipe<'_> {
-    type Item = Result<Event, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            if let Some(event) = self.events.next() {
-                return Poll::Ready(Some(Ok(event)));
-            }
-            match ready!(self.steps.as_mut().poll_next(context)) {
-                None => return Poll::Ready(None),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                Some(Ok(Step::Answer(answer))) => self.events = answer.events.into_iter(),
-                Some(Ok(Step::Closed(mut closed))) => {
-                    self.events = std::mem::take(&mut closed.events).into_iter();
-                    self.closed = Some(*closed);
-                }
-            }
-        }
-    }
 }
 
 /// What a turn of the flow gives.

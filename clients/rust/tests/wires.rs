@@ -197,48 +197,58 @@ fn bytes_and_failures_of_the_source() {
     }
 }
 
+const LEAK: &str = "<think>é</think>Four.";
+
+fn emitting() -> OpenParams {
+    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None });
+    OpenParams { wire: Some(Wire::Text), emit, ..Default::default() }
+}
+
+#[test]
+fn the_documents_of_a_clean_response() {
+    let sidecar = builder().build();
+    let chunks = || LEAK.as_bytes().chunks(3);
+    let [by_hand, piped] = block_on(async {
+        let mut stream = sidecar.open(emitting()).await?;
+        let mut by_hand = Vec::new();
+        for chunk in chunks() {
+            stream.push(chunk).await?;
+            by_hand.extend(stream.take_emitted());
+        }
+        by_hand.extend(stream.close().await?.chunks.expect("it was opened to emit"));
+        let stream = sidecar.open(emitting()).await?;
+        let piped: Result<Vec<_>, _> = stream
+            .pipe_chunks(stream::iter(chunks()))
+            .collect::<Vec<_>>()
+            .await
+            .into_iter()
+            .collect();
+        Ok::<_, Error>([by_hand, piped?])
+    })
+    .unwrap();
+    for documents in [by_hand, piped] {
+        let texts = documents.iter().filter_map(|it| it["choices"][0]["delta"]["content"].as_str());
+        assert_eq!(texts.collect::<String>(), "Four.");
+    }
+}
+
 #[test]
 fn the_body_of_a_clean_response() {
     let sidecar = builder().build();
-    let check = async |by_hand: bool| {
-        let params = OpenParams {
-            wire: Some(Wire::Text),
-            emit: Some(Emit { wire: EmitWire::OpenaiChat, claims: None }),
-            ..Default::default()
-        };
-        let mut stream = sidecar.open(params).await?;
-        let chunks = "<think>é</think>Four.".as_bytes().chunks(3);
-        if by_hand {
-            let mut documents = Vec::new();
-            for chunk in chunks {
-                stream.push(chunk).await?;
-                documents.extend(stream.take_emitted());
-            }
-            documents.extend(stream.close().await?.chunks.expect("it was opened to emit"));
-            let texts =
-                documents.iter().filter_map(|it| it["choices"][0]["delta"]["content"].as_str());
-            assert_eq!(texts.collect::<String>(), "Four.");
-        } else {
-            let mut emitted = stream.emit(stream::iter(chunks));
-            let mut body = Vec::new();
-            while let Some(slice) = emitted.next().await {
-                body.extend_from_slice(&slice?);
-            }
-            let body = String::from_utf8(body).expect("it is JSON");
-            assert!(body.starts_with("data: {") && body.ends_with("data: [DONE]\n\n"), "{body}");
-            assert!(
-                body.contains(r#""reasoning_content":"é""#) && !body.contains("think>"),
-                "{body}"
-            );
-            assert_eq!(
-                emitted.closed().expect("it has ended").message.text.as_deref(),
-                Some("Four.")
-            );
+    let body = block_on(async {
+        let stream = sidecar.open(emitting()).await?;
+        let mut emitted = stream.emit(stream::iter(LEAK.as_bytes().chunks(3)));
+        let mut body = Vec::new();
+        while let Some(slice) = emitted.next().await {
+            body.extend_from_slice(&slice?);
         }
-        Ok::<_, Error>(())
-    };
-    block_on(check(true)).unwrap();
-    block_on(check(false)).unwrap();
+        let closed = emitted.into_closed().expect("it has ended");
+        assert_eq!(closed.message.text.as_deref(), Some("Four."));
+        Ok::<_, Error>(String::from_utf8(body).expect("it is JSON"))
+    })
+    .unwrap();
+    assert!(body.starts_with("data: {") && body.ends_with("data: [DONE]\n\n"), "{body}");
+    assert!(body.contains(r#""reasoning_content":"é""#) && !body.contains("think>"), "{body}");
 }
 
 #[test]

@@ -43,9 +43,7 @@ async function answer(sidecar: Sidecar, upstream: string, request: IncomingMessa
     emit,
   });
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for await (const event of stream.pipeChunks(said.body)) {
-    response.write(`event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`);
-  }
+  for await (const slice of stream.emit(said.body)) response.write(slice);
   response.end();
 }
 

@@ -1,5 +1,6 @@
 // A response of a model on its way through the sidecar: the class that hosts hold.
 
+import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
 import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
@@ -107,6 +108,11 @@ export class SidecarStream implements AsyncDisposable {
     return waitFor(this.#closed, "stream/close", patience);
   }
 
+  /** Ends the stream because the user stopped it. */
+  cancel(patience: Patience = {}): Promise<ClosedStream> {
+    return this.close({ reason: "cancelled" }, patience);
+  }
+
   /**
    * Pushes what `source` gives, as it comes, and gives the events up to the last; then
    * the stream is closed, and `close()` gives the message. Reads ahead no further than
@@ -123,6 +129,24 @@ export class SidecarStream implements AsyncDisposable {
    */
   pipeChunks(source: Source): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
     return this.#pipe(source, ({ chunks = [] }) => chunks);
+  }
+
+  /**
+   * The same as the body of a response: server-sent events, a document each. Without a
+   * sidecar it is the text that was pushed, as it is.
+   */
+  async *emit(source: Source): AsyncGenerator<Uint8Array, ClosedStream, void> {
+    const format = sseOf(this.opened.emit?.wire ?? "");
+    const documentsOf = ({ chunks = [] }: Pushed) => chunks.map((chunk) => format.document(chunk, false)).join("");
+    const write = this.passThrough ? textOf : documentsOf;
+    const encoder = new TextEncoder();
+    const closed = yield* this.#pipe(source, (pushed) => {
+      const text = write(pushed);
+      return text === "" ? [] : [encoder.encode(text)];
+    });
+    const end = this.passThrough ? "" : format.end(false);
+    if (end !== "") yield encoder.encode(end);
+    return closed;
   }
 
   async *#pipe<T>(source: Source, pick: (pushed: Pushed) => Iterable<T>): AsyncGenerator<T, ClosedStream, void> {
@@ -150,7 +174,7 @@ export class SidecarStream implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close({ reason: "cancelled" }).catch(() => {});
+    await this.cancel().catch(() => {});
   }
 
   async #push(chunks: readonly Chunk[], patience: Patience = {}): Promise<Pushed> {
@@ -183,7 +207,7 @@ export class SidecarStream implements AsyncDisposable {
   readonly #abort = () => this.#cancel();
 
   #cancel(): void {
-    this.close({ reason: "cancelled" }).catch(() => {});
+    this.cancel().catch(() => {});
   }
 
   #assertNotAborted(): void {
@@ -208,6 +232,10 @@ export class SidecarStream implements AsyncDisposable {
       work.then(resolve, reject).finally(settled);
     });
   }
+}
+
+function textOf({ events }: Pushed): string {
+  return events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 }
 
 /** Waits no longer than the host wants to; the work itself goes on, and is applied whole. */

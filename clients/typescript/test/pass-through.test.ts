@@ -29,6 +29,13 @@ test("text as it is", async () => {
   expect(closed.stats).toMatchObject({ chunks: 3, chars: 19, events: 5 });
 });
 
+test("a body that is handed on", async () => {
+  await using sidecar = await Sidecar.spawn({ ...missing, passThrough: true });
+  const stream = await sidecar.openStream({ wire: "openai-chat", emit: { wire: "openai-chat" } });
+  const slices = ["data: {}\n", "\ndata: [DONE]\n\n"];
+  expect(Buffer.concat(await collect(stream.emit(slices))).toString()).toBe(slices.join(""));
+});
+
 test("text that the host finds", async () => {
   const passThrough = (chunk: unknown) => (chunk as { delta: string }).delta;
   await using sidecar = await Sidecar.spawn({ ...missing, passThrough });

@@ -219,3 +219,21 @@ test("a batch may take longer than other requests", async () => {
   const error = await rejection(hanging.normalize({ body: "x" }));
   expect(error).toMatchObject({ kind: "request-timeout", timeoutMs: 100 });
 });
+
+test("the clean body, slice by slice", async () => {
+  const written = async (wire: "openai-chat" | "anthropic") => {
+    const stream = await sidecar.openStream({ ...text, emit: { wire } });
+    const body = Buffer.concat(await collect(stream.emit(["<think>é</th", "ink>Four."]))).toString();
+    expect(body).not.toContain("think>");
+    expect((await stream.close()).message).toMatchObject({ text: "Four.", reasoning: "é" });
+    return body;
+  };
+  expect(await written("openai-chat")).toMatch(/^data: \{.*"reasoning_content":"é".*\n\ndata: \[DONE\]\n\n$/s);
+  expect(await written("anthropic")).toMatch(/^event: message_start\ndata: \{.*event: message_stop\ndata: .*\n\n$/s);
+});
+
+test("a stream that the user stops", async () => {
+  const stream = await sidecar.openStream(text);
+  await stream.push("a");
+  expect((await stream.cancel()).message.finish).toMatchObject({ reason: "cancelled", complete: false });
+});

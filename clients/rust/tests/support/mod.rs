@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test file is a program of its own and uses a part
 
 pub mod relay;
+pub mod server;
 
 use std::{
     fs,

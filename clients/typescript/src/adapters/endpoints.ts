@@ -1,9 +1,7 @@
 // The endpoints of providers whose responses can be made clean: which wire they speak,
-// what a request says of itself, and how a stream goes over HTTP.
+// what a request says of itself, and which format its answer has.
 
-import type { Emit } from "../protocol.js";
-
-export type EmittedWire = Emit["wire"];
+import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../body-format.js";
 
 /** What a request asks, as far as it tells how to read the answer. */
 export interface Asked {
@@ -56,40 +54,8 @@ function isNamed(tool: unknown): boolean {
   return typeof (called?.name ?? name) === "string";
 }
 
-/** How documents are written into a body. */
-export interface BodyFormat {
-  readonly framing: "sse" | "json-array";
-  document(chunk: Record<string, unknown>, isFirst: boolean): string;
-  /** What stands behind the last document. */
-  end(isFirst: boolean): string;
-}
-
-const DATA: BodyFormat = {
-  framing: "sse",
-  document: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
-  end: () => "",
-};
-
-const NAMED: BodyFormat = {
-  ...DATA,
-  document: (chunk) => `event: ${String(chunk["type"])}\ndata: ${JSON.stringify(chunk)}\n\n`,
-};
-
-const ARRAY: BodyFormat = {
-  framing: "json-array",
-  document: (chunk, isFirst) => `${isFirst ? "[" : ","}${JSON.stringify(chunk)}\n`,
-  end: (isFirst) => (isFirst ? "[]" : "]"),
-};
-
-const SSE: Readonly<Record<string, BodyFormat>> = {
-  "openai-chat": { ...DATA, end: () => "data: [DONE]\n\n" },
-  "openai-responses": NAMED,
-  anthropic: NAMED,
-  gemini: DATA,
-};
-
 /** How a response streams; undefined: it is one document, or nothing of ours. */
 export function formatOf({ wire }: Asked, url: URL, contentType: string): BodyFormat | undefined {
-  if (contentType.startsWith("text/event-stream")) return SSE[wire];
+  if (contentType.startsWith("text/event-stream")) return sseOf(wire);
   return wire === "gemini" && url.pathname.endsWith(":streamGenerateContent") ? ARRAY : undefined;
 }

@@ -3,12 +3,13 @@
 // responses of Chat Completions, Responses, Messages and Gemini; everything else passes
 // untouched, and so does everything where the sidecar cannot be had.
 
+import type { BodyFormat } from "../body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
 import type { Source } from "../read-ahead.js";
 import type { SidecarStream } from "../stream.js";
-import { askedOf, formatOf, type Asked, type BodyFormat } from "./endpoints.js";
+import { askedOf, formatOf, type Asked } from "./endpoints.js";
 
 export interface SidecarFetchOptions {
   /** What sends the requests. The global `fetch`. */

@@ -1,0 +1,75 @@
+//! The examples run against a server that replays recorded responses.
+
+#[allow(dead_code)] // its `main`
+#[path = "../examples/agent.rs"]
+mod agent;
+mod support;
+
+use std::{fs, sync::Mutex};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use serde_json::json;
+use stream_sidecar::{
+    OpenParams,
+    protocol::{Emit, EmitWire, FinishReason, Wire},
+};
+use support::{builder, project_tests, server::Server};
+
+fn recorded(name: &str) -> Vec<u8> {
+    fs::read(project_tests().join("wires/openai-chat").join(name)).unwrap()
+}
+
+#[tokio::test]
+async fn the_agent_runs_what_the_model_asks_for_and_gives_its_answer() {
+    let server = Server::start(vec![recorded("leaking.sse"), recorded("leaking-next.sse")]);
+    let sidecar = builder().build();
+    let ran = Mutex::new(Vec::new());
+    let run = |command: &str| {
+        ran.lock().unwrap().push(command.to_owned());
+        "main\n".to_owned()
+    };
+    let answer = agent::ask(&sidecar, &server.url, "Which branch?", run).await.unwrap();
+    assert_eq!(answer.trim(), "You are on `main` 🌿.");
+    assert_eq!(*ran.lock().unwrap(), ["git branch --show-current"]);
+
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2);
+    let messages = asked[1]["messages"].as_array().unwrap();
+    assert_eq!(messages[0], json!({"role": "user", "content": "Which branch?"}));
+    let [said, result] = &messages[1..] else { panic!("{messages:?}") };
+    let content = said["content"].as_str().unwrap();
+    assert_eq!(content.trim(), "I will look at the branch 🌿 first.");
+    assert_eq!(said["tool_calls"][0]["function"]["name"], "run_command");
+    assert_eq!(said["tool_calls"][0]["id"], result["tool_call_id"]);
+    assert_eq!((&result["role"], &result["content"]), (&json!("tool"), &json!("main\n")));
+    assert!(!said.to_string().contains("think>"));
+}
+
+#[tokio::test]
+async fn the_agent_tells_what_its_server_refuses() {
+    let server = Server::start(Vec::new());
+    let failed = agent::ask(&builder().build(), &server.url, "Which branch?", str::to_owned).await;
+    assert!(failed.unwrap_err().to_string().contains("500"));
+}
+
+/// A gateway: the body of one provider's response becomes the body of another's.
+#[tokio::test]
+async fn the_body_of_a_response_goes_through() {
+    let server = Server::start(vec![recorded("leaking.sse")]);
+    let sidecar = builder().build();
+    let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();
+    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None });
+    let params = OpenParams { wire: Some(Wire::OpenaiChat), emit, ..Default::default() };
+    let mut body = sidecar.open(params).await.unwrap().try_emit(response.bytes_stream());
+    let mut sent = Vec::new();
+    while let Some(slice) = body.next().await {
+        let slice: Bytes = slice.unwrap();
+        sent.extend_from_slice(&slice);
+    }
+    let sent = String::from_utf8(sent).unwrap();
+    assert!(sent.starts_with("event: message_start\ndata: {"), "{sent}");
+    assert!(sent.contains("thinking_delta") && sent.contains("event: message_stop"), "{sent}");
+    let message = body.into_closed().unwrap().message;
+    assert_eq!(message.finish.unwrap().reason, FinishReason::ToolCalls);
+}

@@ -1,0 +1,43 @@
+// How the documents of a clean response are the body of one over HTTP.
+
+import type { Emit } from "./protocol.js";
+
+export type EmittedWire = Emit["wire"];
+
+/** How documents are written into a body. */
+export interface BodyFormat {
+  readonly framing: "sse" | "json-array";
+  document(chunk: Record<string, unknown>, isFirst: boolean): string;
+  /** What stands behind the last document. */
+  end(isFirst: boolean): string;
+}
+
+const DATA: BodyFormat = {
+  framing: "sse",
+  document: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+  end: () => "",
+};
+
+const NAMED: BodyFormat = {
+  ...DATA,
+  document: (chunk) => `event: ${String(chunk["type"])}\ndata: ${JSON.stringify(chunk)}\n\n`,
+};
+
+/** Gemini's, where no server-sent events were asked for. */
+export const ARRAY: BodyFormat = {
+  framing: "json-array",
+  document: (chunk, isFirst) => `${isFirst ? "[" : ","}${JSON.stringify(chunk)}\n`,
+  end: (isFirst) => (isFirst ? "[]" : "]"),
+};
+
+const SSE: Readonly<Record<string, BodyFormat>> = {
+  "openai-chat": { ...DATA, end: () => "data: [DONE]\n\n" },
+  "openai-responses": NAMED,
+  anthropic: NAMED,
+  gemini: DATA,
+};
+
+/** The server-sent events of a wire. */
+export function sseOf(wire: string): BodyFormat {
+  return SSE[wire] ?? DATA;
+}
