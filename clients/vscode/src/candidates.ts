@@ -26,9 +26,11 @@ const MODULE = ["-P", "-m", "sidecar"];
 
 /** Command lines without arguments of ours; one that the user names is the only one. */
 export function candidates(choice: Choice, { env, platform, exists }: Surroundings): string[][] {
-  if (choice.command.length > 0) return [[...choice.command]];
   const isWindows = platform === "win32";
   const onPath = (name: string) => find(name, isWindows ? ";" : delimiter, { env, platform, exists });
+  const [first, ...rest] = choice.command;
+  // A bare name is looked up here: Windows would look in the folder that is worked in.
+  if (first !== undefined) return [[(/[\\/]/.test(first) ? undefined : onPath(first)) ?? first, ...rest]];
   const binary = join(choice.bundled, "stream-sidecar", isWindows ? "stream-sidecar.exe" : "stream-sidecar");
   const archive = join(choice.bundled, "stream-sidecar.pyz");
 

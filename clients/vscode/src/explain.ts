@@ -46,9 +46,10 @@ export class Explainer implements vscode.Disposable {
     try {
       const output = join(folder, "page.html");
       const input = await fileOf(uri, join(folder, name));
-      const { code, stderr } = await run([...(await this.#command()), "explain", input, "--html", output]);
-      if (code !== 0) throw new RunError(`${name}: ${stderr.trim().split("\n").at(-1)}`);
-      return await readFile(output, "utf8");
+      const { stderr } = await run([...(await this.#command()), "explain", input, "--html", output]);
+      return await readFile(output, "utf8").catch((cause: unknown) => {
+        throw new RunError(`${name}: ${stderr.trim().split("\n").at(-1)}`, { cause });
+      });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

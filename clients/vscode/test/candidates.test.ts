@@ -16,6 +16,11 @@ test("a command of the user is the only one", () => {
   expect(found({ command: ["/my", "sidecar"], python: "/py" }, [BINARY])).toEqual(["/my sidecar"]);
 });
 
+test("a bare name is looked up on the path, and nowhere else", () => {
+  expect(found({ command: ["sidecar", "-v"] }, ["/b/sidecar"])).toEqual(["/b/sidecar -v"]);
+  expect(found({ command: ["./sidecar"] }, ["/a/./sidecar"])).toEqual(["./sidecar"]);
+});
+
 test("what came along is first, then what is installed", () => {
   const files = [BINARY, "/a/stream-sidecar", "/b/python3"];
   expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", "/b/python3 -P -m sidecar"]);

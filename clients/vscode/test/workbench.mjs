@@ -160,7 +160,65 @@ const STEPS = {
       );
     }
   },
+
+  async "a stream is explained"() {
+    await command("Notifications: Clear All Notifications");
+    await page.keyboard.press("Control+B");
+    await open("leaking.sse");
+    await command("Explain This Stream");
+    const frame = await explained();
+    const [reasoning, answer] = await Promise.all(["reasoning", "answer"].map((owner) => colour(frame, owner)));
+    assert.notEqual(reasoning, answer);
+    assert.equal(await frame.locator("body").evaluate((body) => getComputedStyle(body).colorScheme), "dark");
+
+    const slider = frame.locator("#step");
+    const shown = () => frame.locator(".piece:not([hidden])").count();
+    const all = await shown();
+    await slider.press("Home");
+    const first = await shown();
+    for (let step = 0; step < 5; step += 1) await slider.press("ArrowRight");
+    const later = await shown();
+    assert.ok(first < later && later < all, `${first}, ${later}, ${all} pieces`);
+    await frame.locator(".piece.reasoning:not([hidden])").first().hover();
+    assert.match(await frame.locator("#why").innerText(), /reasoning/i);
+    await picture("explain");
+    await slider.press("End");
+    assert.equal(await shown(), all);
+  },
+
+  async "nothing of a hostile stream runs"() {
+    await open("hostile.sse");
+    await command("Explain This Stream");
+    const frame = await explained("Explained: hostile.sse");
+    assert.equal(
+      await frame.locator("body").evaluate(() => [window.ran, document.title].join()),
+      ",A stream, explained",
+    );
+    assert.equal(await frame.locator("img, #lanes script, #lanes b").count(), 0);
+    assert.match(await frame.locator("#lanes").innerText(), /<script>window\.ran/);
+  },
 };
+
+/** The page in the webview of the active editor, two frames deep. */
+async function explained(title = "Explained: leaking.sse") {
+  await page.locator(".tab.active").filter({ hasText: title }).waitFor();
+  for (const late = Date.now() + 60_000; Date.now() < late; await page.waitForTimeout(200)) {
+    for (const frame of page.frames()) {
+      const isIt = await frame
+        .locator("#lanes .piece")
+        .count()
+        .catch(() => 0);
+      const outer = isIt > 0 ? await frame.parentFrame().frameElement() : undefined;
+      if (outer !== undefined && (await outer.isVisible())) return frame;
+    }
+  }
+  throw new Error("no page that explains");
+}
+
+function colour(frame, owner) {
+  const piece = frame.locator(`.piece.${owner}`).first();
+  return piece.evaluate((element) => getComputedStyle(element).backgroundColor);
+}
 
 /** What the server said, and what the extension did. */
 function logs() {

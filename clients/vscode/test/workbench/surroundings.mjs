@@ -40,7 +40,10 @@ export const SESSION = [
 const claude = (content) =>
   JSON.stringify({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] } });
 
+const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=2</script></script><b>bold</b>\u202e\u001b[31m`;
+
 export const FILES = {
+  "work/hostile.sse": `data: ${JSON.stringify({ choices: [{ delta: { content: HOSTILE } }] })}\n\ndata: [DONE]\n\n`,
   "work/session.jsonl": SESSION,
   "home/.claude/projects/-work-login/5f0c2d1e.jsonl": [
     claude("<think>Short.</think>The test fails because of a blank."),
