@@ -291,10 +291,38 @@ class Document:
     event: str | None = None
 
 
+DocumentPlace: TypeAlias = tuple[str | int, ...]
+"""Where a value stands in a document: the names and numbers that lead to it."""
+
+
+@frozen
+class Again:
+    """What a wire says of documents that differ from one in their text alone.
+
+    The text stands at all of the ``texts``, as it is: a string there is what was said.
+    Whatever stands at the ``unread`` places may be something else. ``read(text)`` gives
+    the parts of such a document, and does what reading it does. ``speaker``: where that
+    is nothing but to give one `TextPart`, its choice; ``heeded``: it is one, too, but
+    must be read. All of that holds until the wire reads another document.
+    """
+
+    texts: tuple[DocumentPlace, ...]
+    read: Callable[[str], list[Part]]
+    unread: frozenset[DocumentPlace] = frozenset()
+    speaker: int | None = None
+    heeded: bool = False
+
+
 class Wire(Protocol):
-    """Reads one provider's documents. Never raises for anything that is in them."""
+    """Reads one provider's documents. Never raises for anything that is in them.
+
+    ``again`` may be asked of a document that was just read, and of its parts: how to
+    read documents like it without looking at them (``stream.learned_chunks``).
+    """
 
     def push(self, document: Document) -> list[Part]: ...
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None: ...
 
     def close(self) -> list[Part]: ...
 
@@ -306,15 +334,8 @@ class WireRow:
     ``make`` gives a fresh wire for ``provider`` (or None). ``fits`` looks at one
     document's value and event name and says whether it can only be of this wire; it is
     used by ``auto`` and must be cheap and never raise.
-
-    ``alike`` is asked of an object that gave one `TextPart` and nothing else, and in
-    which its text stands as it is, such as ``{"message": {"content": "Hi"}}``. True:
-    the same object with another text gives that text and nothing else, and whether the
-    wire has read it changes nothing that the wire says of later documents. So it need
-    not be read (``stream.learned_chunks``).
     """
 
     name: str
     make: Callable[[str | None], Wire]
     fits: Callable[[Document], bool] = field(default=lambda _document: False)
-    alike: Callable[[dict[str, Json]], bool] = field(default=lambda _value: False)

@@ -11,22 +11,25 @@ plain text under HTTP 200); what begins as an exception does is one at once.
 from __future__ import annotations
 
 import re
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
 from sidecar.framing.framer import Framer
 from sidecar.parts import (
+    Again,
+    CallPart,
     DiagnosticPart,
     Document,
     DonePart,
     ErrorPart,
     MetadataPart,
+    ReasoningPart,
     TextPart,
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
-from sidecar.stream.learned_chunks import alike_object, alike_string
+from sidecar.stream.learned_chunks import Learned, Learner
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
 
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
     from sidecar.framing.framer import Frame
     from sidecar.options import StreamOptions
     from sidecar.parts import Part, Wire
-    from sidecar.stream.learned_chunks import TextOf
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
@@ -45,6 +47,9 @@ _EXCEPTION = re.compile(
     r"\s*(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
+
+_LEARNED = (TextPart, ReasoningPart, CallPart)
+"""Kinds of parts that are said piece by piece."""
 
 _TRIES = 16
 """Chunks that are learned in vain before none is any more."""
@@ -56,8 +61,11 @@ _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
 
 
-def _itself(chunk: object) -> str | None:
-    return chunk if type(chunk) is str else None
+_ITSELF = Learned(
+    lambda chunk: chunk if type(chunk) is str else None,
+    Again(((),), lambda text: [TextPart(text)], speaker=0),
+)
+"""A slice of text, which is its text."""
 
 
 @define(eq=False)
@@ -83,9 +91,8 @@ class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something. Chunks that say nothing but a piece of text need not be
-    pushed: ``text_of`` finds that text in them, which is of the choice ``speaker``. The
-    stream counts those in ``passed``.
+    document said something. Chunks that are ``learned`` need not be pushed; the stream
+    counts those in ``passed``.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -95,7 +102,6 @@ class Intake:
         self.documents = 0
         self.done = False
         self.used = False
-        self.speaker = 0
         self.passed = 0
         self._framer = Framer(
             "text" if is_text else options.framing,
@@ -106,7 +112,7 @@ class Intake:
         self._reader: Wire | None = None
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
-        self._learned: TextOf | None = None  # from the last chunk
+        self._learned: Learned | None = None  # from the last chunk
         self._tries = _TRIES
         self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
@@ -131,13 +137,17 @@ class Intake:
         waiting = self._undecided.size if "_undecided" in vars(self) else 0
         return self._framer.held + waiting + strays
 
+    @cached_property
+    def _learner(self) -> Learner:
+        return Learner(self.options.limits.max_document_chars, self._reads)
+
     @property
-    def text_of(self) -> TextOf | None:
-        """Finds the text of a chunk that says nothing else, until another is pushed."""
+    def learned(self) -> Learned | None:
+        """How to read chunks that are like the last one, until another is pushed."""
         if self._kind is dict:
             return self._learned
         said = self.used and self._settled and self._framer.idle
-        return _itself if said else None
+        return _ITSELF if said else None
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         self._learned = None
@@ -149,32 +159,31 @@ class Intake:
                 assert reader is not None  # it has read a document before
                 self.documents += 1
                 parts = self._seen(reader.push(frame))
-                if learns and len(parts) == 1 and type(parts[0]) is TextPart:
-                    self._learn(chunk, frame.value, parts[0])
+                if learns and parts and type(parts[0]) in _LEARNED:
+                    self._learn(reader, chunk, frame, parts)
                 return (parts,)
         return self._frames(frames)
 
-    def _learn(self, chunk: object, value: Any, part: TextPart) -> None:
+    def _learn(
+        self, reader: Wire, chunk: object, document: Document, parts: list[Part]
+    ) -> None:
         """Remembers what ``chunk`` was like, unless that was of no use lately."""
         self._tries = self._tries - 1 if self._tried == self.passed else _TRIES
         self._tried = self.passed
-        if self._tries < 0 or not WIRES[self.wire].alike(value):
+        if self._tries < 0 or not (type(chunk) is dict or self._framer.idle):
             return
-        self.speaker = part.choice
-        learned = alike_object(value, part.text)
-        if learned is not None and isinstance(chunk, str):
-            limit = self.options.limits.max_document_chars
-            reads = partial(self._reads, learned)
-            learned = alike_string(chunk, part.text, limit, reads)
-        self._learned = learned
+        again = reader.again(document, parts)
+        if again is not None:
+            text_of = self._learner.learn(chunk, document.value, again)
+            self._learned = Learned(text_of, again) if text_of else None
 
-    def _reads(self, text_of: TextOf, chunk: str, text: str) -> bool:
-        """Whether framing reads ``chunk`` alone as one document, in which ``text_of``
-        finds ``text``, and holds nothing back."""
+    def _reads(self, chunk: str) -> object:
+        """What framing reads ``chunk`` alone as, if that is one document and nothing is
+        held back."""
         framer = Framer(self.framing)
         frames = framer.push(chunk)
-        found = [text_of(each.value) for each in frames if isinstance(each, Document)]
-        return len(frames) == 1 and found == [text] and framer.idle
+        is_one = len(frames) == 1 and framer.idle
+        return frames[0].value if is_one and isinstance(frames[0], Document) else None
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""

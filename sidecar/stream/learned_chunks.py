@@ -1,40 +1,129 @@
-"""Chunks that differ from the one before in their text alone, which most do.
+"""Chunks that differ from those before in their text alone, which most do.
 
 When ``{"choices": [{"delta": {"content": "Hi"}}]}`` gave the text ``Hi`` and nothing
 else, then ``{"choices": [{"delta": {"content": "you"}}]}`` gives ``you`` and nothing
-else: it need not be read, only compared. `alike_object` learns a decoded document,
-`alike_string` a chunk of a framing; each gives a function that finds the text of a
-chunk like it. ``intake`` asks for that only where it holds: the wire must say so
-(`WireRow.alike`), and framing must hold nothing back.
+else: it need not be read, only compared. `Learner` learns decoded documents and strings
+of a framing alike, and gives a `TextOf`, which finds the text of a chunk that is like
+the last one. ``intake`` asks for that only where it holds: the wire must say so
+(`Wire.again`), and framing must hold nothing back.
 
-Nothing is guessed: one value only may be the text, and a string is learned only if it
-reads as it should with another text. Numbers and truth values have to be of the same
-type: false is not 0, and 0.0 is no index.
+Nothing is guessed. The wire names the places of the text and those of which it reads
+nothing (``obfuscation``, ``sequence_number``, ids); all others must be equal, numbers
+and truth values of the same type, too: false is not 0, and 0.0 is no index. A string is
+cut at these places, and is learned only if it is read as it should with other values
+there. Which of them vary is seen where a chunk differs from the one before; they are
+few, so a string is compared in few pieces.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from json import JSONDecoder
+from operator import attrgetter
+from re import Pattern, compile, escape
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import frozen
 
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from sidecar.parts import Again, DocumentPlace
 
 TextOf: TypeAlias = "Callable[[object], str | None]"
 """The text of a chunk, if it is like the one that was learned; else None or nothing."""
 
+
+@frozen
+class Learned:
+    """How to read a chunk without reading it: ``text_of`` finds its text, ``again``
+    says what that gives."""
+
+    text_of: TextOf
+    again: Again
+
+
 _DEEPEST = 8
 """Levels of a document that is learned; no text of a delta stands deeper."""
 
+_RESTLESS = frozenset(("sequence_number", "obfuscation", "p"))
+"""Names of values that are others in every chunk."""
 
-class _Leaf:
+
+class Learner:
+    """``learn`` a chunk; it remembers of the one before what helps with the next.
+
+    ``limit``: code points that a document may have. ``reads(string)`` is the document
+    that framing reads, if it reads one and holds nothing back.
+    """
+
+    def __init__(self, limit: int, reads: Callable[[str], Any]) -> None:
+        self._limit = limit
+        self._reads = reads
+        self._cut: _Cut | None = None
+        self._values: dict[DocumentPlace, Any] = {}
+        self._varying: set[DocumentPlace] = set()
+
+    def learn(self, chunk: object, document: Any, again: Again) -> TextOf | None:
+        """For chunks like ``chunk``, which is read as ``document``."""
+        text, *others = (value for _, value in _values(document, again.texts))
+        if not text or type(text) is not str or any(each != text for each in others):
+            return None
+        if type(chunk) is dict:
+            free = self._free(document, again)
+            return alike_object(document, again.texts, free)
+        known = self._cut
+        if known and known.fits(again) and known.text_of(chunk) == text:
+            return known.text_of
+        self._cut = None
+        if isinstance(chunk, str):
+            free = self._free(document, again)
+            cut = cut_string(chunk, again.texts, free, self._limit)
+            if cut is not None and cut.is_read(self._reads, document):
+                self._cut = cut
+                return cut.text_of
+        return None
+
+    def _free(self, document: Any, again: Again) -> dict[DocumentPlace, Any]:
+        """The places that vary, as far as that was seen, and their values."""
+        values, known = dict(_values(document, again.unread)), self._values
+        for place, value in values.items():
+            if place[-1] in _RESTLESS or known.get(place, value) != value:
+                self._varying.add(place)
+        self._values = values
+        return {place: values[place] for place in values if place in self._varying}
+
+
+def _values(
+    document: Any, places: Iterable[DocumentPlace]
+) -> list[tuple[DocumentPlace, Any]]:
+    """What stands at those of the ``places`` that are there."""
+    found = []
+    for place in places:
+        value = document
+        for step in place:
+            if isinstance(step, str) and step not in value:
+                break
+            value = value[step]
+        else:
+            found.append((place, value))
+    return found
+
+
+# Decoded documents
+
+_NOTHING = object()
+"""Equal to no value."""
+
+
+class _Text:
     """Equal to any text, which it remembers as ``found``."""
 
-    __slots__ = ("count", "found")
+    __slots__ = ("found",)
 
     def __init__(self) -> None:
-        self.count = 0  # places in the document
         self.found = ""
 
     def __eq__(self, other: object) -> bool:
@@ -42,6 +131,17 @@ class _Leaf:
             self.found = other
             return True
         return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Anything:
+    """Equal to whatever there is."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return True
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -61,62 +161,231 @@ class _Exactly:
     __hash__ = None  # type: ignore[assignment]
 
 
-def alike_object(document: Any, text: str) -> TextOf | None:
-    """For objects like ``document``, which holds ``text``; None: it cannot be told."""
-    leaf = _Leaf()
-    pattern = _pattern(document, text, leaf, _DEEPEST)
-    if type(document) is not dict or leaf.count != 1:
-        return None
+def alike_object(
+    document: Any, places: Iterable[DocumentPlace], free: Iterable[DocumentPlace]
+) -> TextOf:
+    """For objects like ``document``, whose text stands at all of the ``places``; what
+    stands at those that are ``free`` does not count."""
+    texts = {place: _Text() for place in places}
+    marks: dict[str | int, Any] = {}
+    for place, leaf in [*texts.items(), *((each, _Anything()) for each in free)]:
+        node = marks
+        for step in place[:-1]:
+            node = node.setdefault(step, {})
+        node[place[-1]] = leaf
+    pattern = _pattern(document, marks, _DEEPEST)
+    first, *others = texts.values()
 
     def text_of(chunk: object) -> str | None:
-        return leaf.found if type(chunk) is dict and chunk == pattern else None
+        if type(chunk) is not dict or chunk != pattern:
+            return None
+        text = first.found
+        return text if all(each.found == text for each in others) else None
 
     return text_of
 
 
-def _pattern(value: Any, text: str, leaf: _Leaf, depth: int) -> Any:
-    """``value`` with ``leaf`` in place of ``text``."""
-    if type(value) is str:
-        if value != text:
-            return value
-        leaf.count += 1
-        return leaf
-    if type(value) is dict and depth:
+def _pattern(value: Any, marks: Any, depth: int) -> Any:
+    """``value`` with what ``marks`` says in its places."""
+    if marks is not None and type(marks) is not dict:
+        return marks
+    if not depth and isinstance(value, dict | list):
+        return _NOTHING
+    inner = marks or {}
+    if type(value) is dict:
         return {
-            key: _pattern(item, text, leaf, depth - 1) for key, item in value.items()
+            key: _pattern(item, inner.get(key), depth - 1)
+            for key, item in value.items()
         }
-    if type(value) is list and depth:
-        return [_pattern(item, text, leaf, depth - 1) for item in value]
-    if isinstance(value, dict | list):
-        leaf.count += 2  # too deep to be learned
-    return value if value is None else _Exactly(value)
+    if type(value) is list:
+        return [
+            _pattern(item, inner.get(number), depth - 1)
+            for number, item in enumerate(value)
+        ]
+    return value if value is None or type(value) is str else _Exactly(value)
 
 
-def alike_string(
-    chunk: str, text: str, limit: int, reads: Callable[[str, str], bool]
-) -> TextOf | None:
-    """For strings like ``chunk`` of at most ``limit`` code points.
+# Strings
 
-    ``reads(chunk, text)`` says whether a chunk is read as a document that is the same
-    but for its text.
-    """
-    before, found, behind = chunk.partition(f'"{text}"')
-    before, behind = before + '"', '"' + behind
-    other = text + "."
-    if not (found and _is_plain(text) and reads(before + other + behind, other)):
+
+@frozen
+class _Kind:
+    """What may stand in a slot, without the quotes of a string; ``other``: such."""
+
+    accepts: Callable[[str], bool]
+    other: str
+
+
+def _is_plain(text: str) -> bool:
+    """Whether ``text`` stands for itself in a JSON string."""
+    return text.isprintable() and '"' not in text and "\\" not in text
+
+
+def _is_number(text: str) -> bool:
+    digits = text.isascii() and text.isdecimal() and len(text) < _LONG_NUMBER
+    return digits and (text[0] != "0" or text == "0")
+
+
+def _is_value(text: str) -> bool:
+    """Whether ``text`` is JSON on one line."""
+    try:
+        loads(text)
+    except ValueError:
+        return False
+    return "\n" not in text and "\r" not in text
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip(" ")
+
+
+_LONG_NUMBER = 19
+_VALUE = _Kind(_is_value, "null")
+_KINDS = {str: _Kind(_is_plain, "x"), int: _Kind(_is_number, "1")}
+_BLANKS = _Kind(_is_blank, "  ")
+_DECODER = JSONDecoder()
+
+
+@frozen
+class _Slot:
+    """Where the value at a ``place`` of the document stands in a string; ``kind`` is
+    None for the text. Blanks have no place."""
+
+    start: int
+    end: int
+    place: DocumentPlace
+    kind: _Kind | None
+
+
+@frozen
+class _Cut:
+    """A string, cut at its slots."""
+
+    chunk: str
+    slots: tuple[_Slot, ...]
+    text_of: TextOf
+
+    def fits(self, again: Again) -> bool:
+        """Whether it is cut where ``again`` allows."""
+        texts = {slot.place for slot in self.slots if slot.kind is None}
+        free = {slot.place for slot in self.slots if slot.kind and slot.place}
+        return texts == set(again.texts) and free <= again.unread
+
+    def is_read(self, reads: Callable[[str], Any], document: Any) -> bool:
+        """Whether the string with other values is read as the ``document`` with these.
+
+        Example: ``{"a": "b","c": "\\u002c"}`` must not be cut between its strings.
+        """
+        pieces, at = [], 0
+        for slot in self.slots:
+            old = self.chunk[slot.start : slot.end]
+            other = slot.kind.other if slot.kind else f"{old}."
+            pieces += [self.chunk[at : slot.start], other]
+            at = slot.end
+        string = "".join([*pieces, self.chunk[at:]])
+        texts = [slot.place for slot in self.slots if slot.kind is None]
+        free = [slot.place for slot in self.slots if slot.kind and slot.place]
+        alike, text = alike_object(document, texts, free), self.text_of(string)
+        return bool(text) and alike(reads(string)) == text
+
+
+def cut_string(
+    chunk: str,
+    texts: Iterable[DocumentPlace],
+    free: dict[DocumentPlace, Any],
+    limit: int,
+) -> _Cut | None:
+    """For strings like ``chunk`` of at most ``limit`` code points; None where it cannot
+    be told where the text stands."""
+    found = [_slot(chunk, place, None) for place in texts]
+    for place, value in free.items():
+        slot = _slot(chunk, place, _KINDS.get(type(value), _VALUE))
+        found += [] if slot is None else [slot]
+    end = chunk.rfind("}")
+    start = len(chunk[: max(end, 0)].rstrip(" "))
+    if start < end:  # some servers fill their documents up to a size
+        found.append(_Slot(start, end, (), _BLANKS))
+    slots = [slot for slot in found if slot is not None]
+    if len(slots) < len(found):
         return None
-    start, end = len(before), -len(behind)
+    slots.sort(key=attrgetter("start"))
+    ends = [0, *(slot.end for slot in slots)]
+    starts = [*(slot.start for slot in slots), len(chunk)]
+    head, *rest = (chunk[end:start] for end, start in zip(ends, starts, strict=True))
+    accepts = [slot.kind.accepts if slot.kind else None for slot in slots]
+    steps = tuple(zip(accepts, rest, strict=True))
+    text_of = _one(head, rest[0], limit) if not rest[1:] else _many(head, steps, limit)
+    return _Cut(chunk, tuple(slots), text_of)
+
+
+def _slot(chunk: str, place: DocumentPlace, kind: _Kind | None) -> _Slot | None:
+    """Where the value of a name stands that is there once."""
+    names = list(_name(str(place[-1])).finditer(chunk))
+    if len(names) != 1:
+        return None
+    start = names[0].end()
+    try:
+        value, end = _DECODER.raw_decode(chunk, start)
+    except ValueError:
+        return None
+    inner = int(isinstance(value, str))  # without its quotes
+    return _Slot(start + inner, end - inner, place, kind)
+
+
+@lru_cache(maxsize=256)
+def _name(name: str) -> Pattern[str]:
+    return compile(rf'"{escape(name)}"\s{{0,8}}+:\s{{0,8}}+')
+
+
+def _one(head: str, tail: str, limit: int) -> TextOf:
+    """For strings with one slot, that of the text."""
+    start, end = len(head), -len(tail)
 
     def text_of(chunk: object) -> str | None:
         if (
             type(chunk) is str
-            and chunk.startswith(before)
-            and chunk.endswith(behind)
+            and chunk.startswith(head)
+            and chunk.endswith(tail)
             and len(chunk) <= limit
         ):
             text = chunk[start:end]
             return text if _is_plain(text) else _unescaped(text)
         return None
+
+    return text_of
+
+
+def _many(
+    head: str, steps: tuple[tuple[Callable[[str], bool] | None, str], ...], limit: int
+) -> TextOf:
+    """For strings with several slots, each with what stands behind it.
+
+    Whatever these pieces are, they are the whole string, and what stands in a slot is
+    one value: so a string that is found to be alike is.
+    """
+    start = len(head)
+
+    def text_of(chunk: object) -> str | None:
+        if not (type(chunk) is str and chunk.startswith(head) and len(chunk) <= limit):
+            return None
+        at, text = start, None
+        for accepts, behind in steps:
+            end = chunk.find(behind, at)
+            while end > 0 and chunk[end - 1] == "\\":  # it may stand in the text
+                end = chunk.find(behind, end + 1)
+            if end < 0:
+                return None
+            value = chunk[at:end]
+            if accepts is None:
+                if text is not None and value != text:
+                    return None
+                text = value
+            elif not accepts(value):
+                return None
+            at = end + len(behind)
+        if at != len(chunk) or text is None:
+            return None
+        return text if _is_plain(text) else _unescaped(text)
 
     return text_of
 
@@ -127,8 +396,3 @@ def _unescaped(text: str) -> str | None:
         return str(loads(f'"{text}"'))
     except ValueError:
         return None
-
-
-def _is_plain(text: str) -> bool:
-    """Whether ``text`` stands for itself in a JSON string."""
-    return text.isprintable() and '"' not in text and "\\" not in text

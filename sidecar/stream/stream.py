@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sidecar.message.outlet import Ear
     from sidecar.options import StreamOptions
     from sidecar.parts import Part
-    from sidecar.stream.learned_chunks import TextOf
+    from sidecar.stream.learned_chunks import Learned
 
 _USAGE_FIELDS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 
@@ -74,8 +74,8 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
-        self._text_of: TextOf | None = None  # of a chunk that needs no more reading
-        self._speaker = self._passed = 0  # whose text that is; how many those were
+        self._learned: Learned | None = None  # how chunks like the last one are read
+        self._passed = 0  # how many those were
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: dict[str, int] = {}
 
@@ -114,34 +114,42 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
-        text_of = self._text_of
-        text = None if text_of is None else text_of(chunk)
-        if text:
-            run = self._outlet.run
-            if run is not None and run.choice == self._speaker:
+        learned = self._learned
+        text = None if learned is None else learned.text_of(chunk)
+        if text and learned is not None:
+            run, again = self._outlet.run, learned.again
+            if run is not None and run.choice == again.speaker:
                 events = run.push(text)
                 if events is not None:
                     self._passed += 1
                     if type(chunk) is str:
                         self._chars += len(chunk)
+                    if again.heeded:
+                        again.read(text)
                     return events
                 run.end()
-        return self._read(chunk, text)
+            if text.isascii() or not has_half(text):
+                return self._read_again(chunk, again.read(text))
+        return self._read(chunk)
 
-    def _read(self, chunk: object, text: str | None) -> list[Event]:
-        """The events of a chunk that says more, or whose ``text`` must be looked at."""
+    def _read_again(self, chunk: object, parts: list[Part]) -> list[Event]:
+        """The events of a chunk like the last one, which gives ``parts``."""
+        self._passed += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
-        if text and (text.isascii() or not has_half(text)):
-            self._passed += 1
-            self._choice(self._speaker).text(text)
-            return self._outlet.take()
+        self._take(parts)
+        return self._outlet.take()
+
+    def _read(self, chunk: object) -> list[Event]:
+        """The events of a chunk that says more."""
+        if isinstance(chunk, str):
+            self._chars += len(chunk)
         intake = self._intake
         intake.passed = self._passed
         self._pushes += 1
         for parts in intake.push(chunk):
             self._take(parts)
-        self._text_of, self._speaker = intake.text_of, intake.speaker
+        self._learned = intake.learned
         return self._outlet.take()
 
     def close(

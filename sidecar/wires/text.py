@@ -15,6 +15,9 @@ class TextWire:
         message = "the wire text takes strings only"
         return [DiagnosticPart("unknown-chunk", message, "warning", value)]
 
+    def again(self, _document: Document, _parts: list[Part]) -> None:
+        """A slice is its text: there is nothing to learn."""
+
     def close(self) -> list[Part]:
         return []
 

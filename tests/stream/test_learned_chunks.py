@@ -1,6 +1,8 @@
-"""Chunks that are like the one before: the same events, learned or not.
+"""Chunks that are like those before: the same events, learned or not.
 
-The slow way is the same stream without its memory (`Intake._learn` does nothing).
+The slow way is the same stream without its memory (`Intake._learn` does nothing). What
+a wire says of places that it does not read is tried out by changing recorded chunks
+anywhere.
 """
 
 from __future__ import annotations
@@ -18,17 +20,14 @@ from places import TESTS
 
 from sidecar.events import Event
 from sidecar.options import StreamOptions
+from sidecar.parts import Again, TextPart
 from sidecar.stream.intake import Intake
-from sidecar.stream.learned_chunks import alike_object, alike_string
+from sidecar.stream.learned_chunks import Learner, TextOf, alike_object, cut_string
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import loads
 
 WIRES = TESTS / "wires"
-RECORDINGS = sorted(
-    path
-    for wire in ("anthropic", "openai-chat")
-    for path in (WIRES / wire).glob("*.chunks.jsonl")
-)
+RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
 
 
 def _read(chunks: list[Any], **options: Any) -> tuple[list[Event], Any, Any, int]:
@@ -63,12 +62,81 @@ def _anthropic(text: str) -> str:
     return f"event: content_block_delta\n{_sse(value)}"
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name.split(".")[0])
+def _recorded(path: Path) -> tuple[dict[str, Any], list[Any]]:
+    """The options that matter here, and the chunks."""
+    header, *chunks = [loads(line) for line in path.read_text("utf-8").splitlines()]
+    names = ("wire", "framing", "encoding", "provider", "model")
+    return {
+        name: header["options"][name] for name in names & header["options"].keys()
+    }, chunks
+
+
+@pytest.mark.parametrize(
+    "path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
+)
 def test_recordings(path: Path) -> None:
-    _, *chunks = [loads(line) for line in path.read_text("utf-8").splitlines()]
+    options, chunks = _recorded(path)
     again = [each for chunk in chunks for each in (chunk, deepcopy(chunk))]
     for given_chunks in (chunks, again):
-        _both(given_chunks, wire=path.parent.name)
+        _both(given_chunks, **options)
+
+
+def _paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The places of all scalars in ``value``."""
+    if isinstance(value, dict | list):
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+        return [path for step, each in steps for path in _paths(each, (*before, step))]
+    return [before]
+
+
+def _changed(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    if not path:
+        return other
+    copied = value.copy()
+    copied[path[0]] = _changed(value[path[0]], path[1:], other)
+    return copied
+
+
+OTHERS = st.sampled_from(
+    ["x", "", "the ", 'a "b"', "\n", "<think>", 0, 1, 7, -1, 1.5, None, True, [], {}]
+)
+FRAMES = {
+    "object": lambda value: value,
+    "sse": _sse,
+    "event": lambda value: f"event: {value.get('type', 'x')}\n{_sse(value)}",
+    "ascii": lambda value: f"data:{json.dumps(value)}\r\n\r\n",
+    "json": lambda value: json.dumps(value, separators=(",", ":")),
+}
+FRAMINGS = {"object": "auto", "json": "json"}
+SPOKEN = [
+    (path.parent.name, chunk)
+    for path in RECORDINGS
+    for chunk in _recorded(path)[1]
+    if isinstance(chunk, dict)
+]
+
+
+@given(
+    st.sampled_from(SPOKEN),
+    st.sampled_from(sorted(FRAMES)),
+    st.lists(st.tuples(st.integers(0, 99), OTHERS), max_size=6),
+)
+def test_changed_recordings(
+    told: tuple[str, Any], frame: str, changes: list[tuple[int, Any]]
+) -> None:
+    """A chunk over and over, with something else at one place after the other; all that
+    a wire does not read counts as seen to vary."""
+    wire, chunk = told
+    paths = _paths(chunk)
+    chunks = [chunk] * 3
+    for number, other in changes:
+        chunks.append(_changed(chunks[-1], paths[number % len(paths)], other))
+        chunks += [chunk, chunks[-1]]
+    framing = FRAMINGS.get(frame, "sse")
+    restless = mock.MagicMock()
+    restless.__contains__.return_value = True
+    with mock.patch("sidecar.stream.learned_chunks._RESTLESS", restless):
+        _both(list(map(FRAMES[frame], deepcopy(chunks))), wire=wire, framing=framing)
 
 
 WORDS = ["The ", "sky", " <b", " is", "\n- ", "blue", "</think>", "é ", ".", "\n", "z"]
@@ -111,7 +179,6 @@ def test_others_are_read(value: Any) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        _chat("m"),  # which of the two?
         _chat("a", choices=[{"delta": {"content": "a", "refusal": "no"}}]),
         _chat("a", choices=[{"delta": {"content": ["a"]}}]),
         {"type": "content_block_start", "content_block": {"type": "text", "text": "a"}},
@@ -161,42 +228,115 @@ def test_one_document_a_string_is_compared() -> None:
 
 
 def test_longer_than_a_document_may_be() -> None:
-    of = alike_string("['x']".replace("'", '"'), "x", 8, lambda *_: True)
-    assert of is not None
-    assert of('["yyyy"]') == "yyyy"
-    assert of('["yyyyy"]') is None
-    assert of('["x"') is None
+    cut = cut_string('{"a": "x"}', [("a",)], {}, 13)
+    assert cut is not None
+    of = cut.text_of
+    assert of('{"a": "yyyy"}') == "yyyy"
+    assert of('{"a": "yyyyy"}') is None
+    assert of('{"a": "x"') is None
+
+
+AGAIN = Again((("a",),), lambda text: [TextPart(text)], frozenset((("b",), ("c",))))
+
+
+def _learned(*chunks: str) -> TextOf | None:
+    """What is learned of the last of some chunks."""
+    learner = Learner(99, _loads_or_none)
+    found = [learner.learn(chunk, json.loads(chunk), AGAIN) for chunk in chunks]
+    return found[-1]
+
+
+def _loads_or_none(chunk: str) -> Any:
+    try:
+        return json.loads(chunk)
+    except ValueError:
+        return None
 
 
 def test_a_false_place_is_noticed() -> None:
-    """The text ``,`` stands between two strings, too, where no text can be put."""
-    chunk = '{"a": "b","c": "\\u002c"}'
-    of = alike_object(json.loads(chunk), ",")
+    """Where the name stands as it is, it is a part of another."""
+    assert _learned('{"\\u0061": "x", "d\\"a": "x"}') is None
+    assert _learned('{"\\u0061": "x"}') is None
+    assert _learned('{"a": "x", "d": {"a": "x"}}') is None
+
+
+def test_places_that_vary() -> None:
+    """Of what is not read only values of the same kind pass that are one value."""
+    of = _learned('{"b": 1, "a": "x", "c": "y"}', '{"b": 2, "a": "x", "c": "z"}')
     assert of is not None
+    assert of('{"b": 0, "a": "q", "c": "\u00e9"}') == "q"
+    assert of('{"b": 123, "a": "q\\"", "c": ""}') == 'q"'
+    for other in (
+        '{"b": 01, "a": "q", "c": ""}',
+        '{"b": -1, "a": "q", "c": ""}',
+        '{"b": , "a": "q", "c": ""}',
+        '{"b": 1, "a": "q", "c": "\\q"}',
+        '{"b": 1, "a": "q", "c": "x"y"}',
+        '{"b": 1, "a": "q", "c": 1}',
+        '{"b": 1, "a": 1, "c": ""}',
+        '{"b": 1, "a": "q", "c": ""} ',
+        '{"b": 1, "a": "q\\", "c": ""}',
+        '{"b": "1", "a": "q", "c": ""}',
+        5,
+    ):
+        assert not of(other), other
 
-    def reads(other: str, text: str) -> bool:
-        try:
-            return of(json.loads(other)) == text
-        except ValueError:
-            return False
 
-    assert alike_string(chunk, ",", 99, reads) is None
+def test_values_that_vary() -> None:
+    of = _learned(
+        '{"b": null, "a": "x"}', '{"b": [1], "a": "x"}', '{"b": {}, "a": "x"}'
+    )
+    assert of is not None
+    assert of('{"b": {"a": "b"}, "a": "q"}') == "q"
+    assert of('{"b": [1, 2], "a": "q"}') == "q"
+    assert of('{"b": [1,\n2], "a": "q"}') is None
+    assert of('{"b": [1, "a": "q"}') is None
+
+
+def test_blanks_at_the_end_vary() -> None:
+    of = _learned('{"a": "x" }')
+    assert of is not None
+    assert of('{"a": "q"   }') == "q"
+    assert of('{"a": "q"}') == "q"
+    assert of('{"a": "q",}') is None
+
+
+def test_a_text_that_stands_twice() -> None:
+    again = Again((("a",), ("b",)), lambda _: [])
+    for document in ({"a": "x", "b": "x"}, json.dumps({"a": "x", "b": "x"})):
+        of = Learner(99, json.loads).learn(document, {"a": "x", "b": "x"}, again)
+        assert of is not None
+        make = json.dumps if isinstance(document, str) else dict
+        assert of(make({"a": "y", "b": "y"})) == "y"
+        assert of(make({"a": "y", "b": "z"})) is None
+    assert Learner(99, json.loads).learn("", {"a": "x", "b": "y"}, again) is None
+
+
+def test_what_is_known_is_not_learned_again() -> None:
+    learner = Learner(99, json.loads)
+    chunks = ['{"b": 1, "a": "x"}', '{"b": 2, "a": "x"}', '{"b": 3, "a": "y"}']
+    first, second, third = (learner.learn(c, json.loads(c), AGAIN) for c in chunks)
+    assert second is third is not first
+    read = Again(AGAIN.texts, AGAIN.read)
+    assert learner.learn(chunks[0], json.loads(chunks[0]), read) is not third
 
 
 def test_too_deep_is_not_learned() -> None:
     value: Any = "x"
     for _ in range(12):
         value = [value]
-    assert alike_object({"a": "t", "b": value}, "t") is None
-    assert alike_object(["t"], "t") is None
+    document = {"a": "t", "b": value}
+    assert alike_object(document, [("a",)], [])(document) is None
+    assert Learner(99, json.loads).learn(json.dumps(document), document, AGAIN) is None
+    assert Learner(99, json.loads).learn(b"", {"a": "t"}, AGAIN) is None
 
 
 def test_learning_in_vain_ends_and_success_goes_on() -> None:
-    differing = [_chat(f"w{n}", created=n) for n in range(1, 40)]
-    with mock.patch("sidecar.stream.intake.alike_object", wraps=alike_object) as learn:
+    differing = [_chat(f"w{n}", usage={"n": n}) for n in range(1, 40)]
+    with mock.patch("sidecar.stream.intake.Learner.learn", return_value=None) as learn:
         _read(differing)
     assert 0 < learn.call_count < 20
-    mixed = [_chat(f"w{n}", created=n // 4 + 1) for n in range(1, 200)]
+    mixed = [_chat(f"w{n}", provider=f"p{n // 4 + 1}") for n in range(1, 200)]
     assert _both(mixed) > 100
 
 

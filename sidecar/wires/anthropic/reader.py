@@ -30,13 +30,14 @@ from sidecar.wires.anthropic.blocks import (
     refusal,
     result,
 )
+from sidecar.wires.shared.again import alone, texts_of
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json, JsonObject, Part
+    from sidecar.parts import Again, Document, Json, JsonObject, Part
     from sidecar.wires.shared.content_blocks import ContentBlock
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
@@ -57,6 +58,17 @@ class AnthropicWire(BlockWire):
             self.unread(value, event)
         else:
             read(self, value)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta begins no block that its document has begun, and leaves nothing."""
+        value = document.value
+        if type_of(value) != "content_block_delta" or len(parts) != 1:
+            return None
+        name = _FRAGMENTS.get(type_of(value["delta"]))
+        if name is None or None in texts_of(parts):
+            return None
+        unread = ((each,) for each in value if each not in _OF_DELTA)
+        return alone(parts, (("delta", name),), unread)
 
     def last(self, block: ContentBlock) -> list[Part]:
         if not block.item:
@@ -229,6 +241,15 @@ _DELTAS: dict[str, _BlockReader] = {
     "compaction_delta": AnthropicWire._compaction,
 }
 
+_FRAGMENTS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "input_json_delta": "partial_json",
+}
+"""Deltas that are a text, and where it stands."""
+
+_OF_DELTA = ("type", "index", "delta")
+
 
 def _says(value: Json) -> bool:
     return any(value.values()) if isinstance(value, dict) else bool(value)
@@ -248,9 +269,4 @@ def fits(document: Document) -> bool:
     return kind in _TELLING
 
 
-def alike(value: JsonObject) -> bool:
-    """A delta begins no block, and of deltas only those of text give text."""
-    return value.get("type") == "content_block_delta"
-
-
-ROW = WireRow(AnthropicWire.name, AnthropicWire, fits, alike)
+ROW = WireRow(AnthropicWire.name, AnthropicWire, fits)

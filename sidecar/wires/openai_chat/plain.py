@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sidecar.parts import JsonObject
+    from sidecar.parts import DocumentPlace, JsonObject
 
 DOCUMENT = frozenset(
     (
@@ -27,15 +27,59 @@ CHOICE = frozenset(
 DELTA = frozenset(("content", "role", "channel", "phase"))
 
 
-def is_plain(document: JsonObject) -> bool:
-    """Whether a ``document`` that gave text has nothing else that may count later."""
-    choices = document.get("choices")
-    return isinstance(choices, list) and (
-        _says_only(document, DOCUMENT)
-        and all(_says_only(choice, CHOICE) for choice in choices)
-        and all(_says_only(choice.get("delta"), DELTA) for choice in choices)
-        and all(isinstance(choice["delta"].get("content"), str) for choice in choices)
+UNREAD = frozenset(
+    (
+        *((name,) for name in ("id", "created", "system_fingerprint", "service_tier")),
+        *((name,) for name in ("obfuscation", "p")),
+        *(("choices", 0, name) for name in ("logprobs", "token_ids")),
+        ("choices", 0, "content_filter_results"),
     )
+)
+"""Places of which nothing is read once it is known who answers."""
+
+DETAILS = "reasoning_details"
+"""Reasoning of which more is remembered than its text."""
+
+_REASONING = frozenset(("reasoning_content", "reasoning", "reasoning_text", "thinking"))
+
+
+def texts(document: JsonObject) -> tuple[DocumentPlace, ...]:
+    """Where the text stands of a ``document`` that says one thing, in one choice; none
+    where it may say more, or it is more than a string."""
+    choices = document.get("choices")
+    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else {}
+    if not (_says_only(document, DOCUMENT) and _says_only(choice, CHOICE)):
+        return ()
+    delta = choice.get("delta")
+    said = delta if isinstance(delta, dict) else {}
+    names = {name for name, value in said.items() if value and name not in _QUIET}
+    if names == {"tool_calls"}:
+        return _arguments(said["tool_calls"])
+    if names == {"content"} or (names and names <= {*_REASONING, DETAILS}):
+        more = _detail(said[DETAILS]) if DETAILS in names else ()
+        if bool(more) == (DETAILS in names):
+            names.discard(DETAILS)
+            return (*more, *((*_DELTA, name) for name in said if name in names))
+    return ()
+
+
+def _detail(details: Any) -> tuple[DocumentPlace, ...]:
+    """Where the text of the only detail stands."""
+    detail = details[0] if isinstance(details, list) and len(details) == 1 else {}
+    names = [name for name in ("text", "summary") if name in detail]
+    return tuple((*_DELTA, DETAILS, 0, name) for name in names)
+
+
+def _arguments(calls: Any) -> tuple[DocumentPlace, ...]:
+    """Where a fragment of a call's arguments stands."""
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
+    function = call.get("function") if isinstance(call, dict) else None
+    is_there = isinstance(function, dict) and "arguments" in function
+    return ((*_DELTA, "tool_calls", 0, "function", "arguments"),) if is_there else ()
+
+
+_DELTA = ("choices", 0, "delta")
+_QUIET = DELTA - {"content"}
 
 
 def _says_only(value: Any, keys: frozenset[str]) -> bool:

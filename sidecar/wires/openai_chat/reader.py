@@ -29,11 +29,12 @@ from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
 from sidecar.wires.openai_chat.sources import SOURCES, read_sources
+from sidecar.wires.shared.again import alone, reading, texts_of
 from sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from sidecar.wires.shared.usage import finish_reason, read_usage
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document, ErrorPart, Json, JsonObject, Part
+    from sidecar.parts import Again, Document, ErrorPart, Json, JsonObject, Part
 
 _NAME = "openai-chat"
 _ANSWERS = frozenset(("delta", "message", "text"))
@@ -84,6 +85,21 @@ class OpenAIChatWire:
         for element in elements:
             parts += self._element(element, document.event)
         return parts
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta of text, of reasoning or of a call's arguments leaves nothing behind
+        but that its choice has spoken."""
+        value = document.value
+        texts = plain.texts(value) if isinstance(value, dict) else ()
+        if not texts or None in texts_of(parts):
+            return None
+        identity = self._identity
+        is_known = not identity.is_open and value.get("model") == identity.model
+        is_bare = is_known and not document.event
+        unread = plain.UNREAD if is_bare else ()
+        if any(plain.DETAILS in place for place in texts):
+            return reading(self, document, texts, unread)
+        return alone(parts, texts, unread)
 
     def close(self) -> list[Part]:
         parts: list[Part] = []
@@ -280,4 +296,4 @@ def fits(document: Document) -> bool:
     return body.get("object") in _OBJECTS
 
 
-ROW = WireRow(_NAME, OpenAIChatWire, fits, plain.is_plain)
+ROW = WireRow(_NAME, OpenAIChatWire, fits)

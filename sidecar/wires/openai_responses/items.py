@@ -19,7 +19,7 @@ from sidecar.wires.shared.fields import type_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sidecar.parts import JsonObject
+    from sidecar.parts import Json, JsonObject
 
 
 _TALKING = ("message", "reasoning")
@@ -170,6 +170,10 @@ class Items:
         if found is None and type(place) is not int and self._all:
             found = self._all[-1]
         return found if found is not None and found.family == family else None
+
+    def is_at(self, place: Json, item: OutputItem) -> bool:
+        """Whether its place alone tells that an event is about ``item``."""
+        return type(place) is int and self._places.get(place) is item
 
     def thinking(self, value: JsonObject) -> OutputItem | None:
         """The reasoning item whose text an event names as a message's: it gives the id

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from sidecar.parts import FinishPart, ItemPart, WireRow
+from sidecar.parts import Again, FinishPart, ItemPart, WireRow
 from sidecar.values.equality import equal
 from sidecar.wires.openai_responses.content import (
     ARGUMENTS,
@@ -32,6 +32,7 @@ from sidecar.wires.openai_responses.content import (
 )
 from sidecar.wires.openai_responses.items import Items, family_of
 from sidecar.wires.openai_responses.tools import Tools
+from sidecar.wires.shared.again import texts_of
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.fields import type_of
 from sidecar.wires.shared.usage import finish_reason
@@ -39,13 +40,14 @@ from sidecar.wires.shared.usage import finish_reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json, JsonObject
+    from sidecar.parts import Document, Json, JsonObject, Part
     from sidecar.wires.openai_responses.items import OutputItem
 
     Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
 
 _NAME = "openai-responses"
 _PREFIX = "response."
+_OF_PLACE = ("output_index",)
 _GOING_ON = ("", "in_progress", "queued")
 
 _SILENT = re.compile(
@@ -67,6 +69,8 @@ class OpenAIResponsesWire(DocumentWire):
         self._tools = Tools(self)
         self._content = Content(self, self._tools)
         self._is_over = False
+        #: what spoke in the latest document
+        self._spoke: tuple[OutputItem, TextField] | None = None
         #: the error that an ``error`` event told
         self._told: Json = None
 
@@ -83,6 +87,30 @@ class OpenAIResponsesWire(DocumentWire):
             self._finish(value, "completed")
         elif not _SILENT.match(kind):
             self.unread(value, event)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A fragment of an item that goes on."""
+        value = document.value
+        kind = (type_of(value) if isinstance(value, dict) else "") or document.event
+        event, spoke = SPOKEN.get(kind or ""), self._spoke
+        if spoke is None or event is None or event.read is not Content.delta:
+            return None
+        if None in texts_of(parts):
+            return None
+        item, channel = spoke
+        fragment = {name: value[name] for name in (channel.index,) if name in value}
+
+        def read(text: str) -> list[Part]:
+            self.parts = []
+            self._content.delta(item, channel, {**fragment, "delta": text})
+            return self.parts
+
+        is_placed = self._items.is_at(value.get("output_index"), item)
+        of_place = _OF_PLACE if is_placed else (*_OF_PLACE, "item_id")
+        read_names = ("type", "delta", channel.index, *of_place)
+        unread = frozenset((name,) for name in value if name not in read_names)
+        is_text = channel is TEXT
+        return Again((("delta",),), read, unread, 0 if is_text else None, is_text)
 
     def end(self) -> None:
         """Items that are still open were cut off."""
@@ -206,6 +234,7 @@ class OpenAIResponsesWire(DocumentWire):
         if item is None:
             item = self._start(value, {"type": type})
             item.implied = True
+        self._spoke = item, channel
         event.read(self._content, item, channel, value)
 
 

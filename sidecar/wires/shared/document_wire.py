@@ -22,7 +22,7 @@ from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.parts import Document, Json, Part
+    from sidecar.parts import Again, Document, Json, Part
 
 
 _LATEST_TIME = 10**12
@@ -57,6 +57,10 @@ class DocumentWire(ABC):
             else:
                 self.unread(each, document.event)
         return self.parts
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """Nothing is known of it; wires whose streams are long say more."""
+        return None
 
     def close(self) -> list[Part]:
         self.parts = []

@@ -1,0 +1,82 @@
+"""How a wire says that it reads more documents like one (`Again`).
+
+Not a wire: a helper of those that learn. `alone` is for documents of which a wire keeps
+nothing: other text, other part. `reading` is for the others: they are made and read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import fields
+
+from sidecar.parts import Again, CallPart, Document, ReasoningPart, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sidecar.parts import DocumentPlace, Json, Part, Wire
+
+_TEXTS: dict[type, str] = {
+    TextPart: "text",
+    ReasoningPart: "text",
+    CallPart: "arguments",
+}
+"""Parts that say a text, and where."""
+
+
+def texts_of(parts: list[Part]) -> set[str | None]:
+    """What the parts say; None: there is one that says more."""
+    return {getattr(part, _TEXTS.get(type(part), ""), None) for part in parts}
+
+
+def alone(
+    parts: list[Part], texts: tuple[DocumentPlace, ...], unread: Iterable[DocumentPlace]
+) -> Again:
+    """For documents of which nothing is remembered but that they came."""
+    makers = [_maker(part) for part in parts]
+    free = frozenset(unread)
+    first = parts[0]
+    if len(parts) == 1:
+        make = makers[0]
+        speaker = first.choice if isinstance(first, TextPart) else None
+        return Again(texts, lambda text: [make(text)], free, speaker)
+    return Again(texts, lambda text: [make(text) for make in makers], free)
+
+
+def _maker(part: Part) -> Callable[[str], Part]:
+    """Makes parts that differ from ``part`` in their text."""
+    kind: Any = type(part)
+    values = [getattr(part, each.name) for each in fields(kind)]
+    names = [each.name for each in fields(kind)]
+    at = names.index(_TEXTS[kind])
+    before, behind = values[:at], values[at + 1 :]
+    return lambda text: kind(*before, text, *behind)
+
+
+def reading(
+    wire: Wire,
+    document: Document,
+    texts: tuple[DocumentPlace, ...],
+    unread: Iterable[DocumentPlace],
+) -> Again:
+    """For documents of which the wire remembers something: each is read."""
+    value, event = document.value, document.event
+
+    def read(text: str) -> list[Part]:
+        other = value
+        for place in texts:
+            other = _with(other, place, text)
+        return wire.push(Document(other, event))
+
+    return Again(texts, read, frozenset(unread))
+
+
+def _with(value: Json, place: DocumentPlace, text: str) -> Json:
+    """``value`` with ``text`` at ``place``; what is on the way there is copied."""
+    if not place:
+        return text
+    step, *rest = place
+    copied = value.copy()
+    copied[step] = _with(value[step], tuple(rest), text)
+    return copied
