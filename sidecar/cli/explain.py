@@ -3,7 +3,7 @@
 FILE is what a provider sent, in any framing, plain text, or a transcript that
 ``--record`` wrote. The stream goes through the engine as a host's does. A terminal gets
 the text in colours, ``--html`` a page on which each piece tells its rule. Exit codes:
-0; 1 when the stream holds an error of its provider; 2 when FILE could not be read.
+0, whatever is in the stream; 2 when FILE could not be read or the page not written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import click
 from sidecar.cli import Failure
 from sidecar.cli.explain_text import ExplainText
 from sidecar.cli.report_file import open_report
-from sidecar.events import ProviderError
 from sidecar.explain.page import page
 from sidecar.explain.source import body, is_transcript, recorded
 from sidecar.explain.telling import explain
@@ -37,8 +36,8 @@ Examples:
   stream-sidecar explain response.sse --html page.html
   stream-sidecar explain said-4711.txt --stream s1 --open   what --record wrote
 
-Exit codes: 0; 1 when the stream holds an error of its provider; 2 when FILE could not
-be read, or OUT not written.
+Exit codes: 0, whatever is in the stream; 2 when FILE could not be read or OUT not
+written.
 """
 
 
@@ -90,7 +89,6 @@ def command(file: BinaryIO, **given: Any) -> None:
         text.written(explanation, str(out))
     if given["opens"] and out is not None:
         webbrowser.open(out.resolve().as_uri())
-    raise SystemExit(_code(explanation))
 
 
 def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
@@ -119,8 +117,3 @@ def _write(explanation: Explanation, out: Path, read: str, *, force: bool) -> No
     assert opened is not None  # a path was given
     with opened:
         opened.write(text.encode())
-
-
-def _code(explanation: Explanation) -> int:
-    events = (event for step in explanation.steps for event in step.events)
-    return 1 if any(isinstance(event, ProviderError) for event in events) else 0

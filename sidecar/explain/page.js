@@ -11,6 +11,11 @@ const at = (id) => document.getElementById(id);
 // private ones, separators, everything that may be ignored, blanks beyond ASCII.
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu;
 
+const CONTROLS = (
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI " +
+  "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+).split(" ");
+
 function make(name, className, text) {
   const element = document.createElement(name);
   if (className) element.className = className;
@@ -27,8 +32,8 @@ function sign(character) {
   element.title = number;
   if (code === 0x0a) element.textContent = "↵";
   else if (code === 0x09) element.textContent = "⇥";
-  else if (code < 0x20) element.textContent = String.fromCodePoint(0x2400 + code);
-  else if (code === 0x7f) element.textContent = "␡";
+  else if (code < 0x20) element.textContent = CONTROLS[code];
+  else if (code === 0x7f) element.textContent = "DEL";
   else element.textContent = number;
   return element;
 }
@@ -204,7 +209,7 @@ function paint(piece, owner, fate) {
   if (piece.owner) element.classList.remove(piece.owner);
   if (owner) element.classList.add(owner);
   const rule = fate ? data.rules[data.reasons[fate[2]].rule] : null;
-  element.setAttribute("aria-label", `${owner}: ${piece.words}`);
+  element.setAttribute("aria-label", `${owner}: ${element.textContent}`);
   element.setAttribute("aria-description", rule ? `Rule ${rule.title}` : "");
   piece.owner = owner;
 }

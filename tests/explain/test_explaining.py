@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from cutting import at_random, cuttings
+from explaining import explained
 from hypothesis import assume, given, settings
 from open_params import options_of
 from recordings import PATHS, own
@@ -30,8 +31,6 @@ from sidecar.explain.hearing import Hearing
 from sidecar.explain.placing import Happened, Owned, place
 from sidecar.explain.reasons import UNTOLD
 from sidecar.explain.rules import rules
-from sidecar.explain.source import PushedChunk, StreamSource
-from sidecar.explain.telling import explain
 from sidecar.options import ReasoningPolicy
 from sidecar.parts import ReasoningPart, TextPart
 from sidecar.stream.intake import Intake
@@ -39,13 +38,6 @@ from sidecar.values.surrogates import SurrogateJoiner, has_half
 
 GOLDEN = Path(__file__).with_name("owners.txt")
 CASES = [(page.name, case) for page in PAGES for case in cases_of(page.read_text())]
-
-
-def explained(params: Any, chunks: list[Any], close: Any = None) -> Explanation:
-    """The explanation of ``chunks`` under stream/open's ``params``."""
-    pushed = [PushedChunk(chunk, str(chunk)) for chunk in chunks]
-    options = options_of(params)
-    return explain(StreamSource("s", options, lambda _: pushed, close or {}))
 
 
 def said(params: Any, chunks: list[Any]) -> dict[tuple[int, str], str]:

@@ -1,0 +1,168 @@
+"""The page: nothing of it comes from the stream but its data, and these are text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from explaining import explained
+from hostile_stream import CHUNKS, MARKUP, POISON, SIGNS
+from hypothesis import given, settings
+from recordings import PATHS, own
+from strategies import TEXTS, recorded
+
+from sidecar.explain.explanation import OWNERS
+from sidecar.explain.page import document, page
+from sidecar.explain.rules import rules
+
+
+class Reader(HTMLParser):
+    """The elements of a page with their attributes, and the texts by element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[Any] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[Any]) -> None:
+        self.elements.append((tag, attrs))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.elements.append(("end", tag))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(str(self.elements[-1:]), []).append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.elements.append(("comment", data))
+
+    def handle_decl(self, decl: str) -> None:
+        self.elements.append(("declaration", decl))
+
+    def unknown_decl(self, data: str) -> None:
+        self.elements.append(("unknown", data))
+
+    def text(self, element: str) -> str:
+        return next("".join(text) for key, text in self.texts.items() if element in key)
+
+
+DATA = "application/json"
+PLAIN = Reader(page(explained({"wire": "text"}, ["Hi"])))
+STARTS = [each for each in PLAIN.elements if isinstance(each[1], list)]
+
+
+def assert_inert(chunks: list[Any], params: Any) -> str:
+    """The page of a stream has the elements and attributes of any other's, and its data
+    are what was to be shown."""
+    explanation = explained(params, chunks)
+    text = page(explanation)
+    read = Reader(text)
+    assert read.elements == PLAIN.elements
+    data = read.text(DATA)
+    assert data.isascii()
+    assert not set(data) & set("<>&\n")
+    assert not re.search("[^\n -~↵⇥·◀▶]", text)
+    shown = json.loads(data)
+    assert json.dumps(shown) == json.dumps(document(explanation))
+    rest = text.replace(data, "")
+    assert rest == page(explained({"wire": "text"}, ["Hi"])).replace(
+        PLAIN.text(DATA), ""
+    )
+    return data
+
+
+def test_a_hostile_stream() -> None:
+    data = assert_inert(CHUNKS, {})
+    assert (
+        json.dumps(POISON)[1:-1].translate(
+            {60: "\\u003c", 62: "\\u003e", 38: "\\u0026"}
+        )
+        in data
+    )
+    texts = json.dumps(json.loads(data), ensure_ascii=False)
+    assert json.dumps(MARKUP)[1:-1] in texts
+    assert all(sign in texts for sign in SIGNS if sign.isprintable())
+
+
+@settings(max_examples=60)
+@given(TEXTS)
+def test_any_text(text: str) -> None:
+    assert_inert([text], {"wire": "text"})
+
+
+@settings(max_examples=60)
+@given(recorded())
+def test_any_recording(stream: Any) -> None:
+    params, chunks = stream
+    assert_inert(chunks, params)
+
+
+def test_script_and_style_are_those_of_the_policy() -> None:
+    """By hash: whoever changes one of them in the page makes it useless, not unsafe."""
+    [policy] = [
+        dict(attributes)["content"]
+        for tag, attributes in STARTS
+        if tag == "meta" and ("http-equiv", "Content-Security-Policy") in attributes
+    ]
+    script, style = PLAIN.text("('script', [])"), PLAIN.text("('style', [])")
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    ]
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"script-src 'sha256-{hashes[0]}'",
+        f"style-src 'sha256-{hashes[1]}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval", script
+    )
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    asks = {"src", "href", "srcset", "action", "data", "poster", "background", "style"}
+    names = {name for _, attributes in STARTS for name, _ in attributes}
+    assert not names & asks
+    assert not {name for name in names if name.startswith("on")}
+    assert not re.search(r"url\(|@import", PLAIN.text("('style', [])"))
+
+
+def test_the_policy_stands_before_what_it_allows() -> None:
+    tags = [tag for tag, _ in STARTS]
+    assert tags.index("meta") < tags.index("style") < tags.index("script")
+
+
+def test_every_owner_has_a_colour() -> None:
+    style = PLAIN.text("('style', [])")
+    for owner in (*OWNERS, "held"):
+        assert re.search(rf"--{owner}: light-dark\(#\w+, #\w+\);", style)
+        assert f".{owner} {{ background: var(--{owner});" in style
+
+
+def test_rules_are_read_from_their_page() -> None:
+    """With a link to the heading, and without examples and marks of links."""
+    rule = rules()["8.6"]
+    assert rule.title == "8.6 A reasoning in several fields is told once"
+    assert rule.link.endswith(
+        "sidecar/text/README.md#86-a-reasoning-in-several-fields-is-told-once"
+    )
+    assert rule.text.startswith("Some providers say the same in `reasoning`")
+    assert rules()["6"].title == "6 White space"
+    assert not any(
+        mark in each.text for each in rules().values() for mark in ("](", "~~~~")
+    )
+
+
+@pytest.mark.parametrize("path", PATHS[::9], ids=lambda path: path.stem)
+def test_recordings(path: Any) -> None:
+    each = own(path)
+    assert_inert(each.chunks, each.params)
