@@ -53,8 +53,10 @@ from sidecar.protocol.params import (
     RenderParams,
     SnapshotParams,
 )
+from sidecar.protocol.plain_answers import written
 from sidecar.protocol.sessions import Sessions
 from sidecar.values.absent import ABSENT
+from sidecar.values.jsontext import encode
 from sidecar.wires import REQUESTS, WIRES, WRITERS
 
 if TYPE_CHECKING:
@@ -97,11 +99,20 @@ class Method:
 
     def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """Reads JSON ``params``, calls the handler, and gives the JSON result."""
+        return unstructure(self._result(sessions, params, *watch))
+
+    def write(self, sessions: Sessions, params: Any) -> bytes:
+        """The same as JSON text."""
+        result = self._result(sessions, params)
+        text = written(result) if type(result) is PushResult else None
+        return encode(unstructure(result)) if text is None else text
+
+    def _result(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         result = None if self.quick is None else self.quick(sessions, params)
         if result is None:
             read = structure({} if params is None else params, self.params, "params")
             result = self.handler(sessions, read, *watch)
-        return unstructure(result)
+        return result
 
 
 def _push_one(sessions: Sessions, params: Any) -> PushResult | None:

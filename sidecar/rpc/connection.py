@@ -34,6 +34,7 @@ from sidecar.rpc.batches import Batch
 from sidecar.rpc.envelope import (
     Id,
     answer,
+    answer_text,
     error_object,
     fault,
     is_id,
@@ -211,21 +212,22 @@ class Connection:
             result = self._call(message_id, name, message)
             if result is _LATER:
                 return
-            body = encode(answer(message_id, result))
+            body = answer_text(message_id, result)
         except Exception as error:
             body = encode(refusal(message_id, usage_error(error, name)))
         self._written.append(frame(body))
 
     def _call(self, message_id: Id, name: str, message: dict[str, Any]) -> Any:
+        """The result as JSON text, or `_LATER`."""
         if message_id in self._in_flight:
             raise InvalidRequestError(f"id {message_id!r} is still in flight")
         method = METHODS.get(name)
         if method is not None and self._sessions is not None:
             if method.batch:
                 return self._begin(message_id, method, message.get("params"))
-            return method.call(self._sessions, message.get("params"))
+            return method.write(self._sessions, message.get("params"))
         if name == "initialize":
-            return self._initialize(message.get("params"))
+            return encode(self._initialize(message.get("params")))
         if self._shut_down:
             raise InvalidRequestError(f"{name} after shutdown")
         if self._sessions is None:
@@ -259,7 +261,7 @@ class Connection:
         self._shut_down = True
         self._sessions = None
         self._batches.cancel_all()
-        return None if self._lsp is None else self._submit(message_id, message)
+        return b"null" if self._lsp is None else self._submit(message_id, message)
 
     def _submit(self, message_id: Id, message: dict[str, Any]) -> Any:
         self._in_flight.add(message_id)

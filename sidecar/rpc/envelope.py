@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from sidecar.errors import InternalError, UsageError
 from sidecar.rpc.logs import log
+from sidecar.values.jsontext import encode
 
 Id: TypeAlias = int | str
 
@@ -41,6 +42,12 @@ def error_object(error: UsageError) -> dict[str, Any]:
 def answer(message_id: Id, result: Any) -> dict[str, Any]:
     """The answer to a request."""
     return {"jsonrpc": "2.0", "id": message_id, "result": result}
+
+
+def answer_text(message_id: Id, result: bytes) -> bytes:
+    """The same as JSON text, of a result that is."""
+    spelled = b"%d" % message_id if isinstance(message_id, int) else encode(message_id)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (spelled, result)
 
 
 def refusal(message_id: Id | None, error: UsageError) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""Results that are written at once: the spelling is the encoder's."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.events import BlockEnd, ReasoningDelta, TextDelta, ToolCallDelta
+from sidecar.protocol.converter import unstructure
+from sidecar.protocol.params import PushResult
+from sidecar.protocol.plain_answers import written
+from sidecar.rpc.envelope import answer, answer_text
+from sidecar.values.jsontext import encode
+
+ANY = st.text(st.characters(exclude_categories=()))
+NUMBERS = st.integers(0, 2**53) | st.integers(0, 300)
+SPANS = st.none() | st.tuples(NUMBERS, NUMBERS)
+TEXTS = st.builds(TextDelta, NUMBERS, NUMBERS, NUMBERS, ANY, SPANS)
+THOUGHTS = st.builds(
+    ReasoningDelta,
+    NUMBERS.map(lambda seq: seq + 1),
+    NUMBERS,
+    NUMBERS,
+    ANY,
+    st.sampled_from(["native", "tag"]),
+    SPANS,
+)
+CALLS = st.builds(
+    ToolCallDelta, NUMBERS, NUMBERS, NUMBERS, ANY, st.none() | ANY, st.none() | ANY
+)
+DELTAS = (TEXTS | THOUGHTS | CALLS).filter(lambda event: event.seq > 0)
+RESULTS = st.builds(PushResult, ANY, st.lists(DELTAS, max_size=2), NUMBERS, NUMBERS)
+
+
+def _check(result: PushResult) -> bool:
+    text = written(result)
+    assert text is None or text == encode(unstructure(result))
+    return text is not None
+
+
+@given(RESULTS)
+def test_the_spelling_is_the_encoders(result: PushResult) -> None:
+    _check(result)
+
+
+def _result(*events: Any, **more: Any) -> PushResult:
+    return PushResult("s", list(events), 1, 1, **more)
+
+
+def test_every_character() -> None:
+    """A thousand of them in a text, and those that have no other half alone."""
+    for start in range(0, sys.maxunicode + 1, 1024):
+        text = "".join(map(chr, range(start, start + 1024)))
+        assert _check(_result(TextDelta(1, 0, 0, text)))
+    for code in range(0xD800, 0xE000, 37):
+        assert _check(_result(ReasoningDelta(1, 2, 3, f"a{chr(code)}b", "native")))
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (_result(), True),
+        (_result(TextDelta(1, 0, 0, "a")), True),
+        (_result(ToolCallDelta(1, 0, 0, "{")), True),
+        (_result(TextDelta(1, 0, 0, "a", (0, 1))), False),
+        (_result(ReasoningDelta(1, 0, 0, "a", "tag", (0, 1))), False),
+        (_result(ToolCallDelta(1, 0, 0, "{", "id")), False),
+        (_result(BlockEnd(1, 0, 0, "text")), False),
+        (_result(TextDelta(1, 0, 0, "a"), TextDelta(2, 0, 0, "a")), False),
+        (_result(chunks=[]), False),
+    ],
+)
+def test_what_is_written_at_once(result: PushResult, expected: bool) -> None:
+    assert _check(result) is expected
+
+
+@given(st.integers(-(2**53), 2**53) | ANY)
+def test_ids(message_id: int | str) -> None:
+    """So are answers around a result that is written."""
+    expected = encode(answer(message_id, {"a": None}))
+    assert answer_text(message_id, b'{"a":null}') == expected
