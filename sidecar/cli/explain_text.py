@@ -106,5 +106,5 @@ def _runs(lane: Lane) -> Iterator[tuple[Owner, Reason, str]]:
 def _why(reason: Reason) -> str:
     rule = rules().get(reason.rule)
     title = f"rule {rule.title}" if rule is not None else ""
-    more = [word for word in (title, reason.code, reason.dialect) if word]
+    more = [word for word in (title, reason.code, reason.dialect, reason.wire) if word]
     return f"{reason.words} ({', '.join(more)})" if more else reason.words

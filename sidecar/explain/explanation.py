@@ -43,12 +43,14 @@ OWNERS: dict[Owner, str] = {
 @frozen
 class Reason:
     """Why characters have their owner: in ``words``, by which ``rule`` of
-    sidecar/text/README.md, under which diagnostic's ``code``, in whose ``dialect``."""
+    sidecar/text/README.md, under which diagnostic's ``code``, in whose ``dialect``, as
+    which ``wire`` has it."""
 
     words: str
     rule: str = ""
     code: str = ""
     dialect: str = ""
+    wire: str = ""
 
 
 @frozen

@@ -148,19 +148,25 @@ function told([when, owner, reason, seq]) {
   show(first, `${why.words}.`);
   const facts = [];
   if (why.code) facts.push(`diagnostic ${why.code}`);
-  if (why.dialect) facts.push(`dialect ${why.dialect}`);
   facts.push(seq ? `event ${seq}, at chunk ${when + 1}` : `at chunk ${when + 1}`);
   const found = [first, make("p", "hint", facts.join(" · "))];
   const rule = data.rules[why.rule];
-  if (rule) {
-    const line = make("p");
-    const link = make("a", "", rule.title);
-    link.href = rule.link;
-    link.rel = "noreferrer";
-    line.append("Rule ", link);
-    found.splice(1, 0, line, make("p", "", rule.text));
-  }
+  const links = [];
+  if (rule) links.push(leading("Rule ", rule.title, rule.link), make("p", "", rule.text));
+  if (why.dialect) links.push(leading("Dialect ", why.dialect, data.dialects));
+  if (data.wires[why.wire]) links.push(leading("Wire ", why.wire, data.wires[why.wire]));
+  found.splice(1, 0, ...links);
   return found;
+}
+
+// The addresses are the project's own.
+function leading(before, title, address) {
+  const line = make("p");
+  const link = make("a", "", title);
+  link.href = address;
+  link.rel = "noreferrer";
+  line.append(before, link);
+  return line;
 }
 
 // --- The steps -----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict
 
 from sidecar.explain.explanation import OWNERS
-from sidecar.explain.rules import rules
+from sidecar.explain.rules import PAGES, rules, wire_links
 from sidecar.protocol.converter import unstructure
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def document(explanation: Explanation) -> dict[str, Any]:
         "rules": {
             number: asdict(rule) for number, rule in rules().items() if number in cited
         },
+        "wires": wire_links(),
+        "dialects": f"{PAGES}sidecar/dialects/README.md",
         "steps": [
             {"chunk": step.chunk, "events": list(map(unstructure, step.events))}
             for step in explanation.steps

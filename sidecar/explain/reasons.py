@@ -83,7 +83,7 @@ def retracted(event: Retract) -> Verdict:
 
 def of_wire(owner: Owner, wire: str) -> Verdict:
     """Of a part with a structure: the wire says whose it is."""
-    return owner, Reason(f"the wire {wire} says so")
+    return owner, Reason("the provider says so", wire=wire)
 
 
 def left_out(event: Diagnostic) -> Verdict:

@@ -15,6 +15,17 @@ from attrs import frozen
 PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
 """Where the pages of the project are read."""
 
+WIRES = {
+    "openai-chat": "chat-completions",
+    "openai-responses": "responses",
+    "anthropic": "messages",
+    "gemini": "generatecontent-and-interactions",
+    "ollama": "ollama",
+    "bedrock-converse": "bedrock-converse",
+    "cohere": "cohere",
+}
+"""Wire -> its heading in sidecar/wires/README.md, as links name it."""
+
 _PAGE = "sidecar/text/README.md"
 _EXAMPLE = re.compile(r"^(`{32}) example.*?^\1$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^##+ (?P<title>(?P<number>[\d.]+) .*)\n", re.MULTILINE)
@@ -42,6 +53,12 @@ def rules() -> dict[str, TextRule]:
         match["number"]: _rule(match["title"], page[match.end() : end])
         for match, end in zip(found, ends, strict=True)
     }
+
+
+def wire_links() -> dict[str, str]:
+    """Wire -> where its fields are told of."""
+    page = f"{PAGES}sidecar/wires/README.md"
+    return {wire: f"{page}#{heading}" for wire, heading in WIRES.items()}
 
 
 def _rule(title: str, text: str) -> TextRule:

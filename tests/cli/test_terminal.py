@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from rpc_client import ROOT
+from terminals import COLOUR, STEERS, is_harmless, on_terminal
 
 from sidecar.values.printable import in_lines, json_line, one_line
 
@@ -27,48 +28,6 @@ SHOWN = (
 )
 NO_TEXT = "\udc9b" if sys.platform == "linux" else ""
 """A byte of a file name that is no UTF-8, where names may be such."""
-
-_STEERS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def on_terminal(*arguments: str, term: str = "dumb") -> str:
-    """What a terminal gets of ``stream-sidecar``, errors included; rich writes colours
-    to one of another kind than ``dumb`` only."""
-    import pty
-
-    terminal, ours = pty.openpty()
-    environment = {"PATH": "", "TERM": term, "COLUMNS": "2000", "PYTHONUTF8": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sidecar", *arguments],
-        stdin=ours,
-        stdout=ours,
-        stderr=ours,
-        cwd=ROOT,
-        env=environment,
-    )
-    os.close(ours)
-    said = b""
-    with os.fdopen(terminal, "rb", buffering=0) as reader:
-        while data := _read(reader):
-            said += data
-    process.wait()
-    return said.decode().replace("\r\n", "\n")
-
-
-def _read(reader: Any) -> bytes:
-    """Some bytes; none when nobody has the terminal open any more."""
-    try:
-        return reader.read(65_536) or b""
-    except OSError:  # EIO, on Linux
-        return b""
-
-
-def is_harmless(said: str) -> bool:
-    return not _STEERS.search(said)
-
 
 ANNOTATION = {"url": f"https://e.org/{POISON}", "title": POISON}
 BODY = {
@@ -104,7 +63,7 @@ def test_what_a_provider_wrote(name: str, options: list[str], tmp_path: Path) ->
     assert is_harmless(said), said
     assert "-- finish" in said or options
     coloured = on_terminal("normalize", *options, str(file), term="xterm-256color")
-    assert _COLOUR.sub("", coloured) == said
+    assert COLOUR.sub("", coloured) == said
 
 
 def test_a_title_forges_no_heading(tmp_path: Path) -> None:
@@ -151,7 +110,7 @@ def test_stored_sessions(options: list[str], tmp_path: Path) -> None:
     narrow = on_terminal("repair", "--diff", str(tmp_path))
     assert is_harmless(narrow), narrow
     wide = on_terminal("repair", *options, str(tmp_path), term="xterm-256color")
-    said = re.sub(r"\x1b\[(\?25[hl]|2K|1A)|\r", "", _COLOUR.sub("", wide))
+    said = re.sub(r"\x1b\[(\?25[hl]|2K|1A)|\r", "", COLOUR.sub("", wide))
     assert is_harmless(said), said  # but for what shows the progress
     assert SHOWN in said
     assert r":smile:\r" + NO_TEXT.replace("\udc9b", r"\udc9b") + ".jsonl" in said
@@ -216,7 +175,7 @@ def test_every_character() -> None:
     every = "".join(map(chr, range(0x110000)))
     for text in (in_lines(every), one_line(every)):
         assert is_harmless(text)
-    plain = "".join(each for each in every if not _STEERS.match(each))
+    plain = "".join(each for each in every if not STEERS.match(each))
     kept = re.sub("[\u2028-\u2029\ud800-\udfff]", "", plain)
     assert in_lines(kept) == kept
     assert one_line("a\tb\nc") == "a\\tb\\nc"

@@ -14,11 +14,14 @@ from explaining import explained
 from hostile_stream import CHUNKS, MARKUP, POISON, SIGNS
 from hypothesis import given, settings
 from recordings import PATHS, own
+from rpc_client import ROOT
 from strategies import TEXTS, recorded
 
 from sidecar.explain.explanation import OWNERS
 from sidecar.explain.page import document, page
-from sidecar.explain.rules import rules
+from sidecar.explain.rules import WIRES as WIRE_HEADINGS
+from sidecar.explain.rules import rules, wire_links
+from sidecar.wires import WIRES
 
 
 class Reader(HTMLParser):
@@ -146,6 +149,16 @@ def test_every_owner_has_a_colour() -> None:
     for owner in (*OWNERS, "held"):
         assert re.search(rf"--{owner}: light-dark\(#\w+, #\w+\);", style)
         assert f".{owner} {{ background: var(--{owner});" in style
+
+
+def test_every_wire_has_a_heading() -> None:
+    """test_pages.py follows links in pages; these are made."""
+    page = (ROOT / "sidecar" / "wires" / "README.md").read_text(encoding="utf-8")
+    headings = re.findall("^## (.*)$", page, re.MULTILINE)
+    anchors = {heading.lower().replace(" ", "-") for heading in headings}
+    assert set(WIRE_HEADINGS) == set(WIRES) - {"text"}
+    assert set(WIRE_HEADINGS.values()) <= anchors
+    assert all(link.split("#")[0].endswith(".md") for link in wire_links().values())
 
 
 def test_rules_are_read_from_their_page() -> None:

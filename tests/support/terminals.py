@@ -1,0 +1,52 @@
+"""A real terminal, and what it gets of the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+from rpc_client import ROOT
+
+STEERS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_terminal(*arguments: str, term: str = "dumb") -> str:
+    """What a terminal gets of ``stream-sidecar``, errors included; rich writes colours
+    to one of another kind than ``dumb`` only."""
+    import pty
+
+    terminal, ours = pty.openpty()
+    environment = {"PATH": "", "TERM": term, "COLUMNS": "2000", "PYTHONUTF8": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sidecar", *arguments],
+        stdin=ours,
+        stdout=ours,
+        stderr=ours,
+        cwd=ROOT,
+        env=environment,
+    )
+    os.close(ours)
+    said = b""
+    with os.fdopen(terminal, "rb", buffering=0) as reader:
+        while data := _read(reader):
+            said += data
+    process.wait()
+    return said.decode().replace("\r\n", "\n")
+
+
+def _read(reader: Any) -> bytes:
+    """Some bytes; none when nobody has the terminal open any more."""
+    try:
+        return reader.read(65_536) or b""
+    except OSError:  # EIO, on Linux
+        return b""
+
+
+def is_harmless(said: str) -> bool:
+    return not STEERS.search(said)
