@@ -123,7 +123,15 @@ def _form(opener: str, closer: str, tier: str, *, before: tuple[str, ...] = ()) 
     return Form((opener,), grammar, tier, closers=(closer,) if closer else ())  # type: ignore[arg-type]
 
 
-HERMES = _form("<tool_call>", "</tool_call>", "B")
+_MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
+"""With what MiMo closes JSON: it mixes Hermes with the tags of Qwen3-Coder."""
+
+HERMES = Form(
+    ("<tool_call>",),
+    json_calls("</tool_call>", *_MIXED),
+    "B",
+    closers=("</tool_call>",),
+)
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "hermes": (HERMES,),

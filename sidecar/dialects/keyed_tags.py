@@ -19,6 +19,7 @@ from sidecar.forms.form import Form, Found, WrittenCall
 from sidecar.forms.grammar import (
     LONGEST_NAME,
     ahead,
+    is_last,
     label,
     literal,
     literals,
@@ -212,9 +213,8 @@ def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:
     if found != closer:
         return found == tags.key[0]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
-    if (yield from ahead(cursor, *follows)):
-        return True
-    return cursor.final and cursor.text[cursor.at :].strip() == closer
+    is_followed = yield from ahead(cursor, *follows)
+    return bool(is_followed) or (yield from is_last(cursor, closer))
 
 
 def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, ...]:

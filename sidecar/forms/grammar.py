@@ -35,6 +35,7 @@ Extent: TypeAlias = tuple[int, int]
 LONGEST_NAME = 256
 """Code points of a tool's name or a parameter's; a longer one is none."""
 
+_FEW = 8
 _SPACE = re.compile(r"\s*+")
 _BLANKS = re.compile(r"[ \t]*+")
 
@@ -198,6 +199,17 @@ def need(cursor: Cursor) -> Reading[str]:
     if not character:
         raise EndedError
     return character
+
+
+def is_last(cursor: Cursor, text: str) -> Reading[bool]:
+    """Whether behind ``text``, which stands here, the text ends; nothing is read. A few
+    blanks may follow it."""
+    while True:
+        start = cursor.at + len(text)
+        rest = cursor.text[start : start + _FEW]
+        if rest.strip() or len(rest) == _FEW or cursor.final:
+            return not rest.strip() and len(rest) < _FEW
+        yield
 
 
 def run(cursor: Cursor, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
