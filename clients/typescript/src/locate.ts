@@ -2,50 +2,120 @@
 // environment and at which files exist; starts nothing.
 
 import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { SidecarOptions } from "./options.js";
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
+  readonly arch: string;
   readonly exists: (file: string) => boolean;
+  /** The file that a package gives under this name; undefined: it is not installed. */
+  readonly resolve: (name: string) => string | undefined;
 }
 
-const here: Surroundings = { env: process.env, platform: process.platform, exists: existsSync };
+const here: Surroundings = {
+  env: process.env,
+  platform: process.platform,
+  arch: process.arch,
+  exists: existsSync,
+  resolve: (name) => {
+    try {
+      return createRequire(fileURLToPath(import.meta.url)).resolve(name);
+    } catch {
+      return undefined;
+    }
+  },
+};
 
-type Choice = Pick<SidecarOptions, "command" | "python" | "allowDownload">;
+/** Who brings the sidecar along. */
+export type WayName = "host" | "package" | "path" | "python" | "index" | "webassembly";
+
+/** A way to have a sidecar: by a command line, or in a worker with Pyodide of this folder. */
+export interface Way {
+  readonly name: WayName;
+  readonly command?: readonly string[];
+  readonly pyodide?: string;
+}
+
+/** All ways of this machine that are worth a try, best first, in words for people. */
+export function described(found: readonly Way[]): string {
+  const lines = ORDER.map((name) => {
+    const places = found
+      .filter((way) => way.name === name)
+      .map(({ command, pyodide }) => command?.join(" ") ?? pyodide);
+    return `${name}: ${places.join(", or ") || `not found (${TITLES[name]})`}`;
+  });
+  return lines.join("\n");
+}
+
+const TITLES: Readonly<Record<WayName, string>> = {
+  host: "the options command and python, and STREAM_SIDECAR",
+  package: "the package @stream-sidecar/<os>-<arch> beside this one",
+  path: "stream-sidecar on PATH",
+  python: "Python 3.11 or newer on PATH, which has the package",
+  index: "uvx on PATH, from its cache unless allowDownload is given",
+  webassembly: "the package pyodide",
+};
+const ORDER = Object.keys(TITLES) as WayName[];
+
+type Choice = Pick<SidecarOptions, "command" | "python" | "allowDownload" | "allowWebAssembly">;
 
 /**
- * Command lines to try one after the other. One that the host names, by option or by
- * STREAM_SIDECAR, is the only one. uvx may only use what it has already fetched, unless
- * `allowDownload` is given; pipx cannot be told so.
+ * What to try one after the other. What the host names, by option or by STREAM_SIDECAR, is
+ * all that is tried. uvx may only use what it has already fetched, unless `allowDownload` is
+ * given; pipx cannot be told so.
  */
-export function candidates(choice: Choice, { env, platform, exists }: Surroundings = here): string[][] {
-  const { command, python, allowDownload = false } = choice;
-  if (command !== undefined) return [typeof command === "string" ? [command, "--stdio"] : [...command]];
-  const named = env["STREAM_SIDECAR"];
-  if (named) return [[...(exists(named) ? [named] : words(named)), "--stdio"]];
-  // Never a folder named `sidecar` in the directory that the host works in.
-  const serve = ["-P", "-m", "sidecar", "--stdio"];
-  if (python !== undefined) return [[python, ...serve]];
-
-  const onPath = (name: string) => find(name, { env, platform, exists });
+export function ways(choice: Choice = {}, surroundings: Surroundings = here): Way[] {
+  const named = namedBy(choice, surroundings);
+  if (named) return listed("host", [named]);
+  const { allowDownload = false, allowWebAssembly = true } = choice;
   const row = (name: string, ...args: string[]) => {
-    const file = onPath(name);
+    const file = onPath(name, surroundings);
     return file === undefined ? [] : [[file, ...args]];
   };
   const offline = allowDownload ? [] : ["--offline"];
+  const uvx = row("uvx", ...offline, PROGRAM, "--stdio");
   return [
-    ...row("stream-sidecar", "--stdio"),
-    ...row("uvx", ...offline, "stream-sidecar", "--stdio"),
-    ...(allowDownload ? row("pipx", "run", "stream-sidecar", "--stdio") : []),
-    ...row("python3", ...serve),
-    ...row("python", ...serve),
-    ...row("py", "-3", ...serve),
+    ...listed("package", packaged(surroundings)),
+    ...listed("path", row(PROGRAM, "--stdio")),
+    ...listed("python", [...row("python3", ...SERVE), ...row("python", ...SERVE), ...row("py", "-3", ...SERVE)]),
+    ...listed("index", [...uvx, ...(allowDownload ? row("pipx", "run", PROGRAM, "--stdio") : [])]),
+    ...(allowWebAssembly ? inWorker(surroundings) : []),
   ];
 }
 
-function find(name: string, { env, platform, exists }: Surroundings): string | undefined {
+const PROGRAM = "stream-sidecar";
+/** Never a folder named `sidecar` in the directory that the host works in. */
+const SERVE = ["-P", "-m", "sidecar", "--stdio"];
+
+function listed(name: WayName, commands: readonly string[][]): Way[] {
+  return commands.map((command) => ({ name, command }));
+}
+
+function namedBy({ command, python }: Choice, { env, exists }: Surroundings): string[] | undefined {
+  if (command !== undefined) return typeof command === "string" ? [command, "--stdio"] : [...command];
+  if (python !== undefined) return [python, ...SERVE];
+  const named = env["STREAM_SIDECAR"];
+  return named ? [...(exists(named) ? [named] : words(named)), "--stdio"] : undefined;
+}
+
+/** The program of the package for this system and processor. */
+function packaged({ platform, arch, resolve, exists }: Surroundings): string[][] {
+  const about = resolve(`@stream-sidecar/${platform}-${arch}/package.json`);
+  if (about === undefined) return [];
+  const program = join(dirname(about), PROGRAM, platform === "win32" ? `${PROGRAM}.exe` : PROGRAM);
+  return exists(program) ? [[program, "--stdio"]] : [];
+}
+
+function inWorker({ resolve }: Surroundings): Way[] {
+  const about = resolve("pyodide/package.json");
+  return about === undefined ? [] : [{ name: "webassembly", pyodide: dirname(about) }];
+}
+
+function onPath(name: string, { env, platform, exists }: Surroundings): string | undefined {
   const endings = platform === "win32" ? [".exe", ".com"] : [""];
   const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => place !== "");
   const files = places.flatMap((place) => endings.map((ending) => join(place, name + ending)));

@@ -38,6 +38,8 @@ export interface SidecarOptions extends ClientOptions {
   python?: string;
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;
+  /** Run it as WebAssembly where the package `pyodide` is installed and nothing else is there. true. */
+  allowWebAssembly?: boolean;
   cwd?: string;
   /** Added to what the sidecar has of the environment of this process. */
   env?: Readonly<Record<string, string>>;

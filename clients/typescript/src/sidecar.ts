@@ -32,7 +32,7 @@ import type {
   RepairResult,
   StatsResult,
 } from "./protocol.js";
-import { starter } from "./processes.js";
+import { locate, starter, type Located } from "./processes.js";
 import { RemoteStream } from "./remote-stream.js";
 import { Budget, ReplayLog } from "./replay-log.js";
 import { Restarts } from "./restarts.js";
@@ -73,6 +73,11 @@ export class Sidecar implements AsyncDisposable {
     this.#gate = new Gate(maxConcurrentRequests, maxQueuedRequests);
     this.#budget = new Budget(replay.maxBytes);
     this.#passThrough = passThrough;
+  }
+
+  /** Where a sidecar would be looked for, best first; starts nothing. `String()` of it is for people. */
+  static locate(options: SidecarOptions = {}): Located {
+    return locate(options);
   }
 
   /** A sidecar that is started when it is first needed. */

@@ -1,30 +1,27 @@
-// Tries the places where the sidecar may be until one of them answers, and stays with it.
+// Tries the ways in which a sidecar can be had until one of them answers, and stays with it.
 
+import { pathToFileURL } from "node:url";
 import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "./errors.js";
 import { launch, type LaunchOptions } from "./launch.js";
 import type { Link } from "./link.js";
-import { candidates } from "./locate.js";
+import { ways, type Way } from "./locate.js";
 import type { SidecarOptions } from "./options.js";
 import { pythonProblem, type Problem } from "./python.js";
+import { launchWorker, WEBASSEMBLY } from "./wasm-start.js";
 
 /** Starts a sidecar each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function starter(options: SidecarOptions): () => Promise<Link> {
-  const launchOptions: LaunchOptions = {
-    startTimeoutMs: 15_000,
-    shutdownTimeoutMs: 2_000,
-    ...options,
-  };
-  let known: readonly string[] | undefined;
+  let known: Way | undefined;
   return async () => {
     const attempts: Attempt[] = [];
-    for (const command of known ? [known] : candidates(options)) {
+    for (const way of known ? [known] : ways(options)) {
       try {
-        const link = await launch(command, launchOptions);
-        known = command;
+        const link = await started(way, options);
+        known = way;
         return link;
       } catch (error) {
         if (error instanceof UnsupportedProtocol) throw error;
-        attempts.push({ command, error: error as Error });
+        attempts.push({ command: way.command ?? [WEBASSEMBLY], error: error as Error });
       }
     }
     const problem = known ? undefined : await pythonProblem(attempts);
@@ -32,11 +29,21 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
   };
 }
 
+function started({ command, pyodide }: Way, options: SidecarOptions): Promise<Link> {
+  if (command) {
+    const timeouts = { startTimeoutMs: 15_000, shutdownTimeoutMs: 2_000 };
+    return launch(command, { ...timeouts, ...options } satisfies LaunchOptions);
+  }
+  return launchWorker({ ...options, pyodide: pathToFileURL(`${pyodide}/`) });
+}
+
 function described(attempts: readonly Attempt[], problem: Problem | undefined): string {
   const wayOut = problem ? `. ${problem.message}` : "";
-  if (attempts.length === 0) {
-    return `stream-sidecar was not found: it is not on PATH, and STREAM_SIDECAR and the option command do not name it${wayOut}`;
-  }
+  if (attempts.length === 0) return `stream-sidecar was not found: no ${MISSING}${wayOut}; ${INSTALL}`;
   const tried = attempts.map(({ command, error }) => `${command.join(" ")}: ${error.message}`);
   return `stream-sidecar cannot be started (${tried.join("; ")})${wayOut}`;
 }
+
+const PACKAGE = `@stream-sidecar/${process.platform}-${process.arch}`;
+const MISSING = `option command, no STREAM_SIDECAR, no package ${PACKAGE}, no stream-sidecar, Python or uvx on PATH, no package pyodide`;
+const INSTALL = `install ${PACKAGE} or pyodide beside the package stream-sidecar`;

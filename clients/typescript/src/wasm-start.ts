@@ -6,7 +6,8 @@ import { connect } from "./peer-link.js";
 import type { WasmOptions } from "./wasm.js";
 import { WorkerPeer, type WorkerLike } from "./wasm-peer.js";
 
-const TITLE = "WebAssembly (pyodide)";
+/** Stands for a command line where there is none. */
+export const WEBASSEMBLY = "WebAssembly (pyodide)";
 
 /** Starts a worker each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function wasmStarter(options: WasmOptions): () => Promise<Link> {
@@ -15,7 +16,7 @@ export function wasmStarter(options: WasmOptions): () => Promise<Link> {
       return await launchWorker(options);
     } catch (error) {
       if (error instanceof UnsupportedProtocol) throw error;
-      const attempts = [{ command: [TITLE], error: error as Error }];
+      const attempts = [{ command: [WEBASSEMBLY], error: error as Error }];
       throw new SidecarUnavailable(`stream-sidecar cannot be started as WebAssembly: ${why(error)}`, attempts, error);
     }
   };
@@ -24,21 +25,35 @@ export function wasmStarter(options: WasmOptions): () => Promise<Link> {
 /** A link to a new worker; rejects with whatever is wrong. */
 export async function launchWorker(options: WasmOptions): Promise<Link> {
   const { logLevel = "warning", onStderr } = options;
-  const start = { pyodide: folder(options.pyodide ?? installed()), files: folder(options.files ?? FILES), logLevel };
-  const worker = await (options.worker ?? openWorker)(new URL(/* @vite-ignore */ "./wasm-worker.js", import.meta.url));
+  const start = {
+    pyodide: folder(options.pyodide ?? installed()),
+    files: folder(options.files ?? beside("../wasm/")),
+    logLevel,
+  };
+  const worker = await (options.worker ?? openWorker)(beside("./wasm-worker.js"));
   const peer = new WorkerPeer(worker, start, onStderr);
   return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 2_000, ...options });
 }
 
-const FILES = new URL(/* @vite-ignore */ "../wasm/", import.meta.url);
+/** A place that no bundler looks for: whoever bundles says where it is. */
+function beside(path: string): URL {
+  return new URL(path, here);
+}
+
+const here: string = import.meta.url;
 
 /** The folder of the package `pyodide`; undefined: the host has not installed it. */
 export function installedPyodide(): string | undefined {
   try {
-    return new URL(".", import.meta.resolve("pyodide")).href;
+    return new URL(".", resolve("pyodide")).href;
   } catch {
     return undefined;
   }
+}
+
+function resolve(name: string): string {
+  const { resolve: find } = import.meta;
+  return find(name);
 }
 
 function installed(): string {

@@ -5,12 +5,15 @@ import { delimiter } from "node:path";
 import { expect, test } from "vitest";
 import { FrameReader, NoFrame } from "../src/frames.js";
 import { Gate } from "../src/gate.js";
-import { candidates, type Surroundings } from "../src/locate.js";
+import { described, ways, type Surroundings } from "../src/locate.js";
+import { Sidecar } from "../src/index.js";
 import { Restarts } from "../src/restarts.js";
 import { StderrTail } from "../src/stderr-tail.js";
 
 function place(files: string[], env: Record<string, string> = {}, platform = "linux"): Surroundings {
-  return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, exists: (file) => files.includes(file) };
+  const exists = (file: string) => files.includes(file);
+  const resolve = (name: string) => files.find((file) => file.endsWith(`node_modules/${name}`));
+  return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, arch: "x64", exists, resolve };
 }
 
 const python = ["-P", "-m", "sidecar", "--stdio"];
@@ -28,9 +31,9 @@ test.for([
     place(["/b/stream-sidecar", "/a/uvx", "/a/pipx", "/b/python3", "/a/python"]),
     [
       ["/b/stream-sidecar", "--stdio"],
-      ["/a/uvx", "--offline", "stream-sidecar", "--stdio"],
       ["/b/python3", ...python],
       ["/a/python", ...python],
+      ["/a/uvx", "--offline", "stream-sidecar", "--stdio"],
     ],
   ],
   [
@@ -52,7 +55,33 @@ test.for([
     ],
   ],
 ] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
-  expect(candidates(choice, surroundings)).toEqual(expected);
+  expect(ways(choice, surroundings).map(({ command }) => command)).toEqual(expected);
+});
+
+test("the ways are tried, and told, in one order", () => {
+  const package_ = "/n/node_modules/@stream-sidecar/linux-x64";
+  const program = `${package_}/stream-sidecar/stream-sidecar`;
+  const surroundings = place(
+    [`${package_}/package.json`, program, "/a/python3", "/a/uvx", "/n/node_modules/pyodide/package.json"],
+    {},
+    "linux",
+  );
+  expect(ways({}, surroundings)).toEqual([
+    { name: "package", command: [program, "--stdio"] },
+    { name: "python", command: ["/a/python3", ...python] },
+    { name: "index", command: ["/a/uvx", "--offline", "stream-sidecar", "--stdio"] },
+    { name: "webassembly", pyodide: "/n/node_modules/pyodide" },
+  ]);
+  expect(ways({ allowWebAssembly: false }, place(["/n/node_modules/pyodide/package.json"]))).toEqual([]);
+  expect(described(ways({}, surroundings)).split("\n")).toEqual([
+    "host: not found (the options command and python, and STREAM_SIDECAR)",
+    `package: ${program} --stdio`,
+    "path: not found (stream-sidecar on PATH)",
+    "python: /a/python3 -P -m sidecar --stdio",
+    "index: /a/uvx --offline stream-sidecar --stdio",
+    "webassembly: /n/node_modules/pyodide",
+  ]);
+  expect(String(Sidecar.locate({ command: "/x" }))).toMatch(/^host: \/x --stdio\npackage: not found/);
 });
 
 test("restarts wait longer each time, and are not too many", async () => {

@@ -1,0 +1,9 @@
+"""What a self-contained sidecar runs first: the command line, also of its workers."""
+
+from multiprocessing import freeze_support
+
+from sidecar.__main__ import main
+
+if __name__ == "__main__":
+    freeze_support()  # `repair --jobs` starts this program anew, as a worker
+    main()

@@ -1,0 +1,38 @@
+// Packs this package as it is published: `node scripts/pack.mjs FOLDER`. Its platforms'
+// packages are `optionalDependencies` there, and not in the checkout, where none of them
+// can be installed before they are published.
+
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { argv, platform } from "node:process";
+import { fileURLToPath } from "node:url";
+
+const HOME = fileURLToPath(new URL("..", import.meta.url));
+const PLATFORMS = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64", "win32-arm64", "win32-x64"];
+
+/** The package's manifest with every platform in its own version. */
+export function published(manifest) {
+  const { devDependencies, scripts, prettier, ...about } = manifest;
+  const optional = PLATFORMS.map((name) => [`@stream-sidecar/${name}`, manifest.version]);
+  return { ...about, optionalDependencies: Object.fromEntries(optional) };
+}
+
+function pack(output) {
+  const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
+  try {
+    const manifest = JSON.parse(readFileSync(join(HOME, "package.json"), "utf8"));
+    for (const name of [...manifest.files, "LICENSE", "README.md"]) {
+      cpSync(join(HOME, name), join(scratch, name), { recursive: true });
+    }
+    writeFileSync(join(scratch, "package.json"), `${JSON.stringify(published(manifest), null, 2)}\n`);
+    mkdirSync(output, { recursive: true });
+    const options = { cwd: scratch, encoding: "utf8", shell: platform === "win32" };
+    process.stdout.write(execFileSync("npm", ["pack", "--pack-destination", resolve(output)], options));
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+pack(argv[2] ?? ".");
