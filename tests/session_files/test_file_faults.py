@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,10 +13,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-from attrs import frozen
+from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
 from telling import skip_unless_writers_are_told
 
@@ -26,29 +24,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
 CLEAN = LEAK.replace("<think>Hm.</think>", "")
 APPENDED = LEAK.replace("Four", "Five")
-COMMAND = (sys.executable, "-m", "sidecar")
-ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "500", "PYTHONUTF8": "1"}
-
-
-@frozen
-class Run:
-    code: int
-    output: str
-
-
-def run(*arguments: object, **more: Any) -> Run:
-    """``stream-sidecar`` with ``arguments``; both streams together."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        check=False,
-        **more,
-    )
-    assert b"Traceback" not in done.stdout, done.stdout
-    return Run(done.returncode, done.stdout.decode())
 
 
 @pytest.fixture
@@ -290,42 +265,6 @@ def test_what_a_killed_run_has_left(session: Path, is_alive: bool) -> None:
 
 # --- A full disk ----------------------------------------------------------------------
 
-_FULL_DISK = """
-mount -t tmpfs -o size=$1 none "$2" && cp "$3"/* "$2" && shift 3 && "$@"
-code=$?
-cd "$OLDPWD" 2>/dev/null
-for name in "$TARGET"/* "$TARGET"/.[!.]*; do
-  test -e "$name" && cp "$name" "$RESULT"
-done
-exit $code
-"""
-"""In a mount namespace of its own, where a user may mount: a small disk with copies of
-the files, the command, and copies of what is there then."""
-
-
-def _on_a_small_disk(folder: Path, size: int, *arguments: object) -> Run:
-    """The command on ``folder`` as if it were a disk of so many bytes."""
-    shutil.which("unshare") or pytest.skip("no unshare: no small disk was mounted")
-    with tempfile.TemporaryDirectory() as place:
-        target, result = Path(place, "target"), Path(place, "result")
-        target.mkdir()
-        result.mkdir()
-        words = [str(size), str(target), str(folder), *COMMAND, *map(str, arguments)]
-        done = subprocess.run(
-            ["unshare", "-Urm", "sh", "-c", _FULL_DISK, "sh", *words, str(target)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=ROOT,
-            env={**ENVIRONMENT, "TARGET": str(target), "RESULT": str(result)},
-            check=False,
-        )
-        if b"unshare:" in done.stdout or b"mount:" in done.stdout:
-            pytest.skip("no mount namespaces: no small disk was mounted")
-        shutil.rmtree(folder)
-        shutil.copytree(result, folder)
-    assert b"Traceback" not in done.stdout, done.stdout
-    return Run(done.returncode, done.stdout.decode())
-
 
 def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
     """The command where no file may grow beyond so many bytes."""
@@ -337,7 +276,7 @@ def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
     return run(*arguments, folder, preexec_fn=limit)
 
 
-@pytest.mark.parametrize("place", [_on_a_small_disk, _within_a_limit])
+@pytest.mark.parametrize("place", [on_a_small_disk, _within_a_limit])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.db"])
 def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
     """The file stays as it was, and nothing is beside it."""
@@ -350,7 +289,7 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
     else:
         path.write_text(LEAK + filler * 150)
     before = path.read_bytes()
-    small = len(before) * 3 // 2 if place is _on_a_small_disk else len(before) // 2
+    small = len(before) * 3 // 2 if place is on_a_small_disk else len(before) // 2
     small = small // 4096 * 4096
 
     done = place(folder, small, "repair", "--write")

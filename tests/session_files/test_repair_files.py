@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -495,16 +496,16 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     for number in ("last", *range(1, KILLS + 1)):
         shutil.copytree(first, tmp_path / str(number))
 
-    program = TESTS / "support" / "killed_while_writing.py"
+    program = TESTS / "support" / "faults_while_writing.py"
     done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path), "7", str(KILLS)],
+        [sys.executable, str(program), "killed", str(tmp_path), "7", str(KILLS)],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": ""},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{KILLS} killed\n"
+    assert json.loads(done.stdout) == [-signal.SIGKILL] * KILLS
     new = {name: _content(first / name) for name in names}
     assert all(old[name] != new[name] for name in names)
     seen = set()

@@ -1,0 +1,76 @@
+"""``stream-sidecar`` as a process of its own, also where the disk is small."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+from rpc_client import ROOT
+
+COMMAND = (sys.executable, "-m", "sidecar")
+ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "500", "PYTHONUTF8": "1"}
+
+
+@frozen
+class Run:
+    code: int
+    output: str
+
+
+def run(*arguments: object, **more: Any) -> Run:
+    """``stream-sidecar`` with ``arguments``; both streams together."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        check=False,
+        **more,
+    )
+    assert b"Traceback" not in done.stdout, done.stdout
+    return Run(done.returncode, done.stdout.decode())
+
+
+_FULL_DISK = """
+mount -t tmpfs -o size=$1 none "$2" && cp "$3"/* "$2" && shift 3 && "$@"
+code=$?
+cd "$OLDPWD" 2>/dev/null
+for name in "$TARGET"/* "$TARGET"/.[!.]*; do
+  test -e "$name" && cp "$name" "$RESULT"
+done
+exit $code
+"""
+"""In a mount namespace of its own, where a user may mount: a small disk with copies of
+the files, the command, and copies of what is there then."""
+
+
+def on_a_small_disk(folder: Path, size: int, *arguments: object) -> Run:
+    """The command on ``folder`` as if it were a disk of so many bytes."""
+    shutil.which("unshare") or pytest.skip("no unshare: no small disk was mounted")
+    with tempfile.TemporaryDirectory() as place:
+        target, result = Path(place, "target"), Path(place, "result")
+        target.mkdir()
+        result.mkdir()
+        words = [str(size), str(target), str(folder), *COMMAND, *map(str, arguments)]
+        done = subprocess.run(
+            ["unshare", "-Urm", "sh", "-c", _FULL_DISK, "sh", *words, str(target)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env={**ENVIRONMENT, "TARGET": str(target), "RESULT": str(result)},
+            check=False,
+        )
+        if b"unshare:" in done.stdout or b"mount:" in done.stdout:
+            pytest.skip("no mount namespaces: no small disk was mounted")
+        shutil.rmtree(folder)
+        shutil.copytree(result, folder)
+    assert b"Traceback" not in done.stdout, done.stdout
+    return Run(done.returncode, done.stdout.decode())
