@@ -43,6 +43,7 @@ from sidecar.protocol.params import (
     StreamCounts,
     StreamRow,
 )
+from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
 from sidecar.values.text_size import text_size
 
@@ -92,6 +93,7 @@ class Sessions:
         self._now = now
         self._started = monotonic()
         self._streams: dict[str, _Open] = {}  # with a timeout: in the order of use
+        self._others = SameOptions()
         self._gone: dict[str, str] = {}
         self._named = 0
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
@@ -117,7 +119,8 @@ class Sessions:
                 limit=limit,
                 value=limit + 1,
             )
-        stream = Stream(stream_options(params, self.policy, self.limits))
+        options = stream_options(params, self.policy, self.limits)
+        stream = Stream(options, others=self._others)
         self._streams[stream_id] = _Open(
             stream,
             self._now(),
@@ -189,7 +192,8 @@ class Sessions:
 
     def normalize(self, params: NormalizeParams) -> NormalizeResult:
         self._expire()
-        stream = Stream(stream_options(params, self.policy, self.limits))
+        options = stream_options(params, self.policy, self.limits)
+        stream = Stream(options, others=self._others)
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
         emission = stream.emission()
@@ -309,6 +313,8 @@ def stream_options(
 
 def patched(base: T, patch: dict[str, Any]) -> T:
     """``base`` with the given fields replaced singly, nested classes field by field."""
+    if not patch:
+        return base
     whole: Any = base
     changes = {}
     for name, value in patch.items():
@@ -331,7 +337,7 @@ def _add(totals: Counters, more: Counters | Stats, names: tuple[str, ...]) -> No
 
 def _stats(entry: _Open) -> Stats:
     """The stream's counters; a push is what the host calls so, not a chunk."""
-    return evolve(entry.stream.stats(), pushes=entry.pushes)
+    return entry.stream.stats(entry.pushes)
 
 
 def _row(stream_id: str, entry: _Open) -> StreamRow:

@@ -87,7 +87,8 @@ class Choice:
     @property
     def held(self) -> int:
         """Code points of text and of calls that are held back."""
-        return self.channel.held + self._calls.held
+        calls = self._calls.held if "_calls" in vars(self) else 0
+        return self.channel.held + calls
 
     # What comes in
 
@@ -209,7 +210,8 @@ class Choice:
         """Ends blocks and calls; citations find their places."""
         self.channel.close()
         self.channel.extracted.send_calls()
-        self._end_calls(self._calls.finish(), wire)
+        if "_calls" in vars(self):
+            self._end_calls(self._calls.finish(), wire)
         if self.channel.repaired:
             self._report_surrogates()
         if self._citations is not None:

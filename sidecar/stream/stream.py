@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sidecar.options import StreamOptions
     from sidecar.parts import Part
     from sidecar.stream.learned_chunks import Learned
+    from sidecar.stream.same_options import SameOptions
 
 _USAGE_FIELDS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 
@@ -57,17 +58,24 @@ MAX_CHOICES = 128
 
 class Stream:
     """One stream of one model. ``options`` is what stream/open said; ``ear`` hears the
-    channels as they come, where the policy ``trace`` is on.
+    channels as they come, where the policy ``trace`` is on. ``others``: the streams
+    before it, which may have had the same options.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
 
-    def __init__(self, options: StreamOptions, ear: Ear | None = None) -> None:
+    def __init__(
+        self,
+        options: StreamOptions,
+        ear: Ear | None = None,
+        others: SameOptions | None = None,
+    ) -> None:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
         self._intake = Intake(options)
-        self._shared = surroundings(options, self._outlet)
+        make = surroundings if others is None else others.surroundings
+        self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
         self.policy = self._shared.policy
         self._choices: dict[int, Choice] = {}
@@ -202,13 +210,13 @@ class Stream:
         self._outlet.settle()
         return self._outlet.builder.build()
 
-    def stats(self) -> Stats:
-        """Counters so far; see ``Stats``."""
+    def stats(self, pushes: int | None = None) -> Stats:
+        """Counters so far; see ``Stats``. ``pushes``: as the host counts them."""
         self._outlet.settle()
         channels = [choice.channel for choice in self._choices.values()]
         counters = [channel.counters for channel in channels]
         return Stats(
-            pushes=self._pushes + self._passed,
+            pushes=self._pushes + self._passed if pushes is None else pushes,
             chunks=self._intake.documents + self._passed,
             chars=self._chars,
             events=self._outlet.seq,

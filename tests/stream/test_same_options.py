@@ -1,0 +1,36 @@
+"""Streams with the same options share what is made of these, others do not."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from sidecar.channel.setup import surroundings
+from sidecar.message.outlet import Outlet
+from sidecar.options import Limits, Policy, StreamOptions, Tool, ToolCallsPolicy
+from sidecar.stream.same_options import SameOptions
+
+PLAIN = StreamOptions(tools=(Tool("ls"),))
+OTHERS = [
+    evolve(PLAIN, wire="openai-chat", framing="sse"),
+    evolve(PLAIN, model="deepseek-r1"),
+    evolve(PLAIN, provider="groq"),
+    evolve(PLAIN, tools=None),
+    evolve(PLAIN, tools=(Tool("ls", kind="read"),)),
+    evolve(PLAIN, policy=Policy(tool_calls=ToolCallsPolicy(mode="off"))),
+    evolve(PLAIN, limits=Limits(max_held_chars=9)),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_is_shared_is_as_if_it_were_not(other: StreamOptions) -> None:
+    shared = SameOptions()
+    for options in (PLAIN, other, other, PLAIN):
+        outlet = Outlet(parts=True, trace=False)
+        assert shared.surroundings(options, outlet) == surroundings(options, outlet)
+
+
+def test_the_same_is_made_once() -> None:
+    shared, outlet = SameOptions(), Outlet(parts=True, trace=False)
+    one, other = (shared.surroundings(PLAIN, outlet) for _ in range(2))
+    assert one.profile is other.profile
