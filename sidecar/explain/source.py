@@ -82,17 +82,23 @@ def is_transcript(data: bytes) -> bool:
 def recorded(name: str, data: bytes) -> dict[str, StreamSource]:
     """The streams of a transcript, by their ids, and its whole responses."""
     lines = [line for raw in data.splitlines() if isinstance(line := _json(raw), dict)]
-    answers = {
-        msg.get("id"): msg
+    said = [
+        (line.get("dir"), msg)
         for line in lines
-        if line.get("dir") == "out" and isinstance(msg := line.get("msg"), dict)
-    }
+        if isinstance(msg := line.get("msg"), dict)
+    ]
+    answers = {_id(msg): msg for direction, msg in said if direction == "out"}
+    answers.pop(_id({}), None)  # to nobody's request
     found = _Conversation(name)
-    for line in lines:
-        msg = line.get("msg")
-        if line.get("dir") == "in" and isinstance(msg, dict):
-            found.read(msg, answers.get(msg.get("id"), {}))
+    for direction, msg in said:
+        if direction == "in":
+            found.read(msg, answers.get(_id(msg), {}))
     return found.sources
+
+
+def _id(msg: dict[str, Any]) -> str:
+    """A message's id as a key; it may be any value."""
+    return dumps(msg.get("id"))
 
 
 def _json(line: bytes) -> Any:
@@ -121,7 +127,7 @@ class _Conversation:
 
     def read(self, msg: dict[str, Any], answer: dict[str, Any]) -> None:
         """Reads one message; what was refused has changed nothing."""
-        read = self._read.get(msg.get("method", ""))
+        read = self._read.get(str(msg.get("method")))
         if read is None or "error" in answer:
             return
         try:
@@ -135,7 +141,7 @@ class _Conversation:
 
     def _begin(self, msg: dict[str, Any], result: Any) -> None:
         params = self._params(msg)
-        stream_id = params.stream_id or (result or {}).get("streamId") or "stream"
+        stream_id = params.stream_id or _named(result)
         self._add(stream_id, params)
 
     def _whole(self, msg: dict[str, Any], _result: Any) -> None:
@@ -157,7 +163,9 @@ class _Conversation:
             self.sources[key] = evolve(self.sources[key], close=close)
 
     def _params(self, msg: dict[str, Any]) -> Any:
-        return structure(msg.get("params"), METHODS[msg["method"]].params, "params")
+        given = msg.get("params")
+        kind = METHODS[msg["method"]].params
+        return structure({} if given is None else given, kind, "params")
 
     def _add(self, stream_id: str, params: Any) -> list[PushedChunk]:
         """Another stream; an id may be used again."""
@@ -170,6 +178,12 @@ class _Conversation:
         self.sources[key] = StreamSource(name, options, lambda _stream: chunks)
         self._open[stream_id] = key, chunks
         return chunks
+
+
+def _named(result: Any) -> str:
+    """What the sidecar has called a stream that its host gave no name."""
+    name = result.get("streamId") if isinstance(result, dict) else None
+    return name if isinstance(name, str) else "stream"
 
 
 def _chunk(value: Any) -> PushedChunk:

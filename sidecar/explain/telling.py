@@ -163,7 +163,7 @@ def _is_structured(event: ToolCallDelta | ToolCall) -> bool:
 
 
 def _call(group: list[Happened], wire: str) -> Lane:
-    """A call whose arguments came in fragments."""
+    """A call whose arguments came in fragments; the last event has them whole."""
     verdict = of_wire("call", wire)
     pieces = [
         _piece(each.event.arguments_delta, each.step, verdict, each.event.seq)
@@ -193,10 +193,6 @@ def _of_call(event: ToolCall) -> _Told:
     return "call", f"call: {event.name}", event.arguments
 
 
-def _of_begun_call(event: ToolCallDelta) -> _Told:
-    return "call", f"call: {event.name}", event.arguments_delta
-
-
 def _of_result(event: ToolResult) -> _Told:
     name = event.name or event.tool_call_id or ""
     return "result", f"result: {name}", _shown(event.content)
@@ -222,7 +218,6 @@ def _shown(value: Any) -> str:
 
 
 _TOLD: dict[type, Callable[[Any], _Told]] = {
-    ToolCallDelta: _of_begun_call,
     ToolCall: _of_call,
     ToolResult: _of_result,
     Citation: _of_citation,
