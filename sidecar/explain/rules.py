@@ -27,9 +27,9 @@ WIRES = {
 """Wire -> its heading in sidecar/wires/README.md, as links name it."""
 
 _PAGE = "sidecar/text/README.md"
-_EXAMPLE = re.compile(r"^(`{32}) example.*?^\1$", re.MULTILINE | re.DOTALL)
-_HEADING = re.compile(r"^##+ (?P<title>(?P<number>[\d.]+) .*)\n", re.MULTILINE)
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_EXAMPLE = re.compile(r"^`{32} example.*+\n(?:(?!`{32}).*+\n)*+`{32}$", re.MULTILINE)
+_HEADING = re.compile(r"^##++ (?P<title>(?P<number>[\d.]++) .*+)\n", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
 _NO_ANCHOR = re.compile(r"[^\w -]")
 
 

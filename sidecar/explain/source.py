@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 2000
 """Words that a text is cut into, about; of a longer one several are one slice."""
 
+_WORD = re.compile(rb"\s*+\S*+")
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
@@ -62,15 +63,15 @@ def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
 def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
     """The slices of ``data``: words of a text, lines of anything else."""
     size = max(1, len(data) // _MOST_STEPS)
-    word = re.compile(rb"\s*\S(?s:.{0,%d})\S*" % (size - 1) + rb"|\s+")
     at = 0
     while at < len(data):
         by_word = stream.framing in ("auto", "text")
-        match = (word if by_word else _LINE).match(data, at)
+        last = at + size - 1 if by_word else at
+        match = (_WORD if by_word else _LINE).match(data, last)
         assert match is not None  # both fit any text
-        at = match.end()
-        encoded = base64.b64encode(match[0]).decode()
-        yield PushedChunk(encoded, match[0].decode("utf-8", "backslashreplace"))
+        part, at = data[at : match.end()], match.end()
+        encoded = base64.b64encode(part).decode()
+        yield PushedChunk(encoded, part.decode("utf-8", "backslashreplace"))
 
 
 def is_transcript(data: bytes) -> bool:

@@ -17,10 +17,10 @@ few, so a string is compared in few pieces.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from json import JSONDecoder
 from operator import attrgetter
-from re import Pattern, compile, escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
@@ -333,8 +333,8 @@ def _slot(chunk: str, place: DocumentPlace, kind: _Kind | None) -> _Slot | None:
 
 
 @lru_cache(maxsize=256)
-def _name(name: str) -> Pattern[str]:
-    return compile(rf'"{escape(name)}"\s{{0,8}}+:\s{{0,8}}+')
+def _name(name: str) -> re.Pattern[str]:
+    return re.compile(rf'"{re.escape(name)}"\s{{0,8}}+:\s{{0,8}}+')
 
 
 def _one(head: str, tail: str, limit: int) -> TextOf:
