@@ -15,8 +15,18 @@ const shared = {
   metafile: true,
 };
 
-/** What is bundled, by its entry. */
-const ENTRIES = [{ entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node" }];
+/** What is bundled, by its entry. What of Pyodide is for Node.js is never reached in a browser. */
+const ENTRIES = [
+  { entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node" },
+  { entryPoints: ["src/browser/extension.ts"], outfile: "dist/browser.js", platform: "browser" },
+  {
+    entryPoints: ["src/browser/worker.ts"],
+    outfile: "dist/worker.js",
+    platform: "browser",
+    format: "esm",
+    external: ["node:*", "ws"],
+  },
+];
 
 rmSync("dist", { recursive: true, force: true });
 const built = await Promise.all(ENTRIES.map((entry) => build({ ...shared, ...entry })));
@@ -30,9 +40,9 @@ function licences(inputs) {
 }
 
 function licenceOf(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-  if (file === undefined) throw new Error(`${folder} has no licence`);
-  const text = readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n");
-  return `${name} ${version}\n\n${text.trim()}\n\n${"-".repeat(80)}\n`;
+  if (file === undefined && !license) throw new Error(`${folder} has no licence`);
+  const text = file === undefined ? `${license}\nIts source: ${homepage}` : readFileSync(join(folder, file), "utf8");
+  return `${name} ${version}\n\n${text.replaceAll("\r\n", "\n").trim()}\n\n${"-".repeat(80)}\n`;
 }

@@ -1,32 +1,42 @@
 // Makes dist/stream-sidecar.vsix. Without an argument no sidecar is in it; with
-// --universal one that any Python 3.11 runs, with --target PLATFORM the self-contained
-// one of this machine.
+// --universal one that any Python 3.11 runs, and one for browsers.
 
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-const BUNDLE = "../bundle/bundle.py";
+/** What makes the sidecar for browsers; its packages have to be installed. */
+const CLIENT = "../typescript";
 
 /** What links and pictures of the page are relative to. */
 const PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/clients/vscode";
 const PICTURES = "https://raw.githubusercontent.com/stream-sidecar/stream-sidecar/main/clients/vscode";
 
 const { values } = parseArgs({
-  options: { universal: { type: "boolean" }, target: { type: "string" }, out: { type: "string" } },
+  options: { universal: { type: "boolean" }, out: { type: "string" } },
 });
 const python = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 const out = values.out ?? "dist/stream-sidecar.vsix";
 
 rmSync("bundled", { recursive: true, force: true });
 try {
-  if (values.universal) run(python, BUNDLE, "bundled/stream-sidecar.pyz");
-  if (values.target) run(python, "../bundle/binary.py", "bundled/stream-sidecar");
-  const target = values.target ? ["--target", values.target] : [];
+  if (values.universal) bringAlong();
   const links = ["--baseContentUrl", PAGES, "--baseImagesUrl", PICTURES];
-  run("npx", "--no-install", "vsce", "package", "--no-dependencies", "--out", out, ...target, ...links);
+  run("npx", "--no-install", "vsce", "package", "--no-dependencies", "--out", out, ...links);
 } finally {
   rmSync("bundled", { recursive: true, force: true });
+}
+
+function bringAlong() {
+  run(python, "../bundle/bundle.py", "bundled/stream-sidecar.pyz");
+  mkdirSync("bundled/wasm");
+  run("npm", "run", "--silent", "--prefix", CLIENT, "build:wasm");
+  for (const name of ["core.zip", "snapshot.bin.gz", "made.json"]) copy(`${CLIENT}/wasm`, name);
+  for (const name of ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]) copy("node_modules/pyodide", name);
+}
+
+function copy(folder, name) {
+  copyFileSync(`${folder}/${name}`, `bundled/wasm/${name}`);
 }
 
 function run(command, ...args) {

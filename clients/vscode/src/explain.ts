@@ -1,21 +1,19 @@
-// The command that explains a recorded stream: the page that `stream-sidecar explain`
-// writes, in an editor beside the stream. The page brings its own content security
+// The command that explains a recorded stream: the page of the sidecar, in an editor
+// beside the stream. The page brings its own content security
 // policy, under which nothing of the stream can run; it is shown as it is.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
 import * as vscode from "vscode";
-import { run, RunError } from "./run.js";
+
+/** Makes the page of a stream; `name` is what the stream is called. */
+export type MakePage = (uri: vscode.Uri, name: string) => Promise<string>;
 
 export class Explainer implements vscode.Disposable {
-  /** The command line of the sidecar; rejects where there is none. */
-  readonly #command: () => Promise<readonly string[]>;
+  readonly #makePage: MakePage;
   readonly #panels = new Map<string, vscode.WebviewPanel>();
   readonly #subscriptions: vscode.Disposable;
 
-  constructor(command: () => Promise<readonly string[]>) {
-    this.#command = command;
+  constructor(makePage: MakePage) {
+    this.#makePage = makePage;
     const explain = (uri?: vscode.Uri) => this.#explain(uri).catch(tell);
     this.#subscriptions = vscode.Disposable.from(
       vscode.commands.registerCommand("streamSidecar.explain", explain),
@@ -34,25 +32,11 @@ export class Explainer implements vscode.Disposable {
   async #explain(given?: vscode.Uri): Promise<void> {
     const uri = given ?? vscode.window.activeTextEditor?.document.uri ?? (await chosen());
     if (uri === undefined) return;
-    const name = basename(uri.path);
+    const name = uri.path.slice(uri.path.lastIndexOf("/") + 1);
     const options = { location: vscode.ProgressLocation.Window, title: `Explaining ${name}` };
-    const page = await vscode.window.withProgress(options, () => this.#page(uri, name));
+    const page = await vscode.window.withProgress(options, () => this.#makePage(uri, name));
     const panel = this.#panel(uri, name);
     panel.webview.html = page;
-  }
-
-  async #page(uri: vscode.Uri, name: string): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), "stream-sidecar-"));
-    try {
-      const output = join(folder, "page.html");
-      const input = await fileOf(uri, join(folder, name));
-      const { stderr } = await run([...(await this.#command()), "explain", input, "--html", output]);
-      return await readFile(output, "utf8").catch((cause: unknown) => {
-        throw new RunError(`${name}: ${stderr.trim().split("\n").at(-1)}`, { cause });
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
   }
 
   #panel(uri: vscode.Uri, name: string): vscode.WebviewPanel {
@@ -66,15 +50,6 @@ export class Explainer implements vscode.Disposable {
     this.#panels.set(key, panel);
     return panel;
   }
-}
-
-/** The file itself, or one at `place` with what the editor holds. */
-async function fileOf(uri: vscode.Uri, place: string): Promise<string> {
-  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
-  if (uri.scheme === "file" && !document?.isDirty) return uri.fsPath;
-  const text = document?.getText() ?? (await vscode.workspace.fs.readFile(uri));
-  await writeFile(place, text);
-  return place;
 }
 
 async function chosen(): Promise<vscode.Uri | undefined> {

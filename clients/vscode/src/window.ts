@@ -1,0 +1,25 @@
+// What every window has, with processes and without: a log, and the language server with
+// the commands that restart it and show its log.
+
+import * as vscode from "vscode";
+import type { BaseLanguageClient } from "vscode-languageclient";
+import { Server } from "./server.js";
+import { needsRestart } from "./settings.js";
+
+/** Starts the server whose client `make` makes; it ends with the window. */
+export function beginWindow(
+  context: vscode.ExtensionContext,
+  make: (output: vscode.LogOutputChannel) => Promise<BaseLanguageClient>,
+): Server {
+  const output = vscode.window.createOutputChannel("Stream Sidecar", { log: true });
+  const server = new Server(() => make(output), output);
+  context.subscriptions.push(
+    output,
+    server,
+    vscode.commands.registerCommand("streamSidecar.restart", () => server.restart()),
+    vscode.commands.registerCommand("streamSidecar.showLog", () => output.show()),
+    vscode.workspace.onDidChangeConfiguration((change) => (needsRestart(change) ? server.restart() : undefined)),
+  );
+  void server.restart();
+  return server;
+}
