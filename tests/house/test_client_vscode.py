@@ -69,7 +69,8 @@ def test_it_is_packaged_without_a_warning(package: Path, tmp_path: Path) -> None
         packed = {name.removeprefix("extension/") for name in names}
         readme = vsix.read("extension/readme.md").decode()
     assert {"LICENSE.txt", "dist/LICENCES.txt", MANIFEST["icon"]} <= packed
-    assert {MANIFEST["main"].removeprefix("./")} <= packed
+    entries = {MANIFEST[name].removeprefix("./") for name in ("main", "browser")}
+    assert {*entries, "dist/worker.js"} <= packed
     assert not re.search(r"\]\((?!https://)", readme), "a link that leads nowhere"
 
 
@@ -114,7 +115,8 @@ def test_what_is_declared_is_what_the_code_has() -> None:
     code = "".join(path.read_text("utf-8") for path in (HOME / "src").glob("**/*.ts"))
     commands = {each["command"] for each in CONTRIBUTES["commands"]}
     named = set(re.findall(r'"(streamSidecar\.\w+)"', code))
-    assert named - commands == {"streamSidecar.leaks", "streamSidecar.sessions"}
+    contexts = {"streamSidecar.leaks", "streamSidecar.inBrowser"}
+    assert named - commands == {"streamSidecar.sessions", *contexts}
     assert commands <= named
     settings = set(CONTRIBUTES["configuration"]["properties"])
     used = {f"streamSidecar.{name}" for name in re.findall(r'>\("(\w+)", ', code)}
@@ -144,6 +146,16 @@ def test_the_lockfile_names_no_registry() -> None:
     for name, each in lock["packages"].items():
         assert "resolved" not in each, name
         assert each["integrity"].startswith("sha512-"), name
+
+
+def test_it_has_the_pyodide_of_the_client_whose_worker_it_takes() -> None:
+    """A snapshot of the sidecar is taken of one version, and read by the same."""
+    locks = [
+        json.loads((ROOT / "clients" / name / "package-lock.json").read_text("utf-8"))
+        for name in ("vscode", "typescript")
+    ]
+    mine, clients = (lock["packages"]["node_modules/pyodide"] for lock in locks)
+    assert mine["version"] == clients["version"]
 
 
 def test_it_has_the_licence_of_the_project() -> None:

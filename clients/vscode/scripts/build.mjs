@@ -23,8 +23,9 @@ const ENTRIES = [
     entryPoints: ["src/browser/worker.ts"],
     outfile: "dist/worker.js",
     platform: "browser",
-    format: "esm",
+    format: "iife",
     external: ["node:*", "ws"],
+    define: { "import.meta.url": '"https://stream-sidecar.invalid/pyodide.asm.mjs"' },
   },
 ];
 

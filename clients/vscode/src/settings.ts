@@ -19,9 +19,14 @@ export function settings(): Settings {
   return {
     command: given.get<string[]>("command", []),
     python: given.get<string>("python", ""),
-    policy: given.get<Record<string, unknown>>("policy", {}),
+    policy: plain(given.get<Record<string, unknown>>("policy", {})),
     logLevel: given.get<string>("logLevel", "warning"),
   };
+}
+
+/** An object of the settings is a proxy, which no worker takes. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
 }
 
 export function needsRestart(change: vscode.ConfigurationChangeEvent): boolean {

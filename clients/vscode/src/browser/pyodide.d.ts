@@ -1,5 +1,5 @@
 // Pyodide's WebAssembly module, of which the package declares no types.
 
 declare module "pyodide/pyodide.asm.mjs" {
-  export default function createModule(settings: object): Promise<unknown>;
+  export default function createModule(settings: object): Promise<never>;
 }

@@ -30,7 +30,7 @@ export class WorkerSidecar {
     );
     // A worker made from the extension's own address is refused where that is another server's.
     const url = URL.createObjectURL(new Blob([script as never], { type: "text/javascript" }));
-    const worker = new Worker(url, { type: "module" });
+    const worker = new Worker(url);
     const { port1, port2 } = new MessageChannel();
     const sidecar = new WorkerSidecar(worker, port1, output);
     const begun = sidecar.#listen();

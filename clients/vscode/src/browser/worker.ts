@@ -2,6 +2,7 @@
 // serves the language server and explains streams. The worker has no network: what Pyodide
 // asks for is one of the files that came with the first message.
 
+import "./classic.js";
 import { loadPyodide, version, type PyodideInterface } from "pyodide";
 import createModule from "pyodide/pyodide.asm.mjs";
 import { frameOf, FrameReader } from "../../../typescript/src/frames.js";
@@ -69,7 +70,7 @@ async function run({ port, files, logLevel }: WorkerStart): Promise<void> {
 /** The interpreter, as it was when the snapshot was taken, if that was of this very Pyodide. */
 async function loaded(files: WorkerStart["files"]): Promise<PyodideInterface> {
   const tell = (line: string) => say({ logged: line });
-  const options = { indexURL: NOWHERE, stdout: tell, stderr: tell };
+  const options = { indexURL: NOWHERE, stdout: tell, stderr: tell, createPyodideModule: createModule };
   const made = JSON.parse(new TextDecoder().decode(files["made.json"])) as { pyodide: string };
   if (made.pyodide !== version) return loadPyodide(options);
   const snapshot = await unpacked(files["snapshot.bin.gz"] ?? new Uint8Array());
@@ -78,7 +79,7 @@ async function loaded(files: WorkerStart["files"]): Promise<PyodideInterface> {
     if (module.HEAP8.length < snapshot.length) module.growMemory(snapshot.length);
     return module;
   };
-  return loadPyodide({ ...options, _loadSnapshot: snapshot, createPyodideModule } as object);
+  return loadPyodide({ ...options, createPyodideModule, _loadSnapshot: snapshot } as object);
 }
 
 async function unpacked(packed: Uint8Array): Promise<Uint8Array> {

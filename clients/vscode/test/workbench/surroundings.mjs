@@ -66,13 +66,14 @@ const SETTINGS = {
   "workbench.tips.enabled": false,
   "editor.wordWrap": "on",
   "editor.minimap.enabled": false,
+  "workbench.colorTheme": "Default Dark Modern",
   "window.commandCenter": false,
   "files.autoSave": "off",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
 };
 
-/** `settings`: more of the user's. */
-export async function begin({ settings = {}, theme = "Default Dark Modern" } = {}) {
+/** `inBrowser`: the extension runs in the browser, as where there is no server, from the universal package. */
+export async function begin({ inBrowser = false } = {}) {
   const { chromium, server, playwright } = workbench();
   const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
   const at = (...names) => join(scratch, ...names);
@@ -80,8 +81,8 @@ export async function begin({ settings = {}, theme = "Default Dark Modern" } = {
   chmodSync(at("bin", "stream-sidecar"), 0o755);
   for (const [name, text] of Object.entries(FILES)) write(at(name), text);
   copyFileSync(join(ROOT, "tests/wires/openai-chat/leaking.sse"), at("work", "leaking.sse"));
-  const all = JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme, ...settings });
-  write(at("data", "User", "settings.json"), all);
+  const kind = inBrowser ? { "remote.extensionKind": { "stream-sidecar.stream-sidecar": ["web"] } } : {};
+  write(at("data", "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...kind }));
   // A shell of the user sets the path anew, so the sidecar is named.
   const command = { "streamSidecar.command": [at("bin", "stream-sidecar")] };
   write(at("data", "Machine", "settings.json"), JSON.stringify(command));
@@ -91,7 +92,7 @@ export async function begin({ settings = {}, theme = "Default Dark Modern" } = {
   for (const name of ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"]) delete env[name];
   const folders = ["--user-data-dir", at("data"), "--extensions-dir", at("extensions"), "--config", at("config.yaml")];
   const [node, entry] = server;
-  const vsix = join(PACKAGE, "dist", "stream-sidecar.vsix");
+  const vsix = join(PACKAGE, "dist", inBrowser ? "universal.vsix" : "stream-sidecar.vsix");
   const installed = spawnSync(node, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(`${installed.stdout}${installed.stderr}`);
 
@@ -111,6 +112,7 @@ export async function begin({ settings = {}, theme = "Default Dark Modern" } = {
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, deviceScaleFactor: 1 });
   page.setDefaultTimeout(60_000);
+  if (process.env["SIDECAR_CONSOLE"]) page.on("console", (message) => console.log(message.text()));
   await page.goto(`${address}/?folder=${encodeURIComponent(at("work"))}`);
   await page.waitForSelector(".monaco-workbench .part.statusbar");
 
