@@ -49,8 +49,24 @@ function show(element, text) {
   if (from < text.length) element.append(text.slice(from));
 }
 
-function refill(element, ...children) {
-  element.replaceChildren(...children);
+// What has come is the beginning of a list: the rest of it is not in the document.
+// Hiding each would take a time that grows with the square of their number.
+function showFirst(parent, elements, count) {
+  const more = document.createDocumentFragment();
+  let there = parent.childElementCount;
+  for (; there > count; there -= 1) parent.lastElementChild.remove();
+  for (; there < count; there += 1) more.append(elements[there]);
+  parent.append(more);
+}
+
+function countWhile(list, isSo) {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isSo(list[middle])) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 // --- The legend ----------------------------------------------------------------------
@@ -73,8 +89,9 @@ function buildLegend() {
 
 // --- The lanes -----------------------------------------------------------------------
 
-// A piece of the data is [text, step, [[step, owner, reason, seq], ...]].
-const pieces = [];
+// A piece of the data is [text, step, [[step, owner, reason, seq], ...]]; the steps of
+// a lane's pieces ascend.
+const lanes = [];
 
 function buildLane(lane) {
   const section = make("section", lane.part ? "lane part" : "lane");
@@ -83,6 +100,7 @@ function buildLane(lane) {
   title.id = `lane-${at("lanes").childElementCount}`;
   text.setAttribute("role", "listbox");
   text.setAttribute("aria-labelledby", title.id);
+  const pieces = [];
   for (const [words, step, fates] of lane.pieces) {
     const element = make("span", "piece", words);
     element.setAttribute("role", "option");
@@ -92,16 +110,16 @@ function buildLane(lane) {
     element.addEventListener("mouseenter", () => explain(piece));
     element.addEventListener("focus", () => choose(piece));
     pieces.push(piece);
-    text.append(element);
   }
+  if (pieces.length) pieces[0].element.tabIndex = 0;
   text.addEventListener("keydown", walk);
   section.append(title, text);
-  section.hidden = lane.pieces.length === 0;
+  lanes.push({ section, text, pieces, elements: pieces.map((piece) => piece.element) });
   at("lanes").append(section);
 }
 
 function walk(event) {
-  const all = [...event.currentTarget.querySelectorAll(".piece:not([hidden])")];
+  const all = [...event.currentTarget.children];
   const here = all.indexOf(document.activeElement);
   const there = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
   if (there === undefined || !all[there]) return;
@@ -138,7 +156,7 @@ function explain(piece) {
   for (const fate of piece.fates.filter((each) => each[0] <= step).reverse()) parts.push(...told(fate));
   if (!parts.length) parts.push(make("p", "", "Held back: what follows decides what it is."));
   parts.push(make("p", "hint", `It came with chunk ${piece.step + 1}.`));
-  refill(at("why"), ...parts);
+  at("why").replaceChildren(...parts);
 }
 
 function told([when, owner, reason, seq]) {
@@ -172,6 +190,7 @@ function leading(before, title, address) {
 // --- The steps -----------------------------------------------------------------------
 
 const rows = [];
+const rowElements = [];
 
 function buildEvents() {
   data.steps.forEach((each, number) => {
@@ -181,23 +200,24 @@ function buildEvents() {
       row.append(make("b", "", `${seq} ${type} `));
       show(row, JSON.stringify(rest));
       rows.push([row, number]);
+      rowElements.push(row);
     }
   });
-  at("events").append(...rows.map(([row]) => row));
 }
 
 function showStep(number) {
   step = number;
   const sizes = new Map(owners.map((owner) => [owner, 0]));
-  for (const piece of pieces) {
-    const came = piece.step <= number;
-    const fate = came ? fateOf(piece, number) : null;
-    const owner = !came ? "" : fate ? fate[1] : HELD;
-    if (came) sizes.set(owner, sizes.get(owner) + piece.size);
-    if (owner !== piece.owner) paint(piece, owner, fate);
-  }
-  for (const section of at("lanes").children) {
-    section.hidden = !section.querySelector(".piece:not([hidden])");
+  for (const lane of lanes) {
+    const count = countWhile(lane.pieces, (piece) => piece.step <= number);
+    for (const piece of lane.pieces.slice(0, count)) {
+      const fate = fateOf(piece, number);
+      const owner = fate ? fate[1] : HELD;
+      sizes.set(owner, sizes.get(owner) + piece.size);
+      if (owner !== piece.owner) paint(piece, owner, fate);
+    }
+    showFirst(lane.text, lane.elements, count);
+    lane.section.hidden = count === 0;
   }
   for (const [owner, count] of counts) count.textContent = sizes.get(owner);
   showEvents(number);
@@ -211,9 +231,8 @@ function showStep(number) {
 
 function paint(piece, owner, fate) {
   const { element } = piece;
-  element.hidden = !owner;
   if (piece.owner) element.classList.remove(piece.owner);
-  if (owner) element.classList.add(owner);
+  element.classList.add(owner);
   const rule = fate ? data.rules[data.reasons[fate[2]].rule] : null;
   element.setAttribute("aria-label", `${owner}: ${element.textContent}`);
   element.setAttribute("aria-description", rule ? `Rule ${rule.title}` : "");
@@ -221,17 +240,17 @@ function paint(piece, owner, fate) {
 }
 
 function showEvents(number) {
-  let now = null;
-  for (const [row, when] of rows) {
-    row.hidden = when > number;
-    row.classList.toggle("now", when === number);
-    if (when === number) now = now ?? row;
-  }
+  const before = countWhile(rows, ([, when]) => when < number);
+  const count = countWhile(rows, ([, when]) => when <= number);
   const list = at("events");
-  list.scrollTop = now ? now.offsetTop - list.offsetTop : list.scrollHeight;
+  for (const row of list.querySelectorAll(".now")) row.classList.remove("now");
+  for (const [row] of rows.slice(before, count)) row.classList.add("now");
+  showFirst(list, rowElements, count);
+  if (before < count) list.scrollTop = rowElements[before].offsetTop - list.offsetTop;
+  else list.scrollTop = list.scrollHeight;
   const chunk = make("div");
   show(chunk, data.steps[number].chunk || "The end of the stream.");
-  refill(at("chunk"), chunk);
+  at("chunk").replaceChildren(chunk);
 }
 
 // --- Playing -------------------------------------------------------------------------
@@ -250,7 +269,10 @@ function play() {
   if (step === last) showStep(0);
   at("play").textContent = "Pause";
   at("play").setAttribute("aria-pressed", "true");
-  timer = setInterval(() => (step < last ? showStep(step + 1) : stop()), Math.max(40, Math.min(500, 20000 / (last + 1))));
+  // All of it takes a minute at most, so of very many chunks some are passed over.
+  const each = Math.max(50, Math.min(500, 20000 / (last + 1)));
+  const stride = Math.ceil((last + 1) / 1000);
+  timer = setInterval(() => (step < last ? showStep(Math.min(last, step + stride)) : stop()), each);
   return undefined;
 }
 
@@ -264,7 +286,6 @@ function go(number) {
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
 buildLegend();
 data.lanes.forEach(buildLane);
-for (const text of document.querySelectorAll(".text")) if (text.firstElementChild) text.firstElementChild.tabIndex = 0;
 buildEvents();
 show(at("message"), JSON.stringify(data.message, null, 1));
 at("step").max = last;

@@ -263,7 +263,8 @@ def test_commands(built: Built, name: str) -> None:
 
     assert said("--version").decode() == f"stream-sidecar {__version__}\n"
     assert b"Usage: stream-sidecar" in said("--help")
-    for command in (("normalize", LEAKING), ("dialects",), ("schema",)):
+    explain = ("explain", LEAKING, "--html", "/dev/stdout")  # reads its own pages
+    for command in (("normalize", LEAKING), ("dialects",), ("schema",), explain):
         assert said(*command) == meant(*command)
 
 
