@@ -40,6 +40,7 @@ CLIENTS = (
     "tests/house/test_client_typescript.py",
     "tests/house/test_client_rust.py",
     "tests/house/test_client_vscode.py",
+    "tests/house/test_binary.py",
 )
 """What takes a toolchain of its own."""
 
