@@ -13,6 +13,7 @@ from sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
     LISTS,
+    NAME_KEYS,
     calls_of,
     cut_calls,
 )
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _HEAD = 256
 """An answer that is JSON has to stream: in so many characters behind its first key a
-call has begun its arguments."""
+call has named its tool and begun its arguments."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
@@ -52,7 +53,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         yield from space(cursor)
     key = yield from literal(cursor, *_KEYS)
     scanner.scan(key, 0)
-    check = _HEAD, lambda begun: _has_arguments(key + begun)
+    check = _HEAD, lambda begun: _begins(key + begun)
     _, end = yield from scan_checked(cursor, scanner, check)
     while True:
         yield from blanks(cursor)
@@ -71,9 +72,13 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
-def _has_arguments(text: str) -> bool:
-    """Whether the key of a call's arguments stands in ``text``."""
-    return any(f"{key}{quote}" in text for key in ARGUMENT_KEYS for quote in "\"'")
+def _begins(text: str) -> bool:
+    """Whether a call that begins with ``text`` has said its name and its arguments."""
+    return _has_one(text, NAME_KEYS) and _has_one(text, ARGUMENT_KEYS)
+
+
+def _has_one(text: str, keys: tuple[str, ...]) -> bool:
+    return any(f"{key}{quote}" in text for key in keys for quote in "\"'")
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
@@ -84,7 +89,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     except ValueError:
         cursor.serious = any(f'"{name}"' in text for name in tools)
         raise
-    if not _has_arguments(text):
+    if not _has_one(text, ARGUMENT_KEYS):
         raise MalformedError("a call has arguments")
     return calls
 
