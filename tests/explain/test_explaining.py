@@ -223,6 +223,28 @@ def test_what_no_event_speaks_of_is_told() -> None:
     assert isinstance(placed[1], Owned)
 
 
+HALF = "\ud83d"
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+@pytest.mark.parametrize("rest", [[], ["\ude00 b"]])
+@pytest.mark.parametrize("first", ["", "a"])
+def test_half_a_character_stands_where_it_is_whole(
+    field: str, rest: list[str], first: str
+) -> None:
+    """Or at the end, as what becomes of it; where it is all there is of the native
+    reasoning, nothing does (text rule 1.3)."""
+    deltas = [{field: first + HALF}, *({field: text} for text in rest)]
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    found = {
+        lane.title: joined(lane)
+        for lane in explained({"wire": "openai-chat"}, chunks).lanes
+    }
+    name = "text" if field == "content" else field
+    lost = not rest and not first and field != "content"
+    assert found[name] == ("" if lost else healed("".join([first, HALF, *rest])))
+
+
 def test_who_does_not_ask_pays_nothing() -> None:
     """An ear is for explaining: no other stream has one."""
     from sidecar.stream.stream import Stream
