@@ -2,13 +2,16 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use serde_json::Value;
+
 use crate::{
     config::Config,
     error::Error,
     gate::QueueBounds,
     handshake::PROTOCOL_VERSION,
     locate::CommandLine,
-    protocol::{ConnectionOptions, LimitsPatch, PolicyPatch},
+    pass_through::ReadText,
+    protocol::{ConnectionOptions, LimitsPatch, OpenParams, PolicyPatch},
     sidecar::Sidecar,
     supervisor::Supervisor,
     watching::{SidecarState, Told},
@@ -41,17 +44,20 @@ impl Builder {
                 place: CommandLine::default(),
                 downloads: false,
                 options,
-                bounds: QueueBounds { requests: 256, bytes: 16 << 20 },
+                bounds: QueueBounds { requests: 64, bytes: 16 << 20, waiting: 1_024 },
                 start_timeout: Duration::from_secs(60),
                 request_timeout: Duration::from_secs(30),
+                shutdown_timeout: Duration::from_secs(5),
                 batch_timeout: Duration::from_secs(300),
                 restarts: 4,
                 within: Duration::from_secs(180),
                 pause: Duration::from_millis(100),
                 replay_bytes: 16 << 20,
-                pass_through: false,
+                all_replay_bytes: 128 << 20,
+                pass_through: None,
                 log_level: None,
                 on_stderr: Told::default(),
+                on_lost: Told::default(),
                 on_state: Told::default(),
             },
         }
@@ -67,9 +73,14 @@ impl Builder {
         self
     }
 
+    /// A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`.
+    pub fn python(self, program: impl Into<OsString>) -> Self {
+        self.command([program.into(), "-P".into(), "-m".into(), "sidecar".into()])
+    }
+
     /// Let `uvx` or `pipx` fetch the package from the index when no sidecar is installed.
     /// Default: no, `uvx` may only use what it has in its cache.
-    pub fn downloads(mut self, allowed: bool) -> Self {
+    pub fn allow_download(mut self, allowed: bool) -> Self {
         self.config.downloads = allowed;
         self
     }
@@ -106,6 +117,12 @@ impl Builder {
         self
     }
 
+    /// Gets what ended the process, whenever that is neither a restart nor a shutdown.
+    pub fn on_lost(mut self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.config.on_lost = Told::new(tell);
+        self
+    }
+
     /// The directory that the process runs in.
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config.place.directory = Some(directory.into());
@@ -124,7 +141,7 @@ impl Builder {
         self
     }
 
-    /// How long a start may take, handshake and [`downloads`](Self::downloads) included.
+    /// How long a start may take, handshake and [`allow_download`](Self::allow_download) included.
     /// One that takes longer has failed. Default: 60 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.config.start_timeout = timeout;
@@ -145,6 +162,12 @@ impl Builder {
         self
     }
 
+    /// How long the process may take to end by itself. Default: 5 seconds.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.config.shutdown_timeout = timeout;
+        self
+    }
+
     /// How often the process may be started again in which time, starts that fail
     /// included. As many processes, and one more, may end on the same request of a stream
     /// in any time, then it is [`Error::StreamLost`]. Default: 4 times within 3 minutes.
@@ -161,10 +184,23 @@ impl Builder {
         self
     }
 
-    /// How much may be under way to the process: requests that are not answered, and
-    /// their bytes. Whoever sends more waits. Default: 256, and 16 MiB.
-    pub fn queue(mut self, requests: usize, bytes: usize) -> Self {
-        self.config.bounds = QueueBounds { requests: requests.max(1), bytes };
+    /// Requests that may be on their way at once; further ones wait. Default: 64.
+    pub fn max_concurrent_requests(mut self, requests: usize) -> Self {
+        self.config.bounds.requests = requests.max(1);
+        self
+    }
+
+    /// Bytes of these requests; one that is larger goes alone. Default: 16 MiB.
+    pub fn max_concurrent_bytes(mut self, bytes: usize) -> Self {
+        self.config.bounds.bytes = bytes;
+        self
+    }
+
+    /// Requests that may wait for these before further ones are refused with
+    /// [`Error::QueueFull`]. A pipe and the end of a stream are not refused, but wait.
+    /// Default: 1,024.
+    pub fn max_queued_requests(mut self, requests: usize) -> Self {
+        self.config.bounds.waiting = requests;
         self
     }
 
@@ -176,19 +212,29 @@ impl Builder {
         self
     }
 
+    /// How many of these bytes all streams keep together. Default: 128 MiB.
+    pub fn all_replay_bytes(mut self, bytes: usize) -> Self {
+        self.config.all_replay_bytes = bytes;
+        self
+    }
+
     /// What happens when no sidecar can be started ([`Error::is_start`]). By default
-    /// [`Sidecar::open`] fails. With `true` it gives a stream all the same, which hands
-    /// back what is pushed, so that a host can go on with what it did before:
+    /// [`Sidecar::open`] fails. With `true` it gives a stream all the same, whose first event
+    /// is the diagnostic `sidecar-unavailable`, and which hands the text of each chunk through
+    /// **raw**, tags and all: strings and bytes as they are, documents as JSON.
     ///
-    /// - text, of streams with wire or framing `text`, as `text-delta`, unchanged;
-    /// - any other chunk as `Event::Unknown` of the type
-    ///   [`PASS_THROUGH`](crate::PASS_THROUGH), the chunk in its field `chunk`.
-    ///
-    /// Events are numbered, a `finish` with the reason `unknown` is the last, and the
-    /// message has no parts. A stream that had a sidecar never changes over. The other
-    /// methods fail as ever.
+    /// A stream that had a sidecar never changes over. The other methods fail as ever.
     pub fn pass_through(mut self, allowed: bool) -> Self {
-        self.config.pass_through = allowed;
+        self.config.pass_through = allowed.then(ReadText::as_it_is);
+        self
+    }
+
+    /// [`Builder::pass_through`] with a function that finds the text in a chunk.
+    pub fn pass_through_with(
+        mut self,
+        read_text: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.config.pass_through = Some(ReadText::new(read_text));
         self
     }
 
@@ -206,7 +252,7 @@ impl Builder {
     ///
     /// As those of [`Sidecar::start`].
     pub async fn spawn(self) -> Result<Sidecar, Error> {
-        let pass_through = self.config.pass_through;
+        let pass_through = self.config.pass_through.is_some();
         let sidecar = self.build();
         match sidecar.start().await {
             Err(error) if !(pass_through && error.is_start()) => Err(error),
@@ -222,6 +268,6 @@ mod tests {
     #[test]
     fn nothing_is_downloaded_unless_it_is_allowed() {
         assert!(!Builder::new().config.downloads);
-        assert!(Builder::new().downloads(true).config.downloads);
+        assert!(Builder::new().allow_download(true).config.downloads);
     }
 }

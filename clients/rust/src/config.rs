@@ -3,8 +3,10 @@
 use std::{ffi::OsString, time::Duration};
 
 use crate::{
+    error::Error,
     gate::QueueBounds,
     locate::CommandLine,
+    pass_through::ReadText,
     protocol::ConnectionOptions,
     watching::{SidecarState, Told},
 };
@@ -20,13 +22,17 @@ pub(crate) struct Config {
     pub(crate) bounds: QueueBounds,
     pub(crate) start_timeout: Duration,
     pub(crate) request_timeout: Duration,
+    pub(crate) shutdown_timeout: Duration,
     pub(crate) batch_timeout: Duration,
     pub(crate) restarts: usize,
     pub(crate) within: Duration,
     pub(crate) pause: Duration,
     pub(crate) replay_bytes: usize,
-    pub(crate) pass_through: bool,
+    pub(crate) all_replay_bytes: usize,
+    /// `None`: without a sidecar there is no stream.
+    pub(crate) pass_through: Option<ReadText>,
     pub(crate) log_level: Option<String>,
     pub(crate) on_stderr: Told<str>,
+    pub(crate) on_lost: Told<Error>,
     pub(crate) on_state: Told<SidecarState>,
 }

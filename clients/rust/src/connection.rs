@@ -20,7 +20,7 @@ use crate::{
     locate::CommandLine,
     process::{Outbox, Process},
     watching::Told,
-    wire::{Answer, Expected, Reader, Waiting, Wire},
+    wire::{Answer, Expected, OnLost, Reader, Waiting, Wire},
 };
 
 /// A running process and what it was asked. Dropping it ends the process.
@@ -35,9 +35,10 @@ impl Connection {
         command: &CommandLine,
         on_stderr: Told<str>,
         bounds: QueueBounds,
+        on_lost: OnLost,
     ) -> Result<Self, Error> {
         let (outbox, frames) = Outbox::new();
-        let wire = Arc::new(Wire::new(outbox, bounds));
+        let wire = Arc::new(Wire::new(outbox, bounds, on_lost));
         let process = Process::start(command, on_stderr, frames, Reader(Arc::clone(&wire)));
         let process = process.map_err(|source| Error::Spawn {
             command: command.to_string(),
@@ -52,6 +53,11 @@ impl Connection {
 
     pub(crate) fn stderr(&self) -> StderrTail {
         self.process.stderr()
+    }
+
+    /// Refuses, where as many requests wait as may.
+    pub(crate) fn check_room(&self) -> Result<(), Error> {
+        self.wire.check_room()
     }
 
     /// What ended the connection, if something did.

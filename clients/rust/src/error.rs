@@ -93,6 +93,13 @@ pub enum Error {
         /// What had ended the process, or kept it from starting, the last time.
         last: Box<Error>,
     },
+    /// More requests wait than
+    /// [`Builder::max_queued_requests`](crate::Builder::max_queued_requests) allows.
+    #[error("{limit} requests are waiting already")]
+    QueueFull {
+        /// The bound.
+        limit: usize,
+    },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]
     ShutDown,
@@ -120,15 +127,16 @@ pub struct Attempt {
 #[non_exhaustive]
 pub enum LostReason {
     /// More chunks had been pushed than
-    /// [`Builder::replay_bytes`](crate::Builder::replay_bytes) keeps.
+    /// [`Builder::replay_bytes`](crate::Builder::replay_bytes) or
+    /// [`Builder::all_replay_bytes`](crate::Builder::all_replay_bytes) keeps.
     #[error("its chunks take more than the {limit} bytes that are kept for a replay")]
-    TooLong {
+    ReplayLimit {
         /// The bound.
         limit: usize,
     },
     /// The same chunks gave other events, as those of another version of the sidecar.
     #[error("its replay gave {replayed} events where {delivered} were delivered")]
-    Differs {
+    Diverged {
         /// The last `seq` that was delivered.
         delivered: i64,
         /// The last `seq` of the replay.
@@ -160,7 +168,11 @@ impl RpcError {
     /// The kind of error; an empty `Other` where none was told.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.data.get("kind").and_then(Value::as_str).unwrap_or("").into()
+        self.kind_as_told().into()
+    }
+
+    fn kind_as_told(&self) -> &str {
+        self.data.get("kind").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Whether the same request may succeed later.
@@ -185,6 +197,35 @@ impl Error {
             Self::Start { .. } => true,
             Self::GaveUp { last, .. } => last.is_start(),
             _ => false,
+        }
+    }
+
+    /// A name for programs: the same for the same failure in every client, and that of the
+    /// sidecar's own refusals.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Start { .. } | Self::GaveUp { .. } => "sidecar-unavailable",
+            Self::Spawn { .. } | Self::Exited { .. } | Self::Protocol { .. } => "connection-lost",
+            Self::Timeout { .. } => "request-timeout",
+            Self::Version { .. } => "unsupported-version",
+            Self::Rpc(error) => error.kind_as_told(),
+            Self::StreamLost { .. } => "stream-lost",
+            Self::QueueFull { .. } => "queue-full",
+            Self::ShutDown => "sidecar-closed",
+            Self::Json { .. } => "no-json",
+        }
+    }
+
+    /// Whether the same call may succeed later.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::Rpc(error) => error.retryable(),
+            Self::StreamLost { .. } | Self::Version { .. } | Self::ShutDown | Self::Json { .. } => {
+                false
+            }
+            _ => true,
         }
     }
 

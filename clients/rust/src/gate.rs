@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub(crate) struct QueueBounds {
     pub(crate) requests: usize,
     pub(crate) bytes: usize,
+    /// Requests that wait because of these; further ones are refused.
+    pub(crate) waiting: usize,
 }
 
 /// Frames on their way out, by the ids of their requests.
@@ -30,6 +32,12 @@ impl Gate {
     /// Takes a frame; [`Gate::next`] gives it back when it may go.
     pub(crate) fn add(&mut self, id: i64, frame: Vec<u8>) {
         self.waiting.push_back((id, frame));
+    }
+
+    /// How many wait already, when it is as many as may.
+    pub(crate) fn full(&self) -> Option<usize> {
+        let limit = self.bounds.waiting;
+        (self.waiting.len() >= limit && !self.waiting.is_empty()).then_some(limit)
     }
 
     /// The next frame that may go. From then on it is under way.
@@ -62,7 +70,7 @@ mod tests {
     use super::*;
 
     fn gate(requests: usize, bytes: usize, sizes: &[usize]) -> Gate {
-        let mut gate = Gate::new(QueueBounds { requests, bytes });
+        let mut gate = Gate::new(QueueBounds { requests, bytes, waiting: 2 });
         for (id, size) in (1..).zip(sizes) {
             gate.add(id, vec![0; *size]);
         }
@@ -95,6 +103,15 @@ mod tests {
         assert_eq!(gone(&mut gate), [1]);
         gate.answered(1000);
         assert_eq!(gone(&mut gate), [2]);
+    }
+
+    #[test]
+    fn as_many_may_wait_as_are_allowed() {
+        let mut gate = gate(1, 100, &[1, 1, 1]);
+        assert_eq!(gone(&mut gate), [1]);
+        assert_eq!(gate.full(), Some(2));
+        gate.withdraw(3);
+        assert_eq!(gate.full(), None);
     }
 
     #[test]

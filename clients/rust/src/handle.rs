@@ -20,7 +20,7 @@ pub struct StreamHandle {
 
 enum Kind {
     Live(Box<Stream>),
-    PassThrough(PassThrough),
+    PassThrough(Box<PassThrough>),
 }
 
 impl StreamHandle {
@@ -28,8 +28,9 @@ impl StreamHandle {
         Self { kind: Kind::Live(Box::new(stream)), writer: ChunkWriter::new(is_base64) }
     }
 
-    pub(crate) fn pass_through(stream: PassThrough, is_base64: bool) -> Self {
-        Self { kind: Kind::PassThrough(stream), writer: ChunkWriter::new(is_base64) }
+    /// Bytes are its text, however the stream was to be opened.
+    pub(crate) fn pass_through(stream: PassThrough) -> Self {
+        Self { kind: Kind::PassThrough(Box::new(stream)), writer: ChunkWriter::new(false) }
     }
 
     /// What the sidecar said when the stream was opened: its profile, its policy, its
@@ -80,6 +81,7 @@ impl StreamHandle {
         &mut self,
         chunks: impl IntoIterator<Item = impl Into<Chunk>>,
     ) -> Result<Vec<Event>, Error> {
+        self.check_room()?;
         let before = self.writer.clone();
         let items: Vec<String> =
             chunks.into_iter().map(|it| self.writer.write(&it.into())).collect();
@@ -113,6 +115,7 @@ impl StreamHandle {
     ///
     /// Any [`Error`]; nothing has changed then.
     pub async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
+        self.check_room()?;
         match &mut self.kind {
             Kind::Live(stream) => stream.snapshot().await,
             Kind::PassThrough(stream) => Ok(stream.snapshot()),
@@ -150,6 +153,14 @@ impl StreamHandle {
         match self.kind {
             Kind::Live(stream) => stream.close(params).await,
             Kind::PassThrough(stream) => Ok(stream.close(&params)),
+        }
+    }
+
+    /// Whether a call by hand may wait; a pipe does in any case.
+    fn check_room(&self) -> Result<(), Error> {
+        match &self.kind {
+            Kind::Live(stream) => stream.check_room(),
+            Kind::PassThrough(_) => Ok(()),
         }
     }
 

@@ -3,11 +3,42 @@
 //! They are kept as JSON text in segments that can be pushed as they are, so that a
 //! replay costs a few requests and the memory is about the bytes of the chunks.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use serde_json::Value;
 
 /// A push of a replay has about so many bytes: far below the sidecar's limit, and
 /// small enough that it is answered in time.
 const SEGMENT_BYTES: usize = 256 << 10;
+
+/// The bytes that all streams may keep together.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, used: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        let more = |used: usize| used.checked_add(bytes).filter(|it| *it <= self.limit);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    fn give(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
 
 /// Chunks in order; or none, because they were more than may be kept.
 #[derive(Debug)]
@@ -15,18 +46,20 @@ pub(crate) struct Kept {
     segments: Vec<String>,
     bytes: usize,
     limit: usize,
+    budget: Arc<Budget>,
+    /// The limit that they went beyond.
+    passed: Option<usize>,
 }
 
 impl Kept {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { segments: Vec::new(), bytes: 0, limit }
+    pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
+        Self { segments: Vec::new(), bytes: 0, limit, budget, passed: None }
     }
 
     /// Keeps chunks, given as the items of a JSON array with commas between.
     pub(crate) fn add(&mut self, items: &str) {
-        self.bytes = self.bytes.saturating_add(items.len() + 1);
-        if !self.is_whole() {
-            self.segments = Vec::new();
+        if !self.fits(items.len() + 1) {
+            self.forget();
             return;
         }
         match self.segments.last_mut() {
@@ -38,17 +71,36 @@ impl Kept {
         }
     }
 
-    /// Whether nothing is missing.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.bytes <= self.limit
+    fn fits(&mut self, bytes: usize) -> bool {
+        if self.passed.is_none() && bytes > self.limit.saturating_sub(self.bytes) {
+            self.passed = Some(self.limit);
+        }
+        if self.passed.is_none() && !self.budget.take(bytes) {
+            self.passed = Some(self.budget.limit);
+        }
+        let fits = self.passed.is_none();
+        self.bytes += if fits { bytes } else { 0 };
+        fits
     }
 
-    pub(crate) fn limit(&self) -> usize {
-        self.limit
+    fn forget(&mut self) {
+        self.segments = Vec::new();
+        self.budget.give(std::mem::take(&mut self.bytes));
+    }
+
+    /// The limit that was passed; `None`: nothing is missing.
+    pub(crate) fn passed(&self) -> Option<usize> {
+        self.passed
     }
 
     pub(crate) fn segment(&self, number: usize) -> Option<&str> {
         self.segments.get(number).map(String::as_str)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.forget();
     }
 }
 
@@ -67,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_what_was_pushed() {
-        let mut kept = Kept::new(1 << 30);
+        let mut kept = Kept::new(1 << 30, Arc::new(Budget::new(1 << 30)));
         let items: Vec<_> = (0..100_000).map(|it| format!("\"{it}\"")).collect();
         for each in &items {
             kept.add(each);
@@ -79,13 +131,24 @@ mod tests {
 
     #[test]
     fn beyond_the_bound_nothing_is_kept() {
-        let mut kept = Kept::new(10);
+        let mut kept = Kept::new(10, Arc::new(Budget::new(100)));
         kept.add("1,2,3,4,5");
-        assert!(kept.is_whole());
+        assert_eq!(kept.passed(), None);
         kept.add("6");
-        assert!(!kept.is_whole());
+        assert_eq!(kept.passed(), Some(10));
         assert_eq!(joined(&kept), "");
         kept.add("7");
-        assert!(!kept.is_whole(), "and it stays so");
+        assert_eq!(kept.passed(), Some(10), "and it stays so");
+    }
+
+    #[test]
+    fn all_keep_no_more_than_their_budget() {
+        let budget = Arc::new(Budget::new(10));
+        let [mut one, mut other] = [(); 2].map(|()| Kept::new(10, Arc::clone(&budget)));
+        one.add("1,2,3");
+        other.add("1,2,3");
+        assert_eq!((one.passed(), other.passed(), budget.used()), (None, Some(10), 6));
+        drop(one);
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -43,7 +43,6 @@ pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
 pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
 pub use locate::VARIABLE;
-pub use pass_through::PASS_THROUGH;
 pub use pipe::Pipe;
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};

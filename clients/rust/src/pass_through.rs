@@ -1,42 +1,80 @@
-//! A stream without a sidecar: what was pushed comes back, in order and with numbers.
+//! A stream without a sidecar: the text of every chunk as it is. Nothing is taken apart, so
+//! tags, calls and framing stay in it; the first event says so.
 
-use serde_json::{Value, json};
+use std::{fmt, sync::Arc};
 
-use crate::protocol::{
-    BlockEnd, Channel, CloseParams, CloseReason, CloseResult, Event, Finish, FinishReason, Framing,
-    Message, OpenParams, SnapshotResult, Stats, TextDelta, Wire,
+use serde_json::Value;
+
+use crate::{
+    error::Error,
+    protocol::{
+        Block, BlockEnd, Channel, CloseParams, CloseReason, CloseResult, Diagnostic, Event, Finish,
+        FinishReason, Message, OpenParams, Severity, SnapshotResult, Stats, TextBlock, TextDelta,
+    },
 };
 
-/// The `type` of the events that bring a chunk back.
-pub const PASS_THROUGH: &str = "pass-through";
+/// Finds the visible text of a chunk, where there is no sidecar to find it.
+#[derive(Clone)]
+pub(crate) struct ReadText(Arc<Read>);
 
-/// Gives text that was pushed as text (wire or framing `text`) as the answer, unchanged,
-/// and any other chunk as `Event::Unknown` with the type [`PASS_THROUGH`].
+type Read = dyn Fn(&Value, &OpenParams) -> String + Send + Sync;
+
+impl ReadText {
+    pub(crate) fn new(
+        read: impl Fn(&Value, &OpenParams) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// Strings as they are, documents as JSON.
+    pub(crate) fn as_it_is() -> Self {
+        Self::new(|chunk, _| chunk.as_str().map_or_else(|| chunk.to_string(), str::to_owned))
+    }
+}
+
+impl fmt::Debug for ReadText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a function")
+    }
+}
+
 pub(crate) struct PassThrough {
-    stream_id: String,
-    is_text: bool,
-    seq: i64,
-    pushes: i64,
-    shown: bool,
+    params: OpenParams,
+    read_text: ReadText,
+    /// Why there is no sidecar.
+    error: Error,
+    stats: Stats,
+    text: String,
     answer: Option<Vec<Event>>,
 }
 
 impl PassThrough {
-    pub(crate) fn new(params: &OpenParams) -> Self {
-        let is_text = params.wire == Some(Wire::Text) || params.framing == Some(Framing::Text);
-        let stream_id = params.stream_id.clone().unwrap_or_default();
-        Self { stream_id, is_text, seq: 0, pushes: 0, shown: false, answer: None }
+    pub(crate) fn new(params: OpenParams, read_text: ReadText, error: Error) -> Self {
+        let (stats, text) = (Stats::default(), String::new());
+        Self { params, read_text, error, stats, text, answer: None }
     }
 
     pub(crate) fn id(&self) -> &str {
-        &self.stream_id
+        self.params.stream_id.as_deref().unwrap_or_default()
     }
 
     /// Takes chunks with commas between, as they would have been sent.
     pub(crate) fn push(&mut self, items: &str) -> Vec<Event> {
-        self.pushes += 1;
+        self.stats.pushes += 1;
+        let mut events = self.warning();
         let chunks = serde_json::from_str::<Vec<Value>>(&format!("[{items}]"));
-        chunks.unwrap_or_default().into_iter().map(|it| self.event(it)).collect()
+        for chunk in chunks.unwrap_or_default() {
+            let text = (self.read_text.0)(&chunk, &self.params);
+            self.stats.chunks += 1;
+            self.stats.chars += i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+            self.text += &text;
+            if !text.is_empty() {
+                let seq = self.next();
+                let delta = TextDelta { seq, choice: None, block: 0, text, span: None };
+                events.push(Event::TextDelta(delta));
+            }
+        }
+        events
     }
 
     pub(crate) fn submit(&mut self, items: &str) {
@@ -52,38 +90,49 @@ impl PassThrough {
     }
 
     pub(crate) fn snapshot(&self) -> SnapshotResult {
-        SnapshotResult { message: message(None), stats: self.stats(), last_seq: self.seq }
+        let (message, stats) = (self.message(None), self.stats.clone());
+        SnapshotResult { message, last_seq: stats.events, stats }
     }
 
     pub(crate) fn close(mut self, params: &CloseParams) -> CloseResult {
-        let mut events = Vec::new();
-        if self.shown {
-            events.push(Event::BlockEnd(BlockEnd {
-                seq: self.next(),
-                choice: None,
-                block: 0,
-                channel: Channel::Text,
-                signature: None,
-                opaque: None,
-                raw_text: None,
-                fields: None,
-            }));
+        let mut events = self.warning();
+        if !self.text.is_empty() {
+            events.push(self.end_of_text());
         }
         let finish = self.finish(params);
         events.push(Event::Finish(finish.clone()));
-        let (message, stats) = (message(Some(finish)), self.stats());
-        CloseResult { stream_id: self.stream_id, events, message, stats, chunks: None }
+        let message = self.message(Some(finish));
+        let stream_id = self.id().to_owned();
+        CloseResult { stream_id, events, message, stats: self.stats, chunks: None }
     }
 
-    fn event(&mut self, chunk: Value) -> Event {
-        let seq = self.next();
-        match chunk {
-            Value::String(text) if self.is_text => {
-                self.shown = true;
-                Event::TextDelta(TextDelta { seq, choice: None, block: 0, text, span: None })
-            }
-            chunk => Event::Unknown(json!({"type": PASS_THROUGH, "seq": seq, "chunk": chunk})),
+    /// The first event.
+    fn warning(&mut self) -> Vec<Event> {
+        if self.stats.events > 0 {
+            return Vec::new();
         }
+        vec![Event::Diagnostic(Diagnostic {
+            seq: self.next(),
+            choice: None,
+            code: "sidecar-unavailable".into(),
+            severity: Severity::Warning,
+            message: format!("The text is unchecked: {}", self.error),
+            raw: None,
+            span: None,
+        })]
+    }
+
+    fn end_of_text(&mut self) -> Event {
+        Event::BlockEnd(BlockEnd {
+            seq: self.next(),
+            choice: None,
+            block: 0,
+            channel: Channel::Text,
+            signature: None,
+            opaque: None,
+            raw_text: None,
+            fields: None,
+        })
     }
 
     fn finish(&mut self, params: &CloseParams) -> Finish {
@@ -92,22 +141,26 @@ impl PassThrough {
             (Some(CloseReason::Error), _) | (None, Some(_)) => FinishReason::Error,
             _ => FinishReason::Unknown,
         };
-        let complete = reason == FinishReason::Unknown;
-        let empty_answer = !self.shown;
-        Finish { seq: self.next(), choice: None, reason, empty_answer, complete, raw: None }
+        let empty_answer = self.text.trim().is_empty();
+        Finish { seq: self.next(), choice: None, reason, empty_answer, complete: false, raw: None }
     }
 
     fn next(&mut self) -> i64 {
-        self.seq += 1;
-        self.seq
+        self.stats.events += 1;
+        self.stats.events
     }
 
-    fn stats(&self) -> Stats {
-        Stats { pushes: self.pushes, events: self.seq, ..Stats::default() }
+    fn message(&self, finish: Option<Finish>) -> Message {
+        let text = self.text.clone();
+        let block = TextBlock { block: 0, text: text.clone(), opaque: None };
+        let blocks = if text.is_empty() { Vec::new() } else { vec![Block::TextBlock(block)] };
+        Message {
+            role: "assistant".into(),
+            text: Some(text),
+            reasoning: Some(String::new()),
+            blocks: Some(blocks),
+            finish,
+            ..Message::default()
+        }
     }
-}
-
-/// A message without parts: nothing that went through was kept.
-fn message(finish: Option<Finish>) -> Message {
-    Message { role: "assistant".into(), finish, ..Message::default() }
 }

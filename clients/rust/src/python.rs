@@ -1,9 +1,19 @@
 //! Why no Python that was tried has the sidecar, and the way out, in words for whoever
 //! reads the host's error message.
 
-use std::{ffi::OsString, fmt, process::Command};
+use std::{
+    ffi::OsString,
+    fmt,
+    io::Read,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 const NEEDED: (u32, u32) = (3, 11);
+/// How long a Python may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(5);
 const ASK_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 
 /// What is wrong with the Pythons that were tried.
@@ -76,10 +86,29 @@ fn interpreter(words: &[OsString]) -> Option<&[OsString]> {
 fn asked(words: &[OsString]) -> Option<(String, String)> {
     let (path, rest) = words.split_first()?;
     let rest = rest.iter().filter(|word| *word != "-P"); // which an old one does not know
-    let output = Command::new(path).args(rest).args(["-c", ASK_VERSION]).output().ok()?;
-    let version = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-    (output.status.success() && !version.is_empty())
-        .then(|| (version, path.to_string_lossy().into_owned()))
+    let mut command = Command::new(path);
+    let version = said(command.args(rest).args(["-c", ASK_VERSION]))?.trim().to_owned();
+    (!version.is_empty()).then(|| (version, path.to_string_lossy().into_owned()))
+}
+
+/// What a command writes, which is little; `None`: it fails, or hangs and is killed.
+fn said(command: &mut Command) -> Option<String> {
+    let quiet = command.stdin(Stdio::null()).stderr(Stdio::null());
+    let mut process = quiet.stdout(Stdio::piped()).spawn().ok()?;
+    let since = Instant::now();
+    let status = loop {
+        match process.try_wait().ok()? {
+            Some(status) => break status,
+            None if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            None => {
+                let _ = process.kill();
+                break process.wait().ok()?;
+            }
+        }
+    };
+    let mut text = String::new();
+    process.stdout?.read_to_string(&mut text).ok()?;
+    status.success().then_some(text)
 }
 
 fn is_enough(version: &str) -> bool {

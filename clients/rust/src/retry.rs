@@ -9,28 +9,26 @@ use crate::{
     supervisor::Supervisor,
 };
 
-/// Makes `attempt` in one process after the other until it is not lost. The supervisor
-/// bounds how many there are in a time, and this how many there are at all, for a request
-/// that ends each of them slowly.
+/// Makes `attempt` in one process after the other until it is not lost, `again` times at
+/// most behind the first. The supervisor bounds how many processes there are in a time, and
+/// this how many there are at all, for a request that ends each of them.
 pub(crate) async fn until_answered<T, F>(
     supervisor: &Supervisor,
+    again: usize,
     mut attempt: impl FnMut(Arc<Connection>) -> F,
 ) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let mut losses = 0;
-    let mut last = Error::ShutDown;
-    loop {
+    let mut lost = None;
+    for _ in 0..=again {
         let connection = supervisor.connection().await?;
-        if losses > supervisor.config.restarts {
-            return Err(last);
-        }
         match attempt(connection).await {
             Ok(answer) => return Ok(answer),
             Err(Failure::Failed(error)) => return Err(error),
-            Err(Failure::Lost(error) | Failure::Hung(error)) => last = error,
+            Err(Failure::Lost(error) | Failure::Hung(error)) => lost = Some(error),
         }
-        losses += 1;
     }
+    supervisor.connection().await?; // which may say that there were too many
+    Err(lost.unwrap_or(Error::ShutDown))
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     connection::{Connection, decode},
-    error::{Error, Failure},
+    error::{Error, Failure, StderrTail},
     handle::StreamHandle,
     pass_through::PassThrough,
     protocol::{
@@ -53,11 +53,11 @@ impl Sidecar {
     /// `stream_id` that is in use.
     pub async fn open(&self, params: OpenParams) -> Result<StreamHandle, Error> {
         let is_base64 = params.encoding == Some(Encoding::Base64);
-        let stands_in = self.supervisor.config.pass_through.then(|| PassThrough::new(&params));
+        let stands_in = self.supervisor.config.pass_through.clone().map(|it| (it, params.clone()));
         match (Stream::open(Arc::clone(&self.supervisor), params).await, stands_in) {
             (Ok(stream), _) => Ok(StreamHandle::live(stream, is_base64)),
-            (Err(error), Some(stands_in)) if error.is_start() => {
-                Ok(StreamHandle::pass_through(stands_in, is_base64))
+            (Err(error), Some((read_text, params))) if error.is_start() => {
+                Ok(StreamHandle::pass_through(PassThrough::new(params, read_text, error)))
             }
             (Err(error), _) => Err(error),
         }
@@ -69,7 +69,7 @@ impl Sidecar {
     ///
     /// Any [`Error`]; so do all the methods below.
     pub async fn normalize(&self, params: &NormalizeParams) -> Result<NormalizeResult, Error> {
-        self.ask("message/normalize", params, true).await
+        self.request("message/normalize", params).await
     }
 
     /// A message, and what its calls were answered, as the next request must carry them.
@@ -78,7 +78,7 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn render(&self, params: &RenderParams) -> Result<RenderResult, Error> {
-        self.ask("message/render", params, false).await
+        self.request("message/render", params).await
     }
 
     /// What is malformed in stored messages.
@@ -87,7 +87,7 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn inspect(&self, params: &HistoryParams) -> Result<InspectResult, Error> {
-        self.ask("message/inspect", params, true).await
+        self.request("message/inspect", params).await
     }
 
     /// Stored messages without what is malformed in them.
@@ -96,7 +96,7 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn repair(&self, params: &HistoryParams) -> Result<RepairResult, Error> {
-        self.ask("message/repair", params, true).await
+        self.request("message/repair", params).await
     }
 
     /// Of calls that came another way: who runs them, and what they do.
@@ -105,7 +105,7 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn classify(&self, params: &ClassifyParams) -> Result<ClassifyResult, Error> {
-        self.ask("tool/classify", params, false).await
+        self.request("tool/classify", params).await
     }
 
     /// What the body of a failed HTTP request means.
@@ -117,7 +117,7 @@ impl Sidecar {
         &self,
         params: &NormalizeErrorParams,
     ) -> Result<NormalizeErrorResult, Error> {
-        self.ask("error/normalize", params, false).await
+        self.request("error/normalize", params).await
     }
 
     /// The streams that are open in the process.
@@ -126,7 +126,7 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn list(&self) -> Result<ListResult, Error> {
-        self.ask("stream/list", &json!({}), false).await
+        self.request("stream/list", &json!({})).await
     }
 
     /// What the process has done since it was started.
@@ -135,7 +135,29 @@ impl Sidecar {
     ///
     /// Any [`Error`].
     pub async fn stats(&self) -> Result<StatsResult, Error> {
-        self.ask("sidecar/stats", &json!({}), false).await
+        self.request("sidecar/stats", &json!({})).await
+    }
+
+    /// Any method that belongs to no stream, as `protocol.md` has it. One that was under way
+    /// when the process ended is asked once more: it depends on nothing but its params.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn request<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<T, Error> {
+        let config = &self.supervisor.config;
+        let is_batch = BATCHES.contains(&method);
+        let timeout = if is_batch { config.batch_timeout } else { config.request_timeout };
+        let ask = async |connection: Arc<Connection>| {
+            connection.check_room()?;
+            let asked = connection.request(method, params, timeout).await;
+            asked.map_err(Failure::of_its_own)
+        };
+        decode(&retry::until_answered(&self.supervisor, 1, ask).await?, method)
     }
 
     /// Ends the process and waits for its end. Streams that are open are lost, and
@@ -161,7 +183,7 @@ impl Sidecar {
         self.supervisor.status().state
     }
 
-    /// Name and version of the sidecar, once it was started.
+    /// Name and version of the sidecar that runs.
     #[must_use]
     pub fn server_info(&self) -> Option<ServerInfo> {
         self.supervisor.status().server
@@ -176,10 +198,22 @@ impl Sidecar {
         self.supervisor.restart().await
     }
 
-    /// The id of the process that was started last, which is that of its group too.
+    /// The id of the process that runs, which is that of its group too.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.supervisor.status().process_id
+    }
+
+    /// The last 64 kB that the running process wrote to standard error.
+    #[must_use]
+    pub fn stderr(&self) -> Option<StderrTail> {
+        self.supervisor.stderr()
+    }
+
+    /// Bytes of chunks that are kept for replays, of all open streams.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        self.supervisor.budget().used()
     }
 
     /// How often a process was started again.
@@ -187,23 +221,10 @@ impl Sidecar {
     pub fn restarts(&self) -> usize {
         self.supervisor.status().restarts
     }
-
-    /// Asks what depends on nothing asked before, in the next process when this one ends.
-    async fn ask<T: DeserializeOwned>(
-        &self,
-        method: &'static str,
-        params: &impl Serialize,
-        batch: bool,
-    ) -> Result<T, Error> {
-        let config = &self.supervisor.config;
-        let timeout = if batch { config.batch_timeout } else { config.request_timeout };
-        let ask = async |connection: Arc<Connection>| {
-            let asked = connection.request(method, params, timeout).await;
-            asked.map_err(Failure::of_its_own)
-        };
-        decode(&retry::until_answered(&self.supervisor, ask).await?, method)
-    }
 }
+
+/// They take as long as there is work.
+const BATCHES: [&str; 3] = ["message/normalize", "message/inspect", "message/repair"];
 
 impl std::fmt::Debug for Sidecar {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

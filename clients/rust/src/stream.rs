@@ -61,6 +61,8 @@ pub(crate) struct Stream {
     kept: Kept,
     window: Window,
     last_seq: i64,
+    /// Pushes of the host, which a replay makes fewer of.
+    pushes: i64,
     unclaimed: Answer,
     /// What ended the last process, or the stream.
     cause: Option<Error>,
@@ -85,10 +87,12 @@ impl Stream {
         let stream_id = params.stream_id.get_or_insert_with(make).clone();
         let timeout = supervisor.config.request_timeout;
         let enter = async |connection: Arc<Connection>| {
+            connection.check_room()?;
             Lease::enter(&connection, &params, &stream_id, !chosen, timeout).await
         };
-        let (lease, opened) = retry::until_answered(&supervisor, enter).await?;
-        let kept = Kept::new(supervisor.config.replay_bytes);
+        let tries = supervisor.config.restarts;
+        let (lease, opened) = retry::until_answered(&supervisor, tries, enter).await?;
+        let kept = Kept::new(supervisor.config.replay_bytes, supervisor.budget());
         Ok(Self {
             supervisor,
             params,
@@ -98,6 +102,7 @@ impl Stream {
             kept,
             window: Window::default(),
             last_seq: 0,
+            pushes: 0,
             unclaimed: Answer::default(),
             cause: None,
             expiries: 0,
@@ -111,6 +116,11 @@ impl Stream {
 
     pub(crate) fn opened(&self) -> &OpenResult {
         &self.opened
+    }
+
+    /// Refuses, where as many requests wait as may.
+    pub(crate) fn check_room(&self) -> Result<(), Error> {
+        self.lease.as_ref().map_or(Ok(()), |lease| lease.connection().check_room())
     }
 
     pub(crate) fn under_way(&self) -> usize {
@@ -178,7 +188,9 @@ impl Stream {
 
     pub(crate) async fn snapshot(&mut self) -> Result<SnapshotResult, Error> {
         let params = SnapshotParams { stream_id: self.id.clone() };
-        self.ask("stream/snapshot", &params).await
+        let mut result: SnapshotResult = self.ask("stream/snapshot", &params).await?;
+        result.stats.pushes = self.pushes;
+        Ok(result)
     }
 
     pub(crate) async fn close(mut self, mut params: CloseParams) -> Result<CloseResult, Error> {
@@ -190,6 +202,7 @@ impl Stream {
         let Answer { mut events, mut emitted } = mem::take(&mut self.unclaimed);
         events.extend(fresh(mem::take(&mut result.events), self.last_seq));
         result.events = events;
+        result.stats.pushes = self.pushes;
         if let Some(last) = result.chunks.take() {
             emitted.extend(last);
             result.chunks = Some(emitted);
@@ -234,6 +247,7 @@ impl Stream {
         if let Some(items) = self.window.accept() {
             self.kept.add(&items);
         }
+        self.pushes += 1;
         (self.expiries, self.losses) = (0, 0);
         let events = fresh(result.events, self.last_seq);
         self.last_seq = self.last_seq.max(result.last_seq);
@@ -267,8 +281,8 @@ impl Stream {
             self.cause = Some(cause.clone());
             self.lease = None;
             self.window.recall();
-            if !self.kept.is_whole() {
-                return Err(self.lost(LostReason::TooLong { limit: self.kept.limit() }));
+            if let Some(limit) = self.kept.passed() {
+                return Err(self.lost(LostReason::ReplayLimit { limit }));
             }
             match self.replay().await {
                 Ok(()) => return Ok(()),
@@ -288,7 +302,7 @@ impl Stream {
         let (lease, _) = Lease::enter(&connection, &self.params, &self.id, true, timeout).await?;
         let replayed = lease.replay(&self.kept, timeout).await?;
         if replayed != self.last_seq {
-            let reason = LostReason::Differs { delivered: self.last_seq, replayed };
+            let reason = LostReason::Diverged { delivered: self.last_seq, replayed };
             return Err(self.lost(reason).into());
         }
         self.lease = Some(lease);

@@ -20,12 +20,14 @@ use serde_json::Value;
 use crate::{
     config::Config,
     connection::Connection,
-    error::{Attempt, Error, Failure},
+    error::{Attempt, Error, Failure, StderrTail},
     handshake,
+    kept::Budget,
     locate::{self, CommandLine},
     protocol::Capabilities,
     python,
     watching::{ServerInfo, SidecarState},
+    wire::OnLost,
 };
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -33,6 +35,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Dropping it ends the process.
 pub(crate) struct Supervisor {
     pub(crate) config: Arc<Config>,
+    budget: Arc<Budget>,
     shared: Arc<Shared>,
 }
 
@@ -58,6 +61,9 @@ impl State {
     fn enter(&mut self, state: SidecarState, config: &Config) {
         if self.status.state != state {
             self.status.state = state;
+            if state != SidecarState::Running {
+                (self.status.process_id, self.status.server) = (None, None);
+            }
             config.on_state.tell(&state);
         }
     }
@@ -88,28 +94,44 @@ pub(crate) struct Status {
 
 impl Supervisor {
     pub(crate) fn new(config: Config) -> Self {
-        Self { config: Arc::new(config), shared: Arc::default() }
+        let budget = Arc::new(Budget::new(config.all_replay_bytes));
+        Self { config: Arc::new(config), budget, shared: Arc::default() }
+    }
+
+    pub(crate) fn budget(&self) -> Arc<Budget> {
+        Arc::clone(&self.budget)
+    }
+
+    pub(crate) fn stderr(&self) -> Option<StderrTail> {
+        match &lock(&self.shared).phase {
+            Phase::Live(connection) if connection.lost().is_none() => Some(connection.stderr()),
+            _ => None,
+        }
     }
 
     pub(crate) fn status(&self) -> Status {
-        let state = lock(&self.shared);
-        let mut status = state.status.clone();
-        if matches!(&state.phase, Phase::Live(connection) if connection.lost().is_some()) {
-            status.state = SidecarState::Restarting;
-        }
-        status
+        lock(&self.shared).status.clone()
     }
 
     /// Ends the process and starts another, which open streams go on in.
     pub(crate) async fn restart(&self) -> Result<(), Error> {
-        {
-            let mut state = lock(&self.shared);
-            if let Phase::Live(connection) = &state.phase {
-                connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
-                state.is_wanted = true;
-            }
+        if let Some(connection) = self.leave() {
+            connection.end(&Error::Exited { status: None, stderr: connection.stderr() });
         }
         self.connection().await.map(drop)
+    }
+
+    /// Takes the process out, so that its end is nobody's loss.
+    fn leave(&self) -> Option<Arc<Connection>> {
+        let mut state = lock(&self.shared);
+        if !matches!(state.phase, Phase::Live(_)) {
+            return None;
+        }
+        state.is_wanted = true;
+        match mem::take(&mut state.phase) {
+            Phase::Live(connection) => Some(connection),
+            _ => None,
+        }
     }
 
     /// The connection that lives, or a new one.
@@ -158,7 +180,7 @@ impl Supervisor {
         let Some(connection) = self.shut() else {
             return Ok(());
         };
-        let timeout = self.config.request_timeout;
+        let timeout = self.config.shutdown_timeout;
         let asked = connection.request("shutdown", &Value::Null, timeout).await;
         let ended = match asked {
             Ok(_) => connection.exit(timeout).await,
@@ -226,7 +248,12 @@ impl Starter {
             return;
         };
         state.last = started.as_ref().err().cloned().or(state.last.take());
-        let next = if started.is_ok() { SidecarState::Running } else { SidecarState::Lost };
+        let is_there = started.as_ref().is_ok_and(|it| it.lost().is_none());
+        let next = match &started {
+            Ok(_) if is_there => SidecarState::Running,
+            Ok(_) => SidecarState::Restarting,
+            Err(_) => SidecarState::Lost,
+        };
         state.enter(next, &self.config);
         drop(state);
         for sender in waiting {
@@ -324,7 +351,9 @@ impl Starter {
 
     fn try_command(&self, command: &CommandLine) -> Started {
         let on_stderr = self.config.on_stderr.clone();
-        let connection = Arc::new(Connection::start(command, on_stderr, self.config.bounds)?);
+        let bounds = self.config.bounds;
+        let connection = Connection::start(command, on_stderr, bounds, self.on_lost())?;
+        let connection = Arc::new(connection);
         self.tell(Some(&connection))?;
         let (capabilities, server) = block_on(handshake::shake_hands(&connection, &self.config))?;
         self.tell(None)?;
@@ -335,6 +364,20 @@ impl Starter {
         state.status.capabilities = Some(Arc::new(capabilities));
         state.status.server = Some(server);
         Ok(connection)
+    }
+
+    /// What is done when the process that is in use ends by itself, or hangs.
+    fn on_lost(&self) -> OnLost {
+        let (shared, config) = (self.shared.clone(), Arc::clone(&self.config));
+        Box::new(move |error| {
+            let Some(shared) = shared.upgrade() else { return };
+            let mut state = lock(&shared);
+            if matches!(&state.phase, Phase::Live(it) if it.lost().is_some()) {
+                state.enter(SidecarState::Restarting, &config);
+                drop(state);
+                config.on_lost.tell(error);
+            }
+        })
     }
 
     /// Tells which process is shaking hands, when the start is still wanted.

@@ -25,7 +25,11 @@ pub(crate) type Answer = Result<Box<RawValue>, Failure>;
 pub(crate) struct Wire {
     state: Mutex<State>,
     outbox: Outbox,
+    on_lost: OnLost,
 }
+
+/// Is told, once, what ended the process.
+pub(crate) type OnLost = Box<dyn Fn(&Error) + Send + Sync>;
 
 enum State {
     Live(Live),
@@ -67,10 +71,10 @@ pub(crate) struct Expected {
 }
 
 impl Wire {
-    pub(crate) fn new(outbox: Outbox, bounds: QueueBounds) -> Self {
+    pub(crate) fn new(outbox: Outbox, bounds: QueueBounds, on_lost: OnLost) -> Self {
         let (asked, gate) = (HashMap::new(), Gate::new(bounds));
         let live = Live { next_id: 1, asked, gate, heard: Instant::now() };
-        Self { state: Mutex::new(State::Live(live)), outbox }
+        Self { state: Mutex::new(State::Live(live)), outbox, on_lost }
     }
 
     /// Makes a request, which goes out as soon as the bounds allow.
@@ -86,6 +90,13 @@ impl Wire {
         live.gate.add(id, frame);
         live.send(&self.outbox);
         Ok(expected)
+    }
+
+    /// Refuses, where as many wait as may.
+    pub(crate) fn check_room(&self) -> Result<(), Error> {
+        let mut state = self.lock();
+        let full = state.live().ok().and_then(|live| live.gate.full());
+        full.map_or(Ok(()), |limit| Err(Error::QueueFull { limit }))
     }
 
     /// Waits for nothing but the end.
@@ -154,6 +165,7 @@ impl Wire {
         }
         let before = mem::replace(&mut *state, State::Lost(error.clone()));
         drop(state);
+        (self.on_lost)(error);
         if let State::Live(live) = before {
             for (_, asked) in live.asked {
                 let _ = asked.answer.send(Err(Failure::Lost(error.clone())));

@@ -18,8 +18,8 @@ use futures_util::FutureExt;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use stream_sidecar::{
-    Builder, Error, Event, LostReason, OpenParams, PASS_THROUGH, Sidecar, framing,
-    protocol::{Finish, FinishReason, HistoryParams, Wire},
+    Builder, Chunk, Error, Event, LostReason, OpenParams, Sidecar, StreamHandle, framing,
+    protocol::{Encoding, Finish, FinishReason, HistoryParams, Wire},
 };
 
 /// How long the host waits for what does not come.
@@ -33,12 +33,13 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 17] = [
+    let tests: [(&str, fn()); 18] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
         ("junk_later", junk_later),
         ("silence_at_the_start", silence_at_the_start),
         ("silence_later", silence_later),
         ("a_hang_is_replayed", a_hang_is_replayed),
+        ("a_queue_that_is_full", a_queue_that_is_full),
         ("a_queue_that_a_hang_fills", a_queue_that_a_hang_fills),
         ("a_stream_that_every_process_hangs_on", a_stream_that_every_process_hangs_on),
         ("a_request_that_ends_every_process", a_request_that_ends_every_process),
@@ -167,9 +168,34 @@ fn a_hang_is_replayed() {
 }
 
 /// Nobody asks for the answer of the push that hangs: it is missed by the one behind it.
+/// Calls by hand are refused when as many wait as may; pipes and ends of streams wait.
+fn a_queue_that_is_full() {
+    let (builder, _mark) = hanging_once();
+    let sidecar = builder.max_concurrent_requests(1).max_queued_requests(1).build();
+    let [mut first, mut second, mut third, last, piped] =
+        [(); 5].map(|()| block_on(sidecar.open(text())).unwrap());
+    let mut still = Box::pin(first.push("hang"));
+    assert!(still.as_mut().now_or_never().is_none());
+    let mut waiting = Box::pin(second.push("b"));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    let refused = block_on(third.push("c")).unwrap_err();
+    assert!(matches!(refused, Error::QueueFull { limit: 1 }), "{refused}");
+    assert_eq!((refused.kind(), refused.retryable()), ("queue-full", true));
+    assert!(matches!(block_on(sidecar.stats()), Err(Error::QueueFull { .. })));
+    assert!(matches!(block_on(sidecar.open(text())).map(drop), Err(Error::QueueFull { .. })));
+    assert!(matches!(block_on(third.snapshot()), Err(Error::QueueFull { .. })));
+    assert!(last.close().now_or_never().is_none(), "it waits");
+    let source = futures_util::stream::iter(["d"]);
+    let pipe = futures_util::StreamExt::collect::<Vec<_>>(piped.pipe(source));
+    assert!(pipe.now_or_never().is_none(), "it waits");
+    assert_eq!(block_on(still).unwrap().len(), 1);
+    assert_eq!(block_on(waiting).unwrap().len(), 4);
+    assert_eq!(block_on(third.push("c")).unwrap().len(), 4, "nothing of it was sent before");
+}
+
 fn a_queue_that_a_hang_fills() {
     let (builder, _mark) = hanging_once();
-    let sidecar = builder.queue(1, 1 << 20).build();
+    let sidecar = builder.max_concurrent_requests(1).build();
     let mut first = block_on(sidecar.open(text())).unwrap();
     let mut second = block_on(sidecar.open(text())).unwrap();
     let mut still = Box::pin(first.push("hang"));
@@ -198,7 +224,7 @@ fn a_request_that_ends_every_process() {
     let sidecar = fake("ends").restarts(2, Duration::ZERO).build();
     let error = block_on(sidecar.stats()).unwrap_err();
     assert!(matches!(error, Error::Exited { .. }), "{error:?}");
-    assert_eq!(sidecar.restarts(), 3, "one of them is there for others");
+    assert_eq!(sidecar.restarts(), 2, "it was asked once more, and one is there for others");
 }
 
 fn other_versions() {
@@ -232,32 +258,40 @@ fn a_program_that_is_not_there() {
 }
 
 fn passing_through() {
-    let builder = Sidecar::builder().command(["no-such-program-of-ours"]).pass_through(true);
-    block_on(async {
-        let sidecar = builder.spawn().await.expect("there is nothing to wait for");
-        for _ in 0..9 {
-            let mut stream = sidecar.open(text()).await?;
-            assert!(stream.is_pass_through() && stream.opened().is_none());
-            let events = stream.push_all(["<think>", "Hm"]).await?;
-            let shown = events.iter().map(|it| match it {
-                Event::TextDelta(delta) => (delta.seq, delta.text.as_str()),
-                other => panic!("{other:?}"),
-            });
-            assert_eq!(shown.collect::<Vec<_>>(), [(1, "<think>"), (2, "Hm")]);
-        }
-        let stream = sidecar.open(OpenParams::default()).await?;
-        let chunk = json!({"choices": []});
-        let mut pipe = stream.pipe(futures_util::stream::iter([chunk.clone()]));
-        let events: Vec<_> = futures_util::StreamExt::collect(&mut pipe).await;
-        let events = events.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let passed = json!({"type": PASS_THROUGH, "seq": 1, "chunk": chunk});
-        assert_eq!(events[0], Event::Unknown(passed));
-        let Event::Finish(Finish { reason, complete, .. }) = &events[1] else { panic!("the end") };
-        assert_eq!((reason, complete), (&FinishReason::Unknown, &true));
-        assert!(sidecar.stats().await.unwrap_err().is_start());
-        Ok::<_, Error>(())
-    })
-    .unwrap();
+    let builder = || Sidecar::builder().command(["no-such-program-of-ours"]);
+    let raw = |stream: StreamHandle, chunks: Vec<Chunk>| {
+        assert!(stream.is_pass_through() && stream.opened().is_none());
+        let mut pipe = stream.pipe(futures_util::stream::iter(chunks));
+        let events: Vec<_> = block_on(futures_util::StreamExt::collect(&mut pipe));
+        let tags = events.iter().map(|it| it.as_ref().unwrap().tag().to_owned());
+        let tags: Vec<_> = tags.collect();
+        let Some(Ok(Event::Diagnostic(warning))) = events.first() else { panic!("{events:?}") };
+        assert_eq!(warning.code, "sidecar-unavailable");
+        assert!(warning.message.contains("no-such-program-of-ours"), "{}", warning.message);
+        (tags, pipe.into_closed().unwrap())
+    };
+    let sidecar = block_on(builder().pass_through(true).spawn()).expect("nothing to wait for");
+    for encoding in [Encoding::Utf8, Encoding::Base64] {
+        let params = OpenParams { encoding: Some(encoding), ..text() };
+        let chunks = ["<think>a</think>", "", "b 🌿"].map(|it| Chunk::from(it.as_bytes()));
+        let (tags, closed) = raw(block_on(sidecar.open(params)).unwrap(), chunks.into());
+        assert_eq!(tags, ["diagnostic", "text-delta", "text-delta", "block-end", "finish"]);
+        assert_eq!(closed.message.text.as_deref(), Some("<think>a</think>b 🌿"));
+        assert_eq!((closed.stats.chunks, closed.stats.chars, closed.stats.events), (3, 19, 5));
+        let Finish { reason, complete, .. } = closed.message.finish.unwrap();
+        assert_eq!((reason, complete), (FinishReason::Unknown, false));
+    }
+    let document = || vec![Chunk::from(json!({"delta": "a"}))];
+    let (_, closed) = raw(block_on(sidecar.open(text())).unwrap(), document());
+    assert_eq!(closed.message.text.as_deref(), Some(r#"{"delta":"a"}"#));
+    let read = |chunk: &Value, _: &OpenParams| chunk["delta"].as_str().unwrap().to_owned();
+    let reading = builder().pass_through_with(read).build();
+    let (_, closed) = raw(block_on(reading.open(text())).unwrap(), document());
+    assert_eq!(closed.message.text.as_deref(), Some("a"));
+    let body = block_on(sidecar.open(text())).unwrap().emit(futures_util::stream::iter(["a", "b"]));
+    let body: Vec<_> = block_on(futures_util::StreamExt::collect(body));
+    assert_eq!(body.into_iter().flat_map(Result::unwrap).collect::<Vec<u8>>(), b"ab");
+    assert!(block_on(sidecar.stats()).unwrap_err().is_start());
 }
 
 fn what_later_versions_send() {

@@ -17,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use futures_channel::mpsc;
 use futures_util::{StreamExt, future::join_all, stream};
 use serde_json::Value;
 use stream_sidecar::{Chunk, Error, Event, LostReason, OpenParams, Sidecar, protocol::Wire};
@@ -115,8 +116,8 @@ impl Killer {
     /// Waits until a process is there that was not killed yet, and kills it.
     async fn kill(&self) {
         let id = loop {
-            self.sidecar.stats().await.expect("it starts again"); // not the one just killed
-            let id = self.sidecar.process_id().expect("it was started");
+            self.sidecar.start().await.expect("it starts again"); // not the one just killed
+            let Some(id) = self.sidecar.process_id() else { continue };
             if self.killed.lock().unwrap().insert(id) {
                 break id;
             }
@@ -145,10 +146,37 @@ async fn a_stream_that_is_too_long_for_a_replay_is_lost() {
         let Err(Error::StreamLost { reason, source, .. }) = stream.push("c").await else {
             panic!("it was too long");
         };
-        assert_eq!(reason, LostReason::TooLong { limit: 100 });
+        assert_eq!(reason, LostReason::ReplayLimit { limit: 100 });
         assert!(matches!(*source, Error::Exited { status: Some(_), .. }), "{source}");
     }
     assert_eq!(sidecar.open(text()).await.unwrap().push("Done.").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_loss_is_told_when_it_happens() {
+    let (tell, mut told) = mpsc::unbounded();
+    let heard = tell.clone();
+    let sidecar = builder()
+        .on_state(move |state| drop(heard.unbounded_send(format!("{state:?}"))))
+        .on_lost(move |error| drop(tell.unbounded_send(error.kind().to_owned())))
+        .spawn()
+        .await
+        .unwrap();
+    assert!(sidecar.stderr().is_some() && sidecar.server_info().is_some());
+    kill(sidecar.process_id().unwrap());
+    for expected in ["Starting", "Running", "Restarting", "connection-lost"] {
+        assert_eq!(told.next().await.unwrap(), expected);
+    }
+    assert_eq!((sidecar.process_id(), sidecar.server_info()), (None, None));
+    let mut stream = sidecar.open(text()).await.unwrap();
+    stream.push("a").await.unwrap();
+    assert!(sidecar.kept_bytes() > 0);
+    drop(stream);
+    assert_eq!(sidecar.kept_bytes(), 0);
+    sidecar.shutdown().await.unwrap();
+    for expected in ["Running", "Lost"] {
+        assert_eq!(told.next().await.unwrap(), expected);
+    }
 }
 
 #[tokio::test]

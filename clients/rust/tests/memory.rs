@@ -99,7 +99,7 @@ fn a_long_stream_keeps_no_more_than_it_may() {
 
 /// Pushes that were begun and are never polled again, more than the queue takes.
 fn tasks_that_stand_still_hold_up_nobody() {
-    let sidecar = builder().queue(2, MEGABYTE).build();
+    let sidecar = builder().max_concurrent_requests(2).max_concurrent_bytes(MEGABYTE).build();
     let mut streams: Vec<_> = (0..20).map(|_| block_on(sidecar.open(text())).unwrap()).collect();
     let mut last = streams.pop().unwrap();
     let begun = streams.iter_mut().map(|it| Box::pin(it.push("a".repeat(CHUNK))));

@@ -29,7 +29,11 @@ pub fn command() -> Vec<String> {
 /// Of the sidecar beside this crate, with time for a machine that is busy.
 pub fn builder() -> Builder {
     let long = Duration::from_secs(300);
-    Sidecar::builder().command(command()).start_timeout(long).request_timeout(long)
+    Sidecar::builder()
+        .command(command())
+        .start_timeout(long)
+        .request_timeout(long)
+        .shutdown_timeout(long)
 }
 
 /// A recorded response.
