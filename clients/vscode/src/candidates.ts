@@ -34,15 +34,21 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
   const binary = join(choice.bundled, "stream-sidecar", isWindows ? "stream-sidecar.exe" : "stream-sidecar");
   const archive = join(choice.bundled, "stream-sidecar.pyz");
 
-  const named = choice.python === "" ? [] : [choice.python];
-  const others = [choice.chosenPython, onPath("python3"), onPath("python")].filter((each) => each !== undefined);
-  const pythons = named.length > 0 ? named : [...new Set(others)];
-  const installed = named.length > 0 ? undefined : onPath("stream-sidecar");
+  const row = (name: string, ...args: string[]) => {
+    const file = onPath(name);
+    return file === undefined ? [] : [[file, ...args]];
+  };
+
+  const isNamed = choice.python !== "";
+  const chosen = choice.chosenPython === undefined ? [] : [[choice.chosenPython]];
+  const pythons = isNamed
+    ? [[choice.python]]
+    : [...chosen, ...row("python3"), ...row("python"), ...(isWindows ? row("py", "-3") : [])];
   return [
-    ...(named.length === 0 && exists(binary) ? [[binary]] : []),
-    ...(exists(archive) ? pythons.map((python) => [python, archive]) : []),
-    ...(installed === undefined ? [] : [[installed]]),
-    ...pythons.map((python) => [python, ...MODULE]),
+    ...(!isNamed && exists(binary) ? [[binary]] : []),
+    ...(exists(archive) ? pythons.map((python) => [...python, archive]) : []),
+    ...(isNamed ? [] : row("stream-sidecar")),
+    ...pythons.map((python) => [...python, ...MODULE]),
   ];
 }
 

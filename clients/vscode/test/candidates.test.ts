@@ -45,6 +45,7 @@ test("on Windows programs end with .exe", () => {
   const windows = { env: { Path: "C:/a;C:/b" }, platform: "win32" };
   const files = ["C:/b/stream-sidecar.exe", "C:/a/stream-sidecar"];
   expect(found({}, files, windows)).toEqual(["C:/b/stream-sidecar.exe"]);
+  expect(found({}, ["C:/a/py.exe"], windows)).toEqual(["C:/a/py.exe -3 -P -m sidecar"]);
 });
 
 test("nowhere is nothing", () => {

@@ -6,6 +6,9 @@
 //
 //   npm run pack -- --universal --out dist/universal.vsix
 //   npm run workbench -- --browser                    the extension runs in the browser, too
+//
+//   npm run pack -- --target linux-x64 --out dist/linux-x64.vsix
+//   npm run workbench -- --target                     with the sidecar that came along, without Python
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +17,9 @@ import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundin
 
 const takesPictures = process.argv.includes("--pictures");
 const inBrowser = process.argv.includes("--browser");
-const { page, at, end } = await begin({ inBrowser });
+const hasOwn = process.argv.includes("--target");
+const file = inBrowser ? "universal.vsix" : hasOwn ? `${process.platform}-${process.arch}.vsix` : "stream-sidecar.vsix";
+const { page, at, end } = await begin({ file, inBrowser, isNamed: !hasOwn });
 
 /** Chosen in the palette, which lists what was there when it opened. */
 async function command(title) {

@@ -72,8 +72,8 @@ const SETTINGS = {
   "workbench.secondarySideBar.defaultVisibility": "hidden",
 };
 
-/** `inBrowser`: the extension runs in the browser, as where there is no server, from the universal package. */
-export async function begin({ inBrowser = false } = {}) {
+/** What the extension is installed from, and whether it runs in the browser, as where there is no server. */
+export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, isNamed = true } = {}) {
   const { chromium, server, playwright } = workbench();
   const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
   const at = (...names) => join(scratch, ...names);
@@ -84,7 +84,7 @@ export async function begin({ inBrowser = false } = {}) {
   const kind = inBrowser ? { "remote.extensionKind": { "stream-sidecar.stream-sidecar": ["web"] } } : {};
   write(at("data", "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...kind }));
   // A shell of the user sets the path anew, so the sidecar is named.
-  const command = { "streamSidecar.command": [at("bin", "stream-sidecar")] };
+  const command = isNamed ? { "streamSidecar.command": [at("bin", "stream-sidecar")] } : {};
   write(at("data", "Machine", "settings.json"), JSON.stringify(command));
   write(at("config.yaml"), "auth: none\n");
 
@@ -92,7 +92,7 @@ export async function begin({ inBrowser = false } = {}) {
   for (const name of ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"]) delete env[name];
   const folders = ["--user-data-dir", at("data"), "--extensions-dir", at("extensions"), "--config", at("config.yaml")];
   const [node, entry] = server;
-  const vsix = join(PACKAGE, "dist", inBrowser ? "universal.vsix" : "stream-sidecar.vsix");
+  const vsix = join(PACKAGE, "dist", file);
   const installed = spawnSync(node, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(`${installed.stdout}${installed.stderr}`);
 
