@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.events import ReasoningDelta, TextDelta
-from sidecar.text.fast_path import IN_FENCE
+from sidecar.text.fast_path import in_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,8 +60,7 @@ class PlainRun:
         hold: Callable[[str], None],
         note: Callable[[int], None],
     ) -> None:
-        self._gate: Gate = IN_FENCE.inside
-        self._gates, self._ends, self._quick = IN_FENCE, "", IN_FENCE.quick
+        self._use(in_code(0))
         self.choice = choice
         self._outlet = outlet
         self._account = account
@@ -85,10 +84,14 @@ class PlainRun:
         reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._gates, self._ends, self._quick = gates, gates.ends, gates.quick
+        self._use(gates)
         self._gate = gates.quick if gate is gates.inside else gate
         self._block, self._thinks = block, thinks
         self._outlet.run = self
+
+    def _use(self, gates: Gates) -> None:
+        self._gates, self._ends = gates, gates.ends
+        self._gate = self._quick = gates.quick
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a delta, under the next number; None: it must go the long
@@ -122,6 +125,8 @@ class PlainRun:
                 return None
         self._held = text[len(certain) :]
         self._peak = max(self._peak, len(self._held))
+        if gates.code is not None and "\n" in certain:
+            self._use(gates.code)
         return certain
 
     @property

@@ -72,25 +72,27 @@ class CodeState:
         return other
 
     @property
-    def is_simple_fence(self) -> bool:
-        """True in a fence that nothing but its own signs ends."""
-        return bool(self.fence) and not self.containers and self.line is not Line.INFO
+    def indent(self) -> int:
+        """How far the lines of a fence are indented that go on with it, in list items;
+        0: it is in nothing else; -1: in something else, or this is no fence."""
+        fenced = self.fence and all(self.containers)
+        return sum(self.containers) if fenced else -1
 
     @property
-    def indent(self) -> int:
-        """How far lines are indented that go on a fence in list items, at least; 0: it
-        is in none, or in something else."""
-        items = self.fence and self.line is not Line.INFO and all(self.containers)
-        return sum(self.containers) if items else 0
+    def may_end(self) -> bool:
+        """True where a line of a fence begins and a line break would end the fence."""
+        start = self.undecided
+        return not read_line(start, self.line, self.containers, self.fence).fence
 
     @property
     def fills_line(self) -> bool:
         """True where all that comes up to the next line is code, whatever it is."""
         if not self.fence or self.line not in _AT_BEGINNING:
             return self.line is Line.CODE
+        if not self.containers:
+            return True
         indent = self.indent
-        known = indent and self.undecided.startswith(" " * indent)
-        return bool(known) or not self.containers
+        return indent > 0 and self.undecided.startswith(" " * indent)
 
     @property
     def is_code(self) -> bool:

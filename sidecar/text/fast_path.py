@@ -51,6 +51,10 @@ _LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIXED}|{_BEGUN})"
 """What may pass: the rest of a line behind a whole prefix, behind a list mark or its
 digits, and a line."""
 
+_ANYTHING = re.compile("")
+_INDENTS = ("", " ", "  ", "   ")
+"""A line that begins with other blanks may be code."""
+
 Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
 """The search of a pattern: what it finds may matter, and mostly does."""
 
@@ -64,7 +68,10 @@ class Gates(NamedTuple):
     finds nothing, nothing matters.
 
     ``certain`` tells where the beginning of a literal begins at the end of a slice;
-    ``heads`` are the openers that begin lines, by their first character.
+    ``heads`` are the openers that begin lines, by their first character, ``waits`` what
+    of them waits at a slice's end, as blanks do there. ``ended`` is for a slice behind
+    what ends a fence, if a line break follows; ``code`` are the gates behind the next
+    line break, where they are others.
     """
 
     begins: Gate
@@ -74,8 +81,11 @@ class Gates(NamedTuple):
     ends: str
     last: re.Pattern[str]
     quick: Gate
-    certain: Callable[[str], int]
-    heads: Mapping[str, Sequence[str]]
+    certain: Callable[[str], int] = len
+    heads: Mapping[str, Sequence[str]] = {}  # nobody writes into it
+    waits: frozenset[str] = frozenset()
+    ended: Gate | None = None
+    code: Gates | None = None
 
     def matters(self, gate: Gate, text: str) -> bool:
         """Whether ``text`` must go the long way."""
@@ -93,16 +103,23 @@ class Gates(NamedTuple):
 
     def passes(self, gate: Gate, text: str) -> int:
         """How much of ``text`` may pass where its end waits, as the beginning of a
-        literal does, and blanks that begin a line."""
+        literal does, and what begins a line."""
+        if gate is self.ended and text[0] != "\n":
+            return len(text)
         end = self.certain(text)
-        rest = text[:end].rstrip(BLANKS)
-        begins = rest[-1:] == "\n" or (not rest and gate is self.begins)
-        waits = begins and self.ends and end - len(rest) <= INDENT
-        return len(rest) if waits else end
+        start = text.rfind("\n", 0, end) + 1
+        if not self.ends or end - start > INDENT or not (start or gate is self.begins):
+            return end
+        begun = text[start:end].lstrip(BLANKS)
+        if begun and (begun not in self.waits or end < len(text)):
+            return end
+        in_code = text[start : end - len(begun)] not in _INDENTS
+        return end if begun and in_code else start
 
     def on(self, start: str) -> Gate | None:
-        """The gate in a line of which ``start`` is shown; a run waits."""
-        return None if start[-1] in "`~" else self.after(start, self.begins)
+        """The gate in a line of which ``start`` is shown; with a run it may be code."""
+        run = "`" in start or "~" in start
+        return None if run else self.after(start, self.begins)
 
     def after(self, text: str, gate: Gate | None) -> Gate:
         """The gate behind ``text``, which has passed ``gate``."""
@@ -134,36 +151,38 @@ def anywhere(literals: Literals) -> Gates:
     search = _anywhere(literals.beginnings)
     gates = search, search, search, search
     quick = _quick(literals.firsts)
-    return Gates(*gates, "", _LAST_LINE, quick, literals.certain, {})
+    return Gates(*gates, "", _LAST_LINE, quick, literals.certain)
 
 
-def _in_fence() -> Gates:
-    """In fenced code only the line counts that closes it."""
-    fence = f"[>{BLANKS}]*+[`~]"
-    begins = re.compile(rf"(?:\A|\n){fence}|[{HALVES}]").search
-    inside = re.compile(rf"\n{fence}|[{HALVES}]").search
-    last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
-    ends, quick = f"\n>{BLANKS}", _quick("\n")
-    return Gates(begins, inside, begins, begins, ends, last, quick, len, {})
+def _line_of_code(indent: int) -> str:
+    """What of a line of code matters; see `in_code`."""
+    if not indent:
+        return rf"[>{BLANKS}]*+[`~]"
+    if 0 < indent <= INDENT:
+        return rf"(?!\n|\Z| {{{indent},{INDENT}}}+[^\n{BLANKS}`~])"
+    return ""
 
 
-@lru_cache(maxsize=INDENT)
-def in_item(indent: int) -> Gates:
-    """In fenced code of a list item, what is less indented may be outside of it."""
-    line = rf"(?!\n|\Z| {{{indent},{INDENT}}}+[^\n{BLANKS}`~])"
+@lru_cache(maxsize=2 + INDENT)
+def in_code(indent: int) -> Gates:
+    """In code where only the line counts that ends it: in a fence in no item, 0, or in
+    items that are ``indent`` wide; less is outside of them. In other code, -1, any."""
+    line = _line_of_code(indent)
     begins = re.compile(rf"(?:\A|\n){line}|[{HALVES}]").search
     inside = re.compile(rf"\n{line}|[{HALVES}]").search
-    gates = begins, inside, begins, begins
-    return Gates(*gates, "\n", _LAST_LINE, _quick("\n"), len, {})
+    last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
+    ends = "" if indent < 0 else "\n" if indent else f"\n>{BLANKS}"
+    return Gates(begins, inside, begins, begins, ends, last, _quick("\n"))
 
 
-def _in_line() -> Gates:
-    """In a line of which only the end counts."""
-    quick = _quick("\n")
-    return Gates(quick, quick, quick, quick, "", _LAST_LINE, quick, len, {})
-
-
-IN_FENCE, IN_CODE = _in_fence(), _in_line()
+@lru_cache(maxsize=64)
+def in_info(literals: Literals, indent: int) -> Gates:
+    """Behind backticks that begin a fence (see `in_code`): one more in their line would
+    make it text, and a literal has to wait for its end."""
+    line = rf"\A[^\n]*?(?:`|{literals.beginnings})"
+    search = re.compile(rf"{line}|\n{_line_of_code(indent)}|[{HALVES}]").search
+    gates, quick = (search, search, search, search), _quick(f"\n`{literals.firsts}")
+    return Gates(*gates, "", _LAST_LINE, quick, code=in_code(indent))
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
@@ -171,7 +190,23 @@ def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
     gates = _searches(literals.beginnings, "".join(sorted(heads)))
     ends = f"\n>*+-.){BLANKS}{digits}"
     quick = _quick("\n" + literals.firsts)
-    return Gates(*gates, ends, _LAST_LINE, quick, literals.certain, heads)
+    waits = _waits(tuple(each for openers in heads.values() for each in openers))
+    certain, ended = literals.certain, _ended(gates[1])
+    return Gates(*gates, ends, _LAST_LINE, quick, certain, heads, waits, ended)
+
+
+@lru_cache(maxsize=64)
+def _waits(openers: tuple[str, ...]) -> frozenset[str]:
+    """What may wait of ``openers``: a part, or all of it where it is a run of one sign,
+    since more of these are a fence as well."""
+    parts = {each[:size] for each in openers for size in range(1, len(each))}
+    runs = {each for each in openers if each == each[0] * max(len(each), 2)}
+    return frozenset(parts | runs)
+
+
+def _ended(inside: Gate) -> Gate:
+    """``ended`` of `Gates`."""
+    return lambda text: (inside if text[:1] == "\n" else _ANYTHING.match)(text)
 
 
 @lru_cache(maxsize=64)

@@ -126,7 +126,10 @@ class Lexicon:
         }
         self._line_start = _line_starts("".join(sorted(self._heads)))
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = line_gates(self.literals, self._heads)
+        heads = {head: each for head, each in self._heads_inside.items() if each}
+        self.gates = line_gates(self.literals, heads)
+        #: where fences are text, so that no opener waits in them
+        self.gates_everywhere = self.gates._replace(waits=frozenset())
         self.thought = anywhere(self.literals)
 
     def _is_inside(self, opener: str) -> bool:

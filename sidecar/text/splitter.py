@@ -22,7 +22,7 @@ from sidecar.markdown.code import BLANKS
 from sidecar.markdown.lines import Line
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.fast_path import IN_CODE, IN_FENCE, INDENT, in_item
+from sidecar.text.fast_path import INDENT, in_code, in_info
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
@@ -111,6 +111,8 @@ class Splitter:
             return []
         start = self._buffer.base
         self._buffer.base = end = start + len(text)
+        if self.gates.code is not None and "\n" in text:
+            self.gates = self.gates.code
         self.gate = self.gates.after(text, self.gate)
         if self._reasoning.depth:
             self._reasoning.note(text)
@@ -201,9 +203,12 @@ class Splitter:
             self.gates = lexicon.thought
             return None if self._reasoning.skip_break else self.gates.inside
         code = shown.code
-        if shown.fences_pass and (code.fills_line or 0 < code.indent <= INDENT):
-            return self._gate_of_code(code)
-        self.gates = lexicon.gates
+        if shown.fences_pass and (code.fence or code.line is Line.CODE):
+            fills = code.fills_line or code.line is Line.INFO
+            if fills or 0 < code.indent <= INDENT:
+                return self._gate_of_code(code)
+        passes = shown.fences_pass
+        self.gates = lexicon.gates if passes else lexicon.gates_everywhere
         if shown.begins_line and code.at_beginning:
             return self.gates.begins
         if shown.goes_on and code.line is not Line.INFO:
@@ -213,19 +218,20 @@ class Splitter:
 
     def _gate_of_code(self, code: CodeState) -> Gate | None:
         """The same in fenced or indented code."""
-        if code.is_simple_fence:
-            self.gates = IN_FENCE
-        else:
-            fits = 0 < code.indent <= INDENT
-            self.gates = in_item(code.indent) if fits else IN_CODE
-        shown = self._tail.shown
+        shown, lexicon = self._tail.shown, self._rules.lexicon
+        if code.line is Line.INFO:
+            self.gates = in_info(lexicon.literals, code.indent)
+            return None if shown.waits else self.gates.inside
+        self.gates = in_code(code.indent)
         if code.line is Line.CODE:
             return None if shown.waits else self.gates.inside
+        if code.undecided.strip(BLANKS):
+            self.gates = lexicon.gates
+            return self.gates.ended if code.may_end and not shown.waits else None
         if code.indent:  # it is not known yet that the line goes on with the fence
             known = shown.begins_line and code.at_beginning
             return self.gates.begins if known else None
-        waits = shown.waits or code.undecided.strip(BLANKS)
-        return None if waits else self.gates.begins
+        return None if shown.waits else self.gates.begins
 
     # Steps
 
