@@ -25,6 +25,9 @@ from sidecar.explain.explanation import Fate
 from sidecar.explain.reasons import (
     FROM_START,
     UNTOLD,
+    Setting,
+    is_delimiter,
+    left_open,
     reclassified,
     retracted,
     verdict,
@@ -56,18 +59,29 @@ class Happened:
 
 
 def place(
-    happened: list[Happened], texts: dict[Counted, HeardText], policy: ReasoningPolicy
+    happened: list[Happened],
+    texts: dict[Counted, HeardText],
+    policy: ReasoningPolicy,
+    *,
+    opens: bool,
 ) -> dict[Counted, list[Owned]]:
-    """The owners of all ``texts``, by what has ``happened``."""
-    later = _later_fates(happened, policy)
+    """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
+    template opens reasoning."""
+    ends = [each for each in happened if _is_unclosed(each.event)]
+    setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
+    spoken = list(_counted(happened, texts))
+    later = _left_open(spoken, ends, setting)
+    _add_later_fates(later, happened, setting)
     placed: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
     from_start: set[int] = set()
-    for each, counted in _counted(happened, texts):
+    for each, counted in spoken:
         event: Any = each.event
         block = getattr(event, "block", None)
-        if event.span[0] == 0 and isinstance(event, ReasoningDelta) and not counted[1]:
+        if event.span[0] == 0 and _is_tagged(event, counted):
             from_start.add(event.block)
-        of = FROM_START if block in from_start else verdict(event, native=counted[1])
+        of = verdict(event, setting, native=counted[1])
+        if block in from_start:
+            of = FROM_START
         fates = (Fate(each.step, *of, event.seq), *later.get(block, ()))
         placed[counted].append(Owned(event.span[0], event.span[1], fates))
     last = happened[-1].step if happened else 0
@@ -90,30 +104,52 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
         yield Owned(at, length, untold)
 
 
-def _later_fates(
-    happened: list[Happened], policy: ReasoningPolicy
+def _is_unclosed(event: Event) -> bool:
+    return isinstance(event, Diagnostic) and event.code == "unclosed-reasoning"
+
+
+def _is_tagged(event: Event, counted: Counted) -> bool:
+    """Whether it is reasoning of the answer's text."""
+    return isinstance(event, ReasoningDelta) and not counted[1]
+
+
+def _left_open(
+    spoken: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
 ) -> dict[int | None, tuple[Fate, ...]]:
-    """What became of blocks after they were sent."""
-    unclosed = {
-        each.event.choice
-        for each in happened
-        if isinstance(each.event, Diagnostic)
-        and each.event.code == "unclosed-reasoning"
-    }
+    """The fates of blocks of reasoning that were never closed: no delimiter stands
+    behind them."""
     fates: dict[int | None, tuple[Fate, ...]] = {}
+    for end in ends:
+        own = [each.event for each, of in spoken if of == (end.event.choice, False)]
+        closed = max((_start(each) for each in own if is_delimiter(each)), default=-1)
+        for event in own:
+            if isinstance(event, ReasoningDelta) and _start(event) > closed:
+                fate = Fate(end.step, *left_open(setting), end.event.seq)
+                fates[event.block] = (fate,)
+    return fates
+
+
+def _add_later_fates(
+    fates: dict[int | None, tuple[Fate, ...]],
+    happened: list[Happened],
+    setting: Setting,
+) -> None:
+    """What became of blocks after they were sent. What was decided of those that were
+    never closed counts more than that they were not."""
+    changed = set()
     for each in happened:
         event = each.event
         if isinstance(event, Reclassify):
-            closed = event.choice not in unclosed
-            owner, reason = reclassified(event, policy, closed)
+            owner, reason = reclassified(event, setting)
         elif isinstance(event, Retract):
             owner, reason = retracted(event)
         else:
             continue
         fate = Fate(each.step, owner, reason, event.seq)
         for block in event.blocks:
-            fates[block] = (*fates.get(block, ()), fate)
-    return fates
+            known = fates.get(block, ()) if block in changed else ()
+            fates[block] = (*known, fate)
+            changed.add(block)
 
 
 def _counted(
@@ -142,6 +178,11 @@ _DELTAS = (TextDelta, ReasoningDelta)
 def _has_place(event: Event) -> bool:
     span = _span(event)
     return span is not None and span[0] < span[1]
+
+
+def _start(event: Any) -> int:
+    start: int = event.span[0]
+    return start
 
 
 def _span(event: Any) -> Span | None:

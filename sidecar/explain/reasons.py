@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from attrs import frozen
+
 from sidecar.channel.extracted import REMOVALS
 from sidecar.dialects import DIALECTS
 from sidecar.events import (
@@ -25,6 +27,7 @@ from sidecar.forms.kinds import PieceKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sidecar.events import Event
     from sidecar.options import ReasoningPolicy
 
 Verdict: TypeAlias = tuple[Owner, Reason]
@@ -57,21 +60,47 @@ _BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
 _TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
 
 
-def verdict(event: Any, *, native: bool) -> Verdict:
+@frozen
+class Setting:
+    """What the rules depend on: the ``policy``, whether the model's template ``opens``
+    reasoning, and in which choices some was left ``unclosed``."""
+
+    policy: ReasoningPolicy
+    opens: bool
+    unclosed: frozenset[int]
+
+
+def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
     """Whose the characters in the span of ``event`` are; ``native``: they stand in the
     provider's own reasoning."""
-    return _VERDICTS[type(event)](event, native)
+    return _VERDICTS[type(event)](event, setting, native)
 
 
-def reclassified(event: Reclassify, policy: ReasoningPolicy, closed: bool) -> Verdict:
-    """``closed``: no reasoning of the choice was left open."""
+def reclassified(event: Reclassify, setting: Setting) -> Verdict:
+    """Blocks that were sent are something else."""
     if event.to == "reasoning":
         words = "a closer without an opener came behind it: it was reasoning"
-        return "reasoning", Reason(words, "9.2")
-    if closed:
+        return "reasoning", Reason(words, "9.3" if setting.opens else "9.2")
+    if event.choice not in setting.unclosed:
         return "answer", Reason("there is no other answer", "7.6")
-    rule = "7.5" if policy.unclosed == "text" else "7"
-    return "answer", Reason("its reasoning was never closed", rule)
+    return "answer", Reason("its reasoning was never closed", _unclosed(setting, "7"))
+
+
+def left_open(setting: Setting) -> Verdict:
+    """Reasoning that was never closed, and stays reasoning."""
+    words = "the text ended before its closer"
+    rule = _unclosed(setting, "7.1")
+    return "reasoning", Reason(words, rule, "unclosed-reasoning")
+
+
+def _unclosed(setting: Setting, rule: str) -> str:
+    return rule if setting.policy.unclosed == "auto" else "7.5"
+
+
+def is_delimiter(event: Event) -> bool:
+    """Whether it tells of a delimiter of reasoning."""
+    _, _, words = REMOVALS[PieceKind.DELIMITER]
+    return isinstance(event, Diagnostic) and event.message == words
 
 
 def retracted(event: Retract) -> Verdict:
@@ -91,17 +120,17 @@ def left_out(event: Diagnostic) -> Verdict:
     return "dropped", Reason(event.message, code=event.code)
 
 
-def _answer(_event: TextDelta, _native: bool) -> Verdict:
+def _answer(_event: TextDelta, _setting: Setting, _native: bool) -> Verdict:
     return "answer", Reason("nothing takes it out of the answer", "2.1")
 
 
-def _reasoning(event: ReasoningDelta, native: bool) -> Verdict:
+def _reasoning(_event: ReasoningDelta, _setting: Setting, native: bool) -> Verdict:
     if native:
         return "reasoning", Reason("a field of the provider for reasoning", "8.1")
     return "reasoning", Reason("between an opener and its closer", "3.3")
 
 
-def _call(event: ToolCall, _native: bool) -> Verdict:
+def _call(event: ToolCall, _setting: Setting, _native: bool) -> Verdict:
     words = f"a call of {event.name} that the model wrote as text"
     return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
 
@@ -116,7 +145,7 @@ def _rule_of(event: ToolCall) -> str:
     return _TIERS[tiers.pop()] if len(tiers) == 1 else "11"
 
 
-def _result(event: ToolResult, _native: bool) -> Verdict:
+def _result(event: ToolResult, _setting: Setting, _native: bool) -> Verdict:
     words = "a tool's result that the model wrote"
     if event.executed:
         return "result", Reason(f"{words}, and the host knows", "10.5")
@@ -124,17 +153,18 @@ def _result(event: ToolResult, _native: bool) -> Verdict:
     return "result", Reason(words, "10.1" if is_object else "10.9")
 
 
-def _removal(event: Diagnostic, native: bool) -> Verdict:
+def _removal(event: Diagnostic, setting: Setting, native: bool) -> Verdict:
     known = _BY_WORDS.get((event.code, event.message))
     if known is None:
-        return "dropped", Reason(event.message, "8.2", event.code)
+        rule = "8.5" if setting.policy.precedence == "merge" else "8.2"
+        return "dropped", Reason(event.message, rule, event.code)
     owner, words, rule = known
     if native and owner == "delimiter":
         rule = "8.8"
     return owner, Reason(words, rule, event.code)
 
 
-_VERDICTS: dict[type, Callable[[Any, bool], Verdict]] = {
+_VERDICTS: dict[type, Callable[[Any, Setting, bool], Verdict]] = {
     TextDelta: _answer,
     ReasoningDelta: _reasoning,
     ToolCall: _call,

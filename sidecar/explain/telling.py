@@ -54,7 +54,8 @@ def explain(source: StreamSource) -> Explanation:
     happened = [
         Happened(n, each) for n, step in enumerate(steps) for each in step.events
     ]
-    owned = place(happened, hearing.texts(), policy.reasoning)
+    opens, texts = stream.profile.starts_open, hearing.texts()
+    owned = place(happened, texts, policy.reasoning, opens=opens)
     lanes = [*_texts(hearing.said, owned), *_parts(happened, stream.wire)]
     return Explanation(
         source.name,

@@ -217,7 +217,7 @@ def test_what_no_event_speaks_of_is_told() -> None:
     happened = [Happened(0, claim) for claim in claims]
     hearing = Hearing()
     hearing.text(0, "abcdef")
-    placed = place(happened, hearing.texts(), ReasoningPolicy())[0, False]
+    placed = place(happened, hearing.texts(), ReasoningPolicy(), opens=False)[0, False]
     assert [(each.start, each.end) for each in placed] == [(0, 2), (2, 4), (4, 6)]
     assert (placed[0].fates[0].owner, placed[0].fates[0].reason) == UNTOLD
     assert isinstance(placed[1], Owned)
