@@ -65,9 +65,8 @@ impl Builder {
 
     /// The command, program first, in place of looking for one: an installed sidecar, or
     /// `["python3", "bundled/stream-sidecar.pyz"]`. Without it that is what the
-    /// environment variable `STREAM_SIDECAR` says, else the first that works of
-    /// `stream-sidecar` on `PATH`, `uvx` from its cache, and `-m sidecar` of the Python
-    /// interpreters on `PATH`.
+    /// environment variable `STREAM_SIDECAR` says, else the first that works of what
+    /// [`Sidecar::locate`] gives.
     pub fn command(mut self, words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.config.words = words.into_iter().map(Into::into).collect();
         self

@@ -42,7 +42,7 @@ pub use chunk::Chunk;
 pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
 pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
-pub use locate::VARIABLE;
+pub use locate::{Located, VARIABLE, Way};
 pub use pipe::Pipe;
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};

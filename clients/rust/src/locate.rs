@@ -12,6 +12,8 @@ use std::{
     process::Command,
 };
 
+use crate::sidecar::Sidecar;
+
 /// The variable that names the command: a path, or a command line with quotes where
 /// words have blanks.
 pub const VARIABLE: &str = "STREAM_SIDECAR";
@@ -28,6 +30,69 @@ const INTERPRETERS: [(&str, &[&str]); 3] = [
 /// already fetched; pipx cannot.
 const CACHED: &[(&str, &[&str])] = &[("uvx", &["--offline", PROGRAM])];
 const FETCHED: &[(&str, &[&str])] = &[("uvx", &[PROGRAM]), ("pipx", &["run", PROGRAM])];
+
+/// Who brings the sidecar along, in the order in which it is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Way {
+    /// `Builder::command` and `Builder::python`, or the environment variable `STREAM_SIDECAR`.
+    Host,
+    /// The folder `stream-sidecar` beside the program that runs, which has an interpreter
+    /// in it: an archive that `clients/bundle` makes, unpacked there.
+    Beside,
+    /// `stream-sidecar` on `PATH`.
+    Path,
+    /// Python 3.11 or newer on `PATH` that has the package.
+    Python,
+    /// `uvx` on `PATH`, from its cache unless downloads are allowed.
+    Index,
+}
+
+impl Way {
+    const ALL: [Self; 5] = [Self::Host, Self::Beside, Self::Path, Self::Python, Self::Index];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Host => "Builder::command and Builder::python, and the variable STREAM_SIDECAR",
+            Self::Beside => "the folder stream-sidecar beside the program",
+            Self::Path => "stream-sidecar on PATH",
+            Self::Python => "Python 3.11 or newer on PATH, which has the package",
+            Self::Index => "uvx on PATH, from its cache unless downloads are allowed",
+        }
+    }
+}
+
+/// Where a sidecar may be had, best first; `Display` is for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// Each command line with who brings it along.
+    pub ways: Vec<(Way, Vec<OsString>)>,
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for way in Way::ALL {
+            let lines = self.ways.iter().filter(|(each, _)| *each == way);
+            let found: Vec<_> = lines.map(|(_, words)| joined(words)).collect();
+            let name = format!("{way:?}").to_lowercase();
+            if found.is_empty() {
+                writeln!(formatter, "{name}: not found ({})", way.title())?;
+            } else {
+                writeln!(formatter, "{name}: {}", found.join(", or "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sidecar {
+    /// Where a sidecar would be looked for when the host names no command, best first;
+    /// starts nothing. Printed, it says what was found of each way.
+    #[must_use]
+    pub fn locate() -> Located {
+        Located { ways: ways_here(false) }
+    }
+}
 
 /// A program with its arguments, its environment and its directory.
 #[derive(Debug, Clone, Default)]
@@ -58,32 +123,54 @@ impl CommandLine {
 
 impl fmt::Display for CommandLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<_> = self.words.iter().map(|it| it.to_string_lossy()).collect();
-        formatter.write_str(&words.join(" "))
+        formatter.write_str(&joined(&self.words))
     }
+}
+
+fn joined(words: &[OsString]) -> String {
+    words.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// The command lines that are worth a try, none of which downloads anything unless
 /// `downloads` allows it. `named` is what [`VARIABLE`] says: where it says something
-/// nothing else is tried, for the user meant it.
-pub(crate) fn candidates(
+/// nothing else is tried, for the user meant it. `beside` is the folder of the program
+/// that runs.
+fn ways(
     named: Option<&str>,
+    beside: Option<&Path>,
     path: Option<&OsStr>,
     downloads: bool,
-) -> Vec<Vec<OsString>> {
+) -> Vec<(Way, Vec<OsString>)> {
     if let Some(named) = named.filter(|it| !it.trim().is_empty()) {
-        return vec![words(named)];
+        return vec![(Way::Host, words(named))];
     }
     let runners = if downloads { FETCHED } else { CACHED };
-    let rows = [(PROGRAM, &[][..])].into_iter();
-    let rows = rows.chain(runners.iter().copied()).chain(INTERPRETERS);
-    rows.filter_map(|(name, rest)| Some(line(on_path(name, path)?, rest))).collect()
+    let rows = iter::once((Way::Path, (PROGRAM, &[][..])));
+    let rows = rows.chain(INTERPRETERS.map(|row| (Way::Python, row)));
+    let rows = rows.chain(runners.iter().map(|row| (Way::Index, *row)));
+    let found =
+        rows.filter_map(|(way, (name, rest))| Some((way, line(on_path(name, path)?, rest))));
+    let bundled = beside.and_then(bundled).map(|it| (Way::Beside, vec![it.into_os_string()]));
+    bundled.into_iter().chain(found).collect()
+}
+
+/// The program in the folder that `clients/bundle` makes.
+fn bundled(beside: &Path) -> Option<PathBuf> {
+    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
+    Some(beside.join(PROGRAM).join(name)).filter(|it| is_program(it))
 }
 
 /// What the environment of this process says.
-pub(crate) fn candidates_here(downloads: bool) -> Vec<Vec<OsString>> {
+fn ways_here(downloads: bool) -> Vec<(Way, Vec<OsString>)> {
     let named = env::var(VARIABLE).ok();
-    candidates(named.as_deref(), env::var_os("PATH").as_deref(), downloads)
+    let program = env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent);
+    ways(named.as_deref(), beside, env::var_os("PATH").as_deref(), downloads)
+}
+
+/// The command lines of them.
+pub(crate) fn candidates_here(downloads: bool) -> Vec<Vec<OsString>> {
+    ways_here(downloads).into_iter().map(|(_, words)| words).collect()
 }
 
 fn line(program: OsString, rest: &[&str]) -> Vec<OsString> {
@@ -158,8 +245,22 @@ mod tests {
 
     #[test]
     fn what_the_variable_names_is_all_that_is_tried() {
-        assert_eq!(candidates(Some("x -y"), None, true), [["x", "-y"]]);
-        assert!(candidates(Some(" "), None, true).is_empty());
+        let named = |text| ways(Some(text), None, None, true);
+        assert_eq!(named("x -y"), [(Way::Host, vec!["x".into(), "-y".into()])]);
+        assert!(named(" ").is_empty());
+    }
+
+    #[test]
+    fn what_was_found_is_told_in_order() {
+        let ways = vec![(Way::Python, vec!["py".into(), "-3".into()])];
+        let told = Located { ways }.to_string();
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(
+            lines[0],
+            "host: not found (Builder::command and Builder::python, and the variable STREAM_SIDECAR)"
+        );
+        assert_eq!(lines[3], "python: py -3");
+        assert_eq!(lines.len(), 5);
     }
 
     #[cfg(unix)]
@@ -173,18 +274,26 @@ mod tests {
             let mode = if name == "python" { 0o644 } else { 0o755 };
             fs::set_permissions(home.join(name), fs::Permissions::from_mode(mode)).unwrap();
         }
-        let tried = |downloads| {
-            let lines = candidates(None, Some(home.as_os_str()), downloads);
-            let shown = lines
-                .into_iter()
-                .map(|words| CommandLine { words, ..CommandLine::default() }.to_string());
-            shown.map(|it| it.replace(&format!("{}/", home.display()), "")).collect::<Vec<_>>()
+        let tried = |beside, downloads| {
+            let ways = ways(None, beside, Some(home.as_os_str()), downloads);
+            let lines = ways.into_iter().map(|(way, words)| (way, joined(&words)));
+            let short = |it: String| it.replace(&format!("{}/", home.display()), "");
+            lines.map(|(way, it)| (way, short(it))).collect::<Vec<_>>()
         };
-        let python = "python3 -P -m sidecar";
-        let cached = ["stream-sidecar", "uvx --offline stream-sidecar", python];
-        assert_eq!(tried(false), cached);
-        let fetched = ["stream-sidecar", "uvx stream-sidecar", "pipx run stream-sidecar", python];
-        assert_eq!(tried(true), fetched);
+        let row = |way, line: &str| (way, line.to_owned());
+        let path = row(Way::Path, "stream-sidecar");
+        let python = row(Way::Python, "python3 -P -m sidecar");
+        let cached = row(Way::Index, "uvx --offline stream-sidecar");
+        assert_eq!(tried(None, false), [path.clone(), python.clone(), cached.clone()]);
+        let [uvx, pipx] = ["uvx stream-sidecar", "pipx run stream-sidecar"];
+        let fetched = [uvx, pipx].map(|it| row(Way::Index, it));
+        assert_eq!(tried(None, true)[2..], fetched);
+        fs::create_dir_all(home.join("program/stream-sidecar")).unwrap();
+        let bundled = home.join("program/stream-sidecar/stream-sidecar");
+        fs::copy(home.join("uvx"), &bundled).unwrap();
+        let first = row(Way::Beside, "program/stream-sidecar/stream-sidecar");
+        let beside = home.join("program");
+        assert_eq!(tried(Some(&beside), false), [first, path, python, cached]);
         fs::remove_dir_all(&home).unwrap();
     }
 }
