@@ -7,10 +7,10 @@ begin. The same names stand in ``policy.dialects`` and in the answer to ``stream
 from __future__ import annotations
 
 import json
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.cells import cell_len
 
 from sidecar.cli.terminal import Terminal
 from sidecar.dialects import DIALECTS
@@ -76,7 +76,8 @@ def _in_force(model: str) -> tuple[str, ...]:
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    """What is known of a family, on lines of at most 80 characters."""
+    """What is known of a family, on lines of at most 80 columns; some characters take
+    two."""
     models = row["profiles"] + (["any model"] if row["anyModel"] else [])
     facts = {
         "models": models,
@@ -85,11 +86,11 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
         "removed": row["removed"],
     }
     for name, values in facts.items():
-        told = "  ".join(one_line(each) for each in values)
-        yield from wrap(
-            told,
-            _WIDTH,
-            initial_indent=f"  {name:<11}",
-            subsequent_indent=_INDENT,
-            break_on_hyphens=False,
-        )
+        line, indent = "", f"  {name:<11}"
+        for word in map(one_line, values):
+            if line and cell_len(f"{indent}{line}  {word}") > _WIDTH:
+                yield indent + line
+                line, indent = "", _INDENT
+            line = f"{line}  {word}" if line else word
+        if line:
+            yield indent + line

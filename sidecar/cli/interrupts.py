@@ -27,6 +27,24 @@ class Interruption:
 
 
 @contextmanager
+def raising() -> Iterator[None]:
+    """While a person is asked Ctrl-C is a wish, and KeyboardInterrupt, too: nothing
+    else would end the question."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: Any) -> None:
+        if callable(before):
+            before(number, frame)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def interruption() -> Iterator[Interruption]:
     """Notes signals as long as it lasts. What is ignored (nohup) stays so."""
     come = Interruption()

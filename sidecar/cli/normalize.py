@@ -58,16 +58,22 @@ def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None
     stream = Stream(StreamOptions(wire=wire, encoding="base64", model=model))
     show = _print_json if as_json else Page().show
     kinds: set[type] = set()
+    is_empty = False
     for events in _events(stream, file):
         show(events)
         kinds.update(map(type, events))
-    raise SystemExit(_code(kinds))
+        is_empty = is_empty or any(map(_says_empty, events))
+    raise SystemExit(2 if is_empty else _code(kinds))
 
 
 def _events(stream: Stream, file: BinaryIO) -> Iterator[list[Event]]:
     while data := file.read(_SLICE):
         yield stream.push(base64.b64encode(data).decode())
     yield stream.close()
+
+
+def _says_empty(event: Event) -> bool:
+    return isinstance(event, Diagnostic) and event.code == "empty-stream"
 
 
 def _code(kinds: set[type]) -> int:

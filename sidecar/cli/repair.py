@@ -3,12 +3,14 @@
 Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
 when something is malformed; 2 when a file could not be read or written, and with
 ``--check`` when one is not known to be clean, because no message of a model was
-recognised in it; 128 and the signal's number when a signal ended it (130: Ctrl-C)
-before the last file.
+recognised in it, or because a line of it could not be read and nothing else is
+malformed; 128 and the signal's number when a signal ended it (130: Ctrl-C) before the
+last file.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -30,6 +32,7 @@ from sidecar.cli.report_file import open_report
 from sidecar.history.results import KINDS
 from sidecar.options import StreamOptions
 from sidecar.session_files.agents import AGENTS, files_of
+from sidecar.session_files.backups import backups_of
 from sidecar.session_files.files import Job, find_files
 from sidecar.session_files.layouts import PRESETS, TableLayout
 from sidecar.session_files.reports import FileReport
@@ -54,7 +57,7 @@ Examples:
 
 Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
 read or written, with --check also when no message of a model was recognised in
-one; 128 and the signal's number when a signal ended it.
+one or a line could not be read; 128 and the signal's number when one ended it.
 """
 
 
@@ -152,9 +155,10 @@ def command(**given: Any) -> None:
         return
     paths, nowhere = _meant(given["paths"])
     if given["back"]:
-        raise SystemExit(put_back(paths, force=given["force"]))
+        raise SystemExit(put_back(paths, nowhere, force=given["force"]))
     if given["clean"]:
-        raise SystemExit(clean(paths))
+        raise SystemExit(clean(paths, nowhere))
+    nowhere += _without_sessions(paths, _layout(given))
     wants: Any = kinds_of(given["only"], given["but"])
     write = given["write"]
     if given["ask"]:
@@ -182,10 +186,14 @@ def _list(given: dict[str, Any]) -> None:
     names = [str(each) for each in given["paths"]]
     for name in names:
         if name not in AGENTS:
-            near = get_close_matches(name, AGENTS, 1)
-            more = f" Did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"No such agent {name!r}.{more}")
+            raise click.UsageError(f"No such agent {name!r}{_near(name)}")
     print_list(names or AGENTS)
+
+
+def _near(word: str) -> str:
+    """Which agent may have been meant by a word that is no agent's name."""
+    near = get_close_matches(word, AGENTS, 1)
+    return f". Did you mean {near[0]!r}?" if near else ""
 
 
 _NOT_TOGETHER = (
@@ -209,6 +217,8 @@ def _check_usage(given: dict[str, Any]) -> None:
                 f"--{name}" if name != "back" else "--restore" for name in (one, other)
             )
             raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if given["ask"] and given["output_format"] != "text":
+        raise click.UsageError("--ask goes with --output-format text")
     if given["force"] and not (given["report_path"] or given["back"]):
         raise click.UsageError("--force goes with --report or --restore")
 
@@ -218,8 +228,11 @@ def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
     paths, nowhere = [], []
     for path in given:
         name = str(path)
-        if name not in AGENTS or path.exists():
+        why_not = _why_not(path)
+        if why_not is None or backups_of(path):
             paths.append(path)
+        elif name not in AGENTS:
+            nowhere.append(FileReport(name, error=why_not + _near(name)))
         elif files := files_of(name):
             paths += files
         else:
@@ -228,17 +241,35 @@ def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
     return paths, nowhere
 
 
+def _why_not(path: Path) -> str | None:
+    """Why nothing is known of what is at a path; None: something is there."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.strerror
+    return None
+
+
+def _without_sessions(
+    paths: list[Path], layout: TableLayout | None
+) -> list[FileReport]:
+    """A report of every folder in which nothing may be a session."""
+    folders = [path for path in paths if path.is_dir()]
+    return [FileReport(str(each)) for each in folders if not find_files([each], layout)]
+
+
 @define
 class _Outcome:
     """How many files were dealt with and how many messages of a model were in them,
-    whether something is malformed, whether a file was left alone or not looked at, and
-    whether the run was ended before the last."""
+    whether something is malformed, whether a file was left alone or not looked at, or
+    something of it was broken, and whether the run was ended before the last."""
 
     files: int = 0
     messages: int = 0
     malformed: bool = False
     failed: bool = False
     unseen: bool = False
+    broken: bool = False
     stopped: bool = False
 
     def add(self, report: FileReport) -> None:
@@ -247,10 +278,13 @@ class _Outcome:
         self.malformed = self.malformed or bool(report.malformed)
         self.failed = self.failed or report.error is not None
         self.unseen = self.unseen or bool(report.unrecognised or report.left)
+        self.broken = self.broken or bool(report.unreadable)
 
     def code(self, *, check: bool) -> int:
         """The exit code; nothing is said to be clean that nobody has looked at."""
         if self.failed or (check and (self.unseen or not self.messages)):
+            return 2
+        if check and self.broken and not self.malformed:
             return 2
         return int(check and self.malformed)
 
@@ -291,7 +325,7 @@ def _run(
             advance = stack.enter_context(page.progress(paths))
         jobs = given["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)
-        for report in chain(nowhere, reports):
+        for report in chain(reports, nowhere):
             if not report.stopped:
                 outcome.add(report)
                 page.add(report)

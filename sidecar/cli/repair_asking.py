@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from attrs import frozen
 
+from sidecar.cli.interrupts import raising
 from sidecar.cli.terminal import Terminal
 from sidecar.history.results import KINDS
 
@@ -69,7 +70,8 @@ class Asking:
     def _answer(self) -> str:
         while True:
             try:
-                told = click.prompt("Remove it? [y,n,a,q,?]", prompt_suffix=" ")
+                with raising():
+                    told = click.prompt("Remove it? [y,n,a,q,?]", prompt_suffix=" ")
             except click.Abort:  # the end of the input, or Ctrl-C
                 return "q"
             answer = str(told).strip().lower()[:1]

@@ -20,22 +20,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from sidecar.session_files.reports import FileReport
 
-def put_back(paths: list[Path], *, force: bool) -> int:
-    """The latest backup of every file in its place; the exit code."""
+
+def put_back(paths: list[Path], nowhere: list[FileReport], *, force: bool) -> int:
+    """The latest backup of every file in its place; the exit code. What is ``nowhere``
+    is told."""
     backups = {path: backups_of(path)[-1] for path in _with_backups(paths)}
     listed = [f"{backup} -> {path}" for path, backup in backups.items()]
 
     def put(path: Path) -> None:
         restore(path, backups[path], force=force)
 
-    return _done([*backups], listed, put, "put back")
+    return _done([*backups], nowhere, listed, put, "put back")
 
 
-def clean(paths: list[Path]) -> int:
-    """Removes all backups; the exit code."""
+def clean(paths: list[Path], nowhere: list[FileReport]) -> int:
+    """Removes all backups; the exit code. What is ``nowhere`` is told."""
     backups = [each for path in _with_backups(paths) for each in backups_of(path)]
-    return _done(backups, [*map(str, backups)], os.unlink, "removed")
+    return _done(backups, nowhere, [*map(str, backups)], os.unlink, "removed")
 
 
 def _with_backups(paths: list[Path]) -> list[Path]:
@@ -48,13 +51,20 @@ def _with_backups(paths: list[Path]) -> list[Path]:
 
 
 def _done(
-    paths: list[Path], listed: list[str], act: Callable[[Path], None], words: str
+    paths: list[Path],
+    nowhere: list[FileReport],
+    listed: list[str],
+    act: Callable[[Path], None],
+    words: str,
 ) -> int:
     """Lists, asks, and does it to each path, whatever becomes of the others."""
     terminal = Terminal()
+    for report in nowhere:
+        terminal.line(f"{report.path}: {report.error}")
     for line in listed:
         terminal.line(line)
-    if paths and sys.stdin.isatty() and not click.confirm(f"To be {words}?"):
+    is_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if paths and is_terminal and not click.confirm(f"To be {words}?"):
         return 0
     done = 0
     for path in paths:
@@ -64,4 +74,4 @@ def _done(
         except (OSError, CannotReplaceError) as error:
             terminal.line(f"{path}: left alone: {error}")
     terminal.line(f"{count(done, 'file')} {words}")
-    return 0 if done == len(paths) else 2
+    return 0 if done == len(paths) and not nowhere else 2

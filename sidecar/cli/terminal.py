@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from errno import EBADF
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -111,6 +112,9 @@ def _cell(cell: Cell) -> Text:
 
 
 def prepare() -> None:
-    """Lets standard output show characters that its encoding lacks as escapes."""
+    """Lets standard output show characters that its encoding lacks as escapes; OSError
+    where there is none, because who started the process has closed it."""
+    if sys.stdout is None:
+        raise OSError(EBADF, "standard output is closed")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

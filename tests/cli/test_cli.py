@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from rich.cells import cell_len
 from rpc_client import ROOT, RpcClient, strict_json
 
 from sidecar import __version__
@@ -58,7 +59,8 @@ def events_of(done: Run) -> list[dict[str, Any]]:
     events = [strict_json(line) for line in done.output.splitlines()]
     kinds = {event["type"] for event in events}
     silent = kinds <= {"diagnostic", "metadata", "usage", "finish"}
-    assert done.code == (1 if "error" in kinds else 2 if silent else 0)
+    silent = silent or "empty-stream" in [event.get("code") for event in events]
+    assert done.code == (2 if silent else 1 if "error" in kinds else 0)
     return events
 
 
@@ -131,7 +133,7 @@ def test_anything_is_read(data: bytes) -> None:
     ("data", "code"),
     [
         (b"hello", 0),
-        (b"", 1),
+        (b"", 2),
         (b'{"error": {"message": "overloaded", "type": "overloaded_error"}}', 1),
         (b'{"choices": [{"index": 0, "delta": {"role": "assistant"}}]}', 2),
         (b'{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}', 2),
@@ -223,6 +225,21 @@ def test_mistakes(arguments: list[str], words: str) -> None:
     assert "Traceback" not in done.errors
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
+@pytest.mark.parametrize(
+    "words", ["repair --list", "dialects", "normalize -", "schema", "repair x --clean"]
+)
+def test_streams_that_are_closed(words: str) -> None:
+    """A sentence and code 2, as for every output that cannot be written."""
+    command = f"'{sys.executable}' -m sidecar {words} <&- >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], stderr=subprocess.PIPE, cwd=ROOT, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert b"standard output is closed" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 # --- serve, and the rest --------------------------------------------------------------
 
 _INITIALIZE = json.dumps(
@@ -309,7 +326,7 @@ def test_dialects() -> None:
     lines = run("dialects", "--json").output.decode().splitlines()
     families = [json.loads(line) for line in lines]
     assert [family["name"] for family in families] == list(DIALECTS)
-    assert max(map(len, run("dialects").text.splitlines())) <= 80
+    assert max(map(cell_len, run("dialects").text.splitlines())) <= 80
     shown = run("dialects", "--model", "gpt-oss-120b").output.decode()
     assert "harmony" in shown
     assert "granite-phrases" not in shown

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from agent_stores import STORES
 from click.testing import CliRunner, Result
+from rpc_client import ROOT
 
 from sidecar.cli import main
 from sidecar.cli.repair_formats import WORDS
@@ -180,6 +183,56 @@ def test_ask_of_one_kind(session: Path) -> None:
     assert session.read_text() == line("<think>Hm.</think>Four.")
 
 
+def test_ask_is_for_people(session: Path) -> None:
+    """Its questions would be in the document."""
+    before = session.read_text()
+    result = repair(session, "--ask", "--output-format", "json", said="a\n")
+    assert result.exit_code == 2
+    assert "--ask goes with --output-format text" in result.output
+    assert session.read_text() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a terminal")
+def test_ctrl_c_while_it_asks(session: Path) -> None:
+    """It ends the run at once; the file in hand stays as it was."""
+    import fcntl
+    import pty
+    import termios
+
+    other = session.with_name("b.jsonl")
+    for path in (session, other):
+        path.write_text(line(LEAK))
+    terminal, ours = pty.openpty()
+
+    def at_terminal() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        fcntl.ioctl(ours, termios.TIOCSCTTY, 0)
+
+    command = [sys.executable, "-m", "sidecar", "repair", "--ask"]
+    process = subprocess.Popen(
+        [*command, str(session), str(other)],
+        stdin=ours,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=ROOT,
+        start_new_session=True,
+        preexec_fn=at_terminal,
+    )
+    os.close(ours)
+    assert process.stdout is not None
+    with os.fdopen(terminal, "wb", buffering=0) as keys:
+        keys.write(b"y\ny\ny\n")
+        said = b""
+        while said.count(b"Remove it?") < 4:
+            said += process.stdout.read1()
+        keys.write(b"\x03")
+        output, _ = process.communicate()
+    assert process.returncode == 130, output
+    assert b"stopped after 1 of 2 files" in output
+    assert session.read_text() == line("Four.")
+    assert other.read_text() == line(LEAK)
+
+
 # --- Agents ---------------------------------------------------------------------------
 
 
@@ -319,6 +372,59 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
     result = repair(session, "--clean")
     assert result.exit_code == 2
     assert "left alone: not here" in result.output
+
+
+def test_nothing_to_put_back(session: Path) -> None:
+    """A path that leads nowhere is told, and stops no other."""
+    repair(session, "--write")
+    missing = session.with_name("none")
+    for option in ("--restore", "--clean"):
+        result = repair(missing, "codx", session, option)
+        assert result.exit_code == 2
+        assert f"{missing}: No such file" in result.output
+        assert "Did you mean 'codex'?" in result.output
+    assert repair("codex", "--restore", CODEX_HOME=str(session.parent)).exit_code == 2
+    assert "1 file put back" not in repair(session, "--restore").output
+
+
+def test_a_backup_of_what_is_gone(session: Path) -> None:
+    before = session.read_text()
+    repair(session, "--write")
+    session.unlink()
+    assert repair(session, "--restore").exit_code == 0
+    assert session.read_text() == before
+
+
+# --- What was not looked at -----------------------------------------------------------
+
+
+def test_a_folder_without_sessions(session: Path, tmp_path: Path) -> None:
+    """It is named, also beside another that is clean."""
+    session.write_text(line("Four."))
+    folder = tmp_path / "empty"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "notes.txt").write_text(LEAK)
+    result = repair(session, folder, "--check")
+    assert result.exit_code == 2
+    assert f"{folder}  " in result.output
+    assert "1 file in which no message of a model was recognised" in result.output
+    assert repair(session, folder).exit_code == 0
+
+
+def test_a_line_that_is_broken(session: Path) -> None:
+    """Nobody knows what leaked there."""
+    session.write_text(line("Four.") + line(LEAK)[:50])
+    result = repair(session, "--check")
+    assert result.exit_code == 2
+    assert "1 not JSON" in result.output
+    assert repair(session).exit_code == 0
+
+
+def test_an_agent_that_was_misspelled(session: Path) -> None:
+    result = repair("claude-cod", session, "--check")
+    assert result.exit_code == 2
+    assert "Did you mean 'claude-code'?" in result.output
+    assert "1 to repair" in result.output
 
 
 # --- Any path -------------------------------------------------------------------------
