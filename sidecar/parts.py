@@ -316,8 +316,9 @@ class Again:
 class Wire(Protocol):
     """Reads one provider's documents. Never raises for anything that is in them.
 
-    ``again`` may be asked of a document that was just read, and of its parts: how to
-    read documents like it without looking at them (``stream.learned_chunks``).
+    ``again`` may be asked of an object that was just read, and of its parts, which are
+    text, reasoning and bits of calls: how to read documents like it without looking at
+    them (``stream.learned_chunks``).
     """
 
     def push(self, document: Document) -> list[Part]: ...

@@ -159,7 +159,7 @@ class Intake:
                 assert reader is not None  # it has read a document before
                 self.documents += 1
                 parts = self._seen(reader.push(frame))
-                if learns and parts and type(parts[0]) in _LEARNED:
+                if learns and parts and all(type(each) in _LEARNED for each in parts):
                     self._learn(reader, chunk, frame, parts)
                 return (parts,)
         return self._frames(frames)

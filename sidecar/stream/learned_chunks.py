@@ -68,9 +68,18 @@ class Learner:
 
     def learn(self, chunk: object, document: Any, again: Again) -> TextOf | None:
         """For chunks like ``chunk``, which is read as ``document``."""
-        text, *others = (value for _, value in _values(document, again.texts))
-        if not text or type(text) is not str or any(each != text for each in others):
+        texts = [value for _, value in _values(document, again.texts)]
+        text = texts[0] if texts else None
+        if not text or type(text) is not str or texts.count(text) < len(texts):
             return None
+        try:
+            return self._learn(chunk, document, text, again)
+        except (RecursionError, ValueError):
+            return None  # it is nested as deep as hardly anything that reads it can
+
+    def _learn(
+        self, chunk: object, document: Any, text: str, again: Again
+    ) -> TextOf | None:
         if type(chunk) is dict:
             free = self._free(document, again)
             return alike_object(document, again.texts, free)
@@ -324,10 +333,7 @@ def _slot(chunk: str, place: DocumentPlace, kind: _Kind | None) -> _Slot | None:
     if len(names) != 1:
         return None
     start = names[0].end()
-    try:
-        value, end = _DECODER.raw_decode(chunk, start)
-    except ValueError:
-        return None
+    value, end = _DECODER.raw_decode(chunk, start)
     inner = int(isinstance(value, str))  # without its quotes
     return _Slot(start + inner, end - inner, place, kind)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,6 +182,13 @@ def test_others_are_read(value: Any) -> None:
     [
         _chat("a", choices=[{"delta": {"content": "a", "refusal": "no"}}]),
         _chat("a", choices=[{"delta": {"content": ["a"]}}]),
+        _chat("a", choices=[{"delta": {"tool_calls": [{"function": {"name": "a"}}]}}]),
+        _chat(
+            "a",
+            choices=[
+                {"delta": {"reasoning_details": [{"text": "a"}, {"text": "a"}]}},
+            ],
+        ),
         {"type": "content_block_start", "content_block": {"type": "text", "text": "a"}},
     ],
 )
@@ -310,6 +318,17 @@ def test_a_text_that_stands_twice() -> None:
         assert of(make({"a": "y", "b": "y"})) == "y"
         assert of(make({"a": "y", "b": "z"})) is None
     assert Learner(99, json.loads).learn("", {"a": "x", "b": "y"}, again) is None
+
+
+def test_a_value_nested_deep_does_no_harm() -> None:
+    """It is read, but nothing is learned of it."""
+    deep = "[" * 1000 + "]" * 1000
+    said = [{"index": 0, "delta": {"content": each}, "logprobs": 7} for each in "abcd"]
+    texts = [_sse(_chat("", choices=[each])) for each in said]
+    chunks = [text.replace('": 7}', f'": {deep}}}') for text in texts]
+    assert _both([*texts, *chunks, *chunks], wire="openai-chat", framing="sse") == 2
+    documents = [orjson.loads(each[6:]) for each in chunks]
+    assert _read(documents, wire="openai-chat")[-1] == 0
 
 
 def test_what_is_known_is_not_learned_again() -> None:

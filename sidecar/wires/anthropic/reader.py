@@ -30,7 +30,7 @@ from sidecar.wires.anthropic.blocks import (
     refusal,
     result,
 )
-from sidecar.wires.shared.again import alone, texts_of
+from sidecar.wires.shared.again import alone
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import type_of
 
@@ -62,11 +62,9 @@ class AnthropicWire(BlockWire):
     def again(self, document: Document, parts: list[Part]) -> Again | None:
         """A delta begins no block that its document has begun, and leaves nothing."""
         value = document.value
-        if type_of(value) != "content_block_delta" or len(parts) != 1:
+        if type_of(value) != "content_block_delta":
             return None
-        name = _FRAGMENTS.get(type_of(value["delta"]))
-        if name is None or None in texts_of(parts):
-            return None
+        name = _FRAGMENTS[type_of(value["delta"])]
         unread = ((each,) for each in value if each not in _OF_DELTA)
         return alone(parts, (("delta", name),), unread)
 

@@ -29,7 +29,7 @@ from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
 from sidecar.wires.openai_chat.sources import SOURCES, read_sources
-from sidecar.wires.shared.again import alone, reading, texts_of
+from sidecar.wires.shared.again import alone, reading
 from sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from sidecar.wires.shared.usage import finish_reason, read_usage
 
@@ -90,8 +90,8 @@ class OpenAIChatWire:
         """A delta of text, of reasoning or of a call's arguments leaves nothing behind
         but that its choice has spoken."""
         value = document.value
-        texts = plain.texts(value) if isinstance(value, dict) else ()
-        if not texts or None in texts_of(parts):
+        texts = plain.texts(value)
+        if not texts:
             return None
         identity = self._identity
         is_known = not identity.is_open and value.get("model") == identity.model

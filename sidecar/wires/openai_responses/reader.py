@@ -32,7 +32,6 @@ from sidecar.wires.openai_responses.content import (
 )
 from sidecar.wires.openai_responses.items import Items, family_of
 from sidecar.wires.openai_responses.tools import Tools
-from sidecar.wires.shared.again import texts_of
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.fields import type_of
 from sidecar.wires.shared.usage import finish_reason
@@ -91,13 +90,11 @@ class OpenAIResponsesWire(DocumentWire):
     def again(self, document: Document, parts: list[Part]) -> Again | None:
         """A fragment of an item that goes on."""
         value = document.value
-        kind = (type_of(value) if isinstance(value, dict) else "") or document.event
-        event, spoke = SPOKEN.get(kind or ""), self._spoke
-        if spoke is None or event is None or event.read is not Content.delta:
+        event = SPOKEN.get(type_of(value) or document.event or "")
+        if event is None or event.read is not Content.delta:
             return None
-        if None in texts_of(parts):
-            return None
-        item, channel = spoke
+        assert self._spoke is not None  # by this event
+        item, channel = self._spoke
         fragment = {name: value[name] for name in (channel.index,) if name in value}
 
         def read(text: str) -> list[Part]:

@@ -25,11 +25,6 @@ _TEXTS: dict[type, str] = {
 """Parts that say a text, and where."""
 
 
-def texts_of(parts: list[Part]) -> set[str | None]:
-    """What the parts say; None: there is one that says more."""
-    return {getattr(part, _TEXTS.get(type(part), ""), None) for part in parts}
-
-
 def alone(
     parts: list[Part], texts: tuple[DocumentPlace, ...], unread: Iterable[DocumentPlace]
 ) -> Again:
