@@ -211,6 +211,8 @@ def test_dry_run_changes_nothing(session: Path) -> None:
 def test_check(session: Path) -> None:
     assert run(session, "--check").exit_code == 1
     run(session, "--write")
+    assert run(session, "--check").exit_code == 2, "a line is broken"
+    session.write_text(session.read_text().replace("{broken\n", ""))
     assert run(session, "--check").exit_code == 0
     assert run(session, "--check", "--write").exit_code == 2
 
