@@ -34,7 +34,7 @@ _EPILOG = """\b
 Examples:
   stream-sidecar explain response.sse
   stream-sidecar explain response.sse --html page.html
-  stream-sidecar explain said-4711.txt --stream s1 --open   what --record wrote
+  stream-sidecar explain said-4711.txt --stream s1 --open   from --record
 
 Exit codes: 0, whatever is in the stream; 2 when FILE could not be read or OUT not
 written.
