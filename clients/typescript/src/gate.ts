@@ -1,33 +1,67 @@
-// Bounds what is on its way and what waits for it: requests enter one after the other,
-// `maxConcurrent` at once, and are refused when `maxQueued` wait already.
+// Bounds what is on its way and what waits for it: work enters in the order in which it
+// came, so many pieces or bytes at once, and is refused when `maxQueued` wait already. Work
+// that is patient waits in any case.
 
 import { QueueFull } from "./errors.js";
 
-export class Gate {
-  #inside = 0;
-  #waiting: (() => void)[] = [];
+export interface GateBounds {
+  readonly maxConcurrentRequests: number;
+  readonly maxConcurrentBytes: number;
+  readonly maxQueuedRequests: number;
+}
 
-  constructor(
-    readonly maxConcurrent: number,
-    readonly maxQueued: number,
-  ) {}
+/** What a piece of work is; without `bytes` it counts as none. */
+export interface Work {
+  readonly bytes?: number;
+  readonly isPatient?: boolean;
+}
+
+export class Gate {
+  readonly #bounds: GateBounds;
+  #inside = 0;
+  #bytes = 0;
+  #waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
+
+  constructor(bounds: GateBounds) {
+    this.#bounds = bounds;
+  }
 
   /** Runs `work` when there is room; rejects with QueueFull. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside >= this.maxConcurrent) await this.#wait();
-    else this.#inside += 1;
+  async run<T>(work: () => Promise<T>, { bytes = 0, isPatient = false }: Work = {}): Promise<T> {
+    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) this.#enter(bytes);
+    else await this.#wait(bytes, isPatient);
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next)
-        next(); // takes the place over
-      else this.#inside -= 1;
+      this.#inside -= 1;
+      this.#bytes -= bytes;
+      this.#admit();
     }
   }
 
-  #wait(): Promise<void> {
-    if (this.#waiting.length >= this.maxQueued) return Promise.reject(new QueueFull(this.maxQueued));
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  #hasRoom(bytes: number): boolean {
+    const { maxConcurrentRequests, maxConcurrentBytes } = this.#bounds;
+    if (this.#inside === 0) return true;
+    return this.#inside < maxConcurrentRequests && this.#bytes + bytes <= maxConcurrentBytes;
+  }
+
+  #enter(bytes: number): void {
+    this.#inside += 1;
+    this.#bytes += bytes;
+  }
+
+  #admit(): void {
+    for (let next = this.#waiting[0]; next && this.#hasRoom(next.bytes); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#enter(next.bytes);
+      next.enter();
+    }
+  }
+
+  #wait(bytes: number, isPatient: boolean): Promise<void> {
+    const { maxQueuedRequests } = this.#bounds;
+    if (!isPatient && this.#waiting.length >= maxQueuedRequests)
+      return Promise.reject(new QueueFull(maxQueuedRequests));
+    return new Promise((enter) => this.#waiting.push({ bytes, enter }));
   }
 }

@@ -11,13 +11,18 @@ export type ReadText = (chunk: unknown, params: OpenParams) => string;
 export type SidecarState = "idle" | "starting" | "running" | "restarting" | "lost";
 
 export interface ClientOptions {
-  /** Bounds the wait for an answer. 10,000. */
+  /** Bounds the wait for an answer. 30,000. */
   requestTimeoutMs?: number;
   /** The same for `normalize`, `inspect` and `repair`, which do any amount of work. 300,000. */
   batchTimeoutMs?: number;
   /** Requests on their way at once; further ones wait. 64. */
   maxConcurrentRequests?: number;
-  /** Requests that may wait before further ones are refused with `QueueFull`. 1,024. */
+  /** Bytes of the chunks of pushes on their way at once; a larger push goes alone. 16 MiB. */
+  maxConcurrentBytes?: number;
+  /**
+   * Requests that may wait before further ones are refused with `QueueFull`; pipes and the
+   * ends of streams wait in any case. 1,024.
+   */
   maxQueuedRequests?: number;
   /** How often a lost connection is made again. 4 times in 180,000 ms, after 100, 200, 400 and 800 ms. */
   restarts?: { max?: number; windowMs?: number; delayMs?: number };
@@ -53,9 +58,9 @@ export interface SidecarOptions extends ClientOptions {
   policy?: PolicyPatch;
   /** protocol.md, "Limits". */
   limits?: LimitsPatch;
-  /** Bounds a start, up to the answer of `initialize`. 15,000. */
+  /** Bounds a start, up to the answer of `initialize`. 60,000. */
   startTimeoutMs?: number;
-  /** How long a sidecar may take to end by itself. 2,000. */
+  /** How long a sidecar may take to end by itself. 5,000. */
   shutdownTimeoutMs?: number;
   /**
    * Work without a sidecar that cannot be started: text is handed through raw, flagged
@@ -70,9 +75,10 @@ const MiB = 1 << 20;
 /** All options of `ClientOptions` with their values. */
 export function settled(options: ClientOptions) {
   return {
-    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
     batchTimeoutMs: options.batchTimeoutMs ?? 300_000,
     maxConcurrentRequests: options.maxConcurrentRequests ?? 64,
+    maxConcurrentBytes: options.maxConcurrentBytes ?? 16 * MiB,
     maxQueuedRequests: options.maxQueuedRequests ?? 1_024,
     restarts: { max: 4, windowMs: 180_000, delayMs: 100, ...options.restarts },
     replay: { maxStreamBytes: 16 * MiB, maxBytes: 128 * MiB, ...options.replay },

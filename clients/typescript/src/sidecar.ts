@@ -21,6 +21,7 @@ import type {
   ClassifyResult,
   HistoryParams,
   InspectResult,
+  ListResult,
   NormalizeErrorParams,
   NormalizeErrorResult,
   NormalizeParams,
@@ -68,9 +69,9 @@ export class Sidecar implements AsyncDisposable {
   /** @internal */
   constructor(connect: Connect, options: ClientOptions, passThrough: boolean | ReadText = false) {
     this.#settings = settled(options);
-    const { maxConcurrentRequests, maxQueuedRequests, restarts, replay } = this.#settings;
+    const { restarts, replay } = this.#settings;
     this.#supervisor = new Supervisor(connect, new Restarts(restarts), this.#settings);
-    this.#gate = new Gate(maxConcurrentRequests, maxQueuedRequests);
+    this.#gate = new Gate(this.#settings);
     this.#budget = new Budget(replay.maxBytes);
     this.#passThrough = passThrough;
   }
@@ -125,6 +126,11 @@ export class Sidecar implements AsyncDisposable {
   /** Name and version of the sidecar that runs; undefined: none, or not known. */
   get serverInfo(): ServerInfo | undefined {
     return this.#supervisor.current?.serverInfo;
+  }
+
+  /** What the running sidecar can do; undefined: none runs, or it is not known. */
+  get capabilities(): Capabilities | undefined {
+    return this.#supervisor.current?.capabilities;
   }
 
   /** Ends the process and starts another; open streams go on in it. */
@@ -196,6 +202,11 @@ export class Sidecar implements AsyncDisposable {
   /** What a failed HTTP response means. */
   normalizeError(params: NormalizeErrorParams, options?: CallOptions): Promise<NormalizeErrorResult> {
     return this.request("error/normalize", params, options);
+  }
+
+  /** The streams that are open in the process. */
+  list(options?: CallOptions): Promise<ListResult> {
+    return this.request("stream/list", {}, options);
   }
 
   /** What the running process has done so far. */

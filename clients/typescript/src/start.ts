@@ -31,7 +31,7 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
 
 function started({ command, pyodide }: Way, options: SidecarOptions): Promise<Link> {
   if (command) {
-    const timeouts = { startTimeoutMs: 15_000, shutdownTimeoutMs: 2_000 };
+    const timeouts = { startTimeoutMs: 60_000, shutdownTimeoutMs: 5_000 };
     return launch(command, { ...timeouts, ...options } satisfies LaunchOptions);
   }
   return launchWorker({ ...options, pyodide: pathToFileURL(`${pyodide}/`) });

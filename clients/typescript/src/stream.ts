@@ -4,11 +4,14 @@ import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
 import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
-import type { Gate } from "./gate.js";
+import type { Gate, Work } from "./gate.js";
 import type { Settings } from "./options.js";
 import type { CloseParams, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
+
+/** A pipe and the end of a stream wait however many requests wait. */
+const PATIENT: Work = { isPatient: true };
 
 export type CloseOptions = Omit<CloseParams, "streamId">;
 
@@ -55,7 +58,7 @@ export class SidecarStream implements AsyncDisposable {
     this.passThrough = passThrough;
     this.#gate = gate;
     this.#settings = settings;
-    this.#reader = new ChunkReader(params.encoding);
+    this.#reader = new ChunkReader(passThrough ? undefined : params.encoding);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort, { once: true });
     if (signal?.aborted) this.#abort();
@@ -104,7 +107,7 @@ export class SidecarStream implements AsyncDisposable {
       this.#core.forget();
       const chunks = closed.chunks && { chunks: [...(last.chunks ?? []), ...closed.chunks] };
       return { ...closed, events: [...last.events, ...closed.events], ...chunks };
-    });
+    }, PATIENT);
     return waitFor(this.#closed, "stream/close", patience);
   }
 
@@ -161,7 +164,7 @@ export class SidecarStream implements AsyncDisposable {
           return undefined;
         });
         if (!chunks) break;
-        yield* pick(await this.#push(chunks));
+        yield* pick(await this.#push(chunks, {}, PATIENT));
       }
       const closed = await this.close(failure ? { reason: "error", error: { body: bodyOf(failure.error) } } : {});
       yield* pick(closed);
@@ -177,20 +180,22 @@ export class SidecarStream implements AsyncDisposable {
     await this.cancel().catch(() => {});
   }
 
-  async #push(chunks: readonly Chunk[], patience: Patience = {}): Promise<Pushed> {
+  async #push(chunks: readonly Chunk[], patience: Patience = {}, work: Work = {}): Promise<Pushed> {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
-    const pushed = this.#inTurn(() => this.#core.push(chunks));
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+    const pushed = this.#inTurn(() => this.#core.push(chunks), { ...work, bytes });
     return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
   }
 
   /** After all calls before this one; what fails for good fails all that follow. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting > this.#settings.maxQueuedRequests) throw new QueueFull(this.#settings.maxQueuedRequests);
+  async #inTurn<T>(work: () => Promise<T>, what: Work = {}): Promise<T> {
+    const { maxQueuedRequests } = this.#settings;
+    if (!what.isPatient && this.#waiting > maxQueuedRequests) throw new QueueFull(maxQueuedRequests);
     this.#waiting += 1;
     const mine = this.#turn.then(() => {
       if (this.#failure) throw this.#failure.error;
-      return this.#gate.run(work);
+      return this.#gate.run(work, what);
     });
     this.#turn = mine.catch((error: unknown) => {
       // A push that was refused has changed nothing, and one that was never sent neither.

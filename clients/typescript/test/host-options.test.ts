@@ -20,6 +20,7 @@ test("states, a restart that open streams outlive, and who answers", async () =>
   expect([sidecar.state, sidecar.serverInfo]).toEqual(["idle", undefined]);
   const stream = await sidecar.openStream({ wire: "text" });
   expect(sidecar.serverInfo).toMatchObject({ name: "stream-sidecar" });
+  expect(sidecar.capabilities).toMatchObject({ protocolVersion: 1 });
   const before = sidecar.pid;
   await stream.push("<think>why</th");
   await sidecar.restart();

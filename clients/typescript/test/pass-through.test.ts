@@ -36,6 +36,13 @@ test("a body that is handed on", async () => {
   expect(Buffer.concat(await collect(stream.emit(slices))).toString()).toBe(slices.join(""));
 });
 
+test("bytes are text, however the stream was to be opened", async () => {
+  await using sidecar = await Sidecar.spawn({ ...missing, passThrough: true });
+  const stream = await sidecar.openStream({ wire: "text", encoding: "base64" });
+  await stream.pushAll([Buffer.from("a🌿").subarray(0, 3), Buffer.from("a🌿").subarray(3)]);
+  expect((await stream.close()).message.text).toBe("a🌿");
+});
+
 test("text that the host finds", async () => {
   const passThrough = (chunk: unknown) => (chunk as { delta: string }).delta;
   await using sidecar = await Sidecar.spawn({ ...missing, passThrough });

@@ -10,7 +10,7 @@ afterAll(() => sidecar.shutdown());
 
 const text = { wire: "text" } as const;
 const typesOf = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
-const openStreams = async () => (await sidecar.stats()).streams.open;
+const openStreams = async () => (await sidecar.list()).streams.length;
 
 test("calls that do not wait for each other keep their order", async () => {
   const stream = await sidecar.openStream(text);
@@ -182,13 +182,15 @@ test("a consumer that stops stops the source", async () => {
 
 test("a host that does not wait is stopped", async () => {
   await using hanging = await Sidecar.spawn({ ...fake("hangs"), maxQueuedRequests: 10, maxConcurrentRequests: 2 });
-  const stream = await hanging.openStream();
+  const [stream, piped] = [await hanging.openStream(), await hanging.openStream()];
   const pushes = Array.from({ length: 14 }, () => rejection(stream.push("x")));
   const kinds = (await Promise.all(pushes)).map((error) => (error instanceof QueueFull ? "full" : "other"));
   expect(kinds.filter((kind) => kind === "full")).toHaveLength(3);
   const requests = Array.from({ length: 14 }, () => rejection(hanging.normalize({ body: "x" })));
+  const patient = Promise.all([rejection(collect(piped.pipe(["x"]))), rejection(piped.close())]);
   const refused = (await Promise.all(requests)).filter((error) => error instanceof QueueFull);
   expect(refused).toHaveLength(2);
+  expect((await patient).filter((error) => error instanceof QueueFull)).toEqual([]);
 });
 
 test("single messages", async () => {

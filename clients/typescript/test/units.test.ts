@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { FrameReader, NoFrame } from "../src/frames.js";
 import { Gate } from "../src/gate.js";
 import { described, ways, type Surroundings } from "../src/locate.js";
-import { Sidecar } from "../src/index.js";
+import { QueueFull, Sidecar } from "../src/index.js";
 import { Restarts } from "../src/restarts.js";
 import { StderrTail } from "../src/stderr-tail.js";
 
@@ -110,8 +110,38 @@ test("the tail of standard error", async () => {
   expect(tail.toString()).toBe("€efghijk");
 });
 
+test("the gate lets in so many bytes at once, and what is larger alone", async () => {
+  const gate = new Gate({ maxConcurrentRequests: 9, maxConcurrentBytes: 100, maxQueuedRequests: 3 });
+  const inside = new Set<number>();
+  const leave = new Map<number, () => void>();
+  const enter = (number: number, bytes: number, isPatient = false) =>
+    gate.run(
+      () => {
+        inside.add(number);
+        return new Promise<void>((resolve) => leave.set(number, () => (inside.delete(number), resolve())));
+      },
+      { bytes, isPatient },
+    );
+  const works = [enter(1, 60), enter(2, 50), enter(3, 1), enter(4, 1_000)];
+  await expect(enter(5, 1)).rejects.toThrow(QueueFull);
+  works.push(enter(6, 1, true)); // however many wait
+  expect([...inside]).toEqual([1]);
+  for (const [number, next] of [
+    [1, [2, 3]],
+    [2, [3]],
+    [3, [4]],
+    [4, [6]],
+    [6, []],
+  ] as const) {
+    leave.get(number)?.();
+    await new Promise(setImmediate);
+    expect([...inside], `behind ${number}`).toEqual(next);
+  }
+  await Promise.all(works);
+});
+
 test("the gate lets in so many at once, in order", async () => {
-  const gate = new Gate(2, 100);
+  const gate = new Gate({ maxConcurrentRequests: 2, maxConcurrentBytes: 100, maxQueuedRequests: 100 });
   const order: number[] = [];
   let inside = 0;
   let most = 0;

@@ -1,0 +1,108 @@
+"""Both clients alike: the table of defaults in ``clients/README.md`` is what each has.
+
+A row's value is written as the source of either client writes it; both have to say so,
+and every name of the tables has to be in the client's code.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from places import ROOT
+
+CLIENTS = ROOT / "clients"
+PAGE = (CLIENTS / "README.md").read_text(encoding="utf-8")
+
+UNITS = {"s": 1_000, "min": 60_000, "ms": 1, "MiB": 1 << 20, "": 1}
+
+RUST_FIELDS = {
+    "max_concurrent_requests": "requests",
+    "max_concurrent_bytes": "bytes",
+    "max_queued_requests": "waiting",
+    "restart_pause": "pause",
+}
+"""A method of the builder -> the field that it sets, where that has another name."""
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """The cells of the table below these headings."""
+    _, _, below = PAGE.partition(f"{heading}\n")
+    lines = below.partition("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def _code(folder: str) -> str:
+    paths = sorted((CLIENTS / folder / "src").rglob("*.*"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+DEFAULTS = _rows("| TypeScript | Rust | |")
+OFFERS = _rows("| | TypeScript | Rust |")
+
+
+def _value(text: str) -> int:
+    number, _, unit = text.partition(" ")
+    return int(number.replace(",", "")) * UNITS[unit]
+
+
+def _in_typescript(name: str) -> int:
+    """Of ``name: options.name ?? 30_000``, or ``name: 4`` of a group of options."""
+    code = "".join(
+        (CLIENTS / "typescript" / "src" / file).read_text(encoding="utf-8")
+        for file in ("options.ts", "start.ts")
+    )
+    field = name.rpartition(".")[2]
+    found = re.search(
+        rf"\b{field}: (?:options\.{field} \?\? )?(\d[\d_]*( \* MiB)?)", code
+    )
+    found = found or re.search(rf"\b{field}: (MiB)\b", code)
+    assert found is not None, name
+    number, _, unit = found[1].partition(" * ")
+    return int(number.replace("_", "")) * UNITS[unit]
+
+
+def _in_rust(name: str, index: int) -> int:
+    """Of ``name: Duration::from_secs(30)`` or ``name: 16 << 20`` of the builder."""
+    code = (CLIENTS / "rust" / "src" / "builder.rs").read_text(encoding="utf-8")
+    field = RUST_FIELDS.get(name, name)
+    fields = [field, "within"]
+    found = re.search(rf"\b{fields[index]}: ([^,}}]*?) ?[,}}]", code)
+    assert found is not None, name
+    if time := re.fullmatch(r"Duration::from_(secs|millis)\((\d+)\)", found[1]):
+        return int(time[2]) * {"secs": 1_000, "millis": 1}[time[1]]
+    number, _, shift = found[1].replace("_", "").partition(" << ")
+    return int(number) << int(shift or 0)
+
+
+@pytest.mark.parametrize("row", DEFAULTS, ids=lambda row: str(row[0]))
+def test_a_default_is_the_same(row: list[str]) -> None:
+    typescript, rust, value = (cell.strip("`") for cell in row)
+    assert _in_typescript(typescript) == _value(value)
+    assert _in_rust(rust, int(typescript == "restarts.windowMs")) == _value(value)
+
+
+def test_there_are_as_many_as_are_told() -> None:
+    """A number of ``settled`` that is in no row is one that Rust need not have."""
+    options = (CLIENTS / "typescript" / "src" / "options.ts").read_text(
+        encoding="utf-8"
+    )
+    _, _, body = options.partition("export function settled")
+    named = set(re.findall(r"\b(\w+): (?:options\.\w+ \?\? )?(?:\d|MiB)", body))
+    told = {row[0].strip("`").rpartition(".")[2] for row in DEFAULTS}
+    read_ahead = {"maxChunks"}  # of a language without back-pressure of its own
+    assert named - told <= read_ahead
+    assert len(DEFAULTS) >= 12
+
+
+@pytest.mark.parametrize(("column", "folder"), [(1, "typescript"), (2, "rust")])
+def test_what_a_client_offers_is_in_it(column: int, folder: str) -> None:
+    code = _code(folder) + (CLIENTS / folder / "README.md").read_text("utf-8")
+    names = {
+        name
+        for row in OFFERS
+        for quoted in re.findall(r"`([^`]+)`", row[column])
+        for name in re.findall(r"\w+", re.sub(r"\(.*?\)", "", quoted))
+    }
+    assert len(names) > 20
+    assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
