@@ -92,17 +92,18 @@ def command(file: BinaryIO, **given: Any) -> None:
 
 
 def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
-    """The stream that is meant."""
+    """The stream that is meant; of a page that is passed on nobody learns a folder."""
     data, names = file.read(), ("wire", "framing", "model", "provider")
+    name = os.path.basename(file.name)
     if not is_transcript(data):
         if given["chosen"] is not None:
             raise click.UsageError("--stream goes with a transcript")
         options = StreamOptions(**{name: given[name] for name in names})
-        return body(file.name, data, options)
-    sources = recorded(file.name, data)
+        return body(name, data, options)
+    sources = recorded(name, data)
     chosen = given["chosen"] or next(iter(sources), None)
     if chosen is None:
-        raise Failure(f"{file.name} is a transcript without a stream")
+        raise Failure(f"{name} is a transcript without a stream")
     if chosen not in sources:
         known = ", ".join(sources)
         raise click.UsageError(f"--stream {chosen} is none of {known}")
