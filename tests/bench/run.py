@@ -5,7 +5,9 @@ footprint, round_trip, pipelined, recordings, growth, dialects, hostile, startup
 memory, repair, emission, client_typescript, client_rust; without any, these are run.
 ``recordings --profile`` also says where the time went. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
-the table of tests/README.md and the plot anew. ``trust FOLDER ...`` runs alone: it
+the table of tests/README.md and the plot anew. ``ways`` builds what it measures (the
+sidecar installed, as one file, with an interpreter, as WebAssembly) and writes the
+table of clients/README.md. ``trust FOLDER ...`` runs alone: it
 reads the texts of folders. Makes its own environment like the other commands. Absolute
 times are this machine's; the ratios are what counts. Exits with 0, but with 1 under
 ``--check`` when a bar was missed.
@@ -31,7 +33,7 @@ BENCHES = (
     *("hostile", "startup", "memory", "repair", "emission"),
     *("client_typescript", "client_rust"),
 )
-WHEN_NAMED = ("peers",)
+WHEN_NAMED = ("peers", "ways")
 """They need the package registries."""
 
 MODULES = {"recordings": "recorded"}
@@ -51,14 +53,15 @@ def main(arguments: list[str]) -> int:
         names, folders = names[:1], names[1:]
     if unknown := set(names) - {*BENCHES, *WHEN_NAMED, OF_FOLDERS}:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}")
-    if chosen.write and "peers" not in chosen.names:
-        parser.error("--write is for peers")
+    written = [name for name in WHEN_NAMED if name in names]
+    if chosen.write and not written:
+        parser.error("--write is for peers and ways")
     given: dict[str, Any] = {OF_FOLDERS: {"folders": folders}}
     given["recordings"] = {"profile": chosen.profile}
     rows = list(_rows(names or BENCHES, given))
     _print(rows)
-    if chosen.write:
-        import_module("peers").write()
+    for name in written if chosen.write else ():
+        import_module(name).write()
     if chosen.json:
         text = json.dumps([row.as_json() for row in rows], indent=2, ensure_ascii=False)
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
@@ -75,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
     parser.add_argument(
-        "--write", action="store_true", help="peers: the page's table and plot anew"
+        "--write", action="store_true", help="peers, ways: the page's table anew"
     )
     return parser
 
