@@ -32,7 +32,7 @@ export async function launchWorker(options: WasmOptions): Promise<Link> {
   };
   const worker = await (options.worker ?? openWorker)(beside("./wasm-worker.js"));
   const peer = new WorkerPeer(worker, start, onStderr);
-  return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 2_000, ...options });
+  return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 5_000, ...options });
 }
 
 /** A place that no bundler looks for: whoever bundles says where it is. */

@@ -28,7 +28,7 @@ export interface WasmOptions extends ClientOptions {
   limits?: LimitsPatch;
   /** Bounds a start, up to the answer of `initialize`. 60,000. */
   startTimeoutMs?: number;
-  /** How long a sidecar may take to end by itself. 2,000. */
+  /** How long a sidecar may take to end by itself. 5,000. */
   shutdownTimeoutMs?: number;
   /** As in `SidecarOptions`. */
   passThrough?: boolean | ReadText;
