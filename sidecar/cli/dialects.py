@@ -10,9 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.cells import cell_len
 
-from sidecar.cli.terminal import Terminal
+from sidecar.cli.terminal import Terminal, columns
 from sidecar.dialects import DIALECTS
 from sidecar.dialects.profiles import PROFILES
 from sidecar.values.printable import one_line
@@ -88,7 +87,7 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
     for name, values in facts.items():
         line, indent = "", f"  {name:<11}"
         for word in map(one_line, values):
-            if line and cell_len(f"{indent}{line}  {word}") > _WIDTH:
+            if line and columns(f"{indent}{line}  {word}") > _WIDTH:
                 yield indent + line
                 line, indent = "", _INDENT
             line = f"{line}  {word}" if line else word

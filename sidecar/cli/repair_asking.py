@@ -10,7 +10,7 @@ from attrs import frozen
 
 from sidecar.cli.interrupts import raising
 from sidecar.cli.terminal import Terminal
-from sidecar.history.results import KINDS
+from sidecar.history.results import chosen_kinds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +33,8 @@ class OfKinds:
 
 def kinds_of(only: tuple[str, ...], but: tuple[str, ...]) -> OfKinds | None:
     """Those of ``--only`` without those of ``--except``; None: all of them."""
-    if not (only or but):
-        return None
-    return OfKinds(frozenset(only or KINDS) - frozenset(but))
+    kinds = chosen_kinds(only, but)
+    return None if kinds is None else OfKinds(kinds)
 
 
 class Asking:

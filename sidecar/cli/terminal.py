@@ -13,6 +13,7 @@ from errno import EBADF
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -109,6 +110,11 @@ class Terminal:
 def _cell(cell: Cell) -> Text:
     lines = [cell] if isinstance(cell, str) else cell
     return Text("\n".join(map(one_line, lines)))
+
+
+def columns(text: str) -> int:
+    """How many columns a line of text takes; some characters take two."""
+    return cell_len(text)
 
 
 def prepare() -> None:

@@ -20,6 +20,7 @@ from pygls.uris import to_fs_path
 from sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
 from sidecar.editor.progress import Progress
 from sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
+from sidecar.editor.settings import kinds_in
 from sidecar.editor.text import UNITS, DocumentText
 from sidecar.history.chat_logs import is_chat_log
 from sidecar.history.documents import BY_LINE
@@ -41,12 +42,13 @@ _STEP_SECONDS = 0.01
 
 @define(eq=False)
 class _Open:
-    """An open document; ``view`` is of the last reading that was finished, and
-    ``stopped`` the version of which the client wanted no reading."""
+    """An open document, which is read in a ``way``; ``view`` is of the last reading
+    that was finished, and ``stopped`` the version of which the client wanted none."""
 
     uri: str
     version: int
     text: DocumentText
+    way: str
     session: SessionDocument
     view: View | None = None
     stopped: int | None = None
@@ -61,6 +63,7 @@ class Editor:
     ) -> None:
         self._server = server
         self._options = options
+        self._kinds: frozenset[str] | None = None
         self._open: dict[str, _Open] = {}
         self._views = 0
 
@@ -88,13 +91,39 @@ class Editor:
         reading = _reading_of(item.uri, item.language_id, item.text)
         if reading is None:
             return False
-        roles = _roles_beside(item.uri)
-        session = SessionDocument(self._options(), reading, roles)
+        session = self._session(item.uri, reading)
         text = DocumentText(item.text, self._unit)
-        document = _Open(item.uri, item.version, text, session)
+        document = _Open(item.uri, item.version, text, reading, session)
         self._open[item.uri] = document
         self._read(document)
         return True
+
+    def _session(self, uri: str, way: str) -> SessionDocument:
+        kinds = self._kinds
+        wants = None if kinds is None else lambda removal: removal.kind in kinds
+        return SessionDocument(self._options(), way, _roles_beside(uri), wants)
+
+    def configured(self, params: types.DidChangeConfigurationParams) -> bool:
+        """Reads all documents anew, if other kinds of findings are wanted."""
+        kinds = kinds_in(params.settings)
+        if kinds != self._kinds:
+            self._kinds = kinds
+            for document in self._open.values():
+                document.session = self._session(document.uri, document.way)
+                document.view = None
+                self._read(document)
+            self._ask_to_ask_again()
+        return True
+
+    def _ask_to_ask_again(self) -> None:
+        """Tells a client that asks for diagnostics or lenses that there are others."""
+        workspace = self._server.client_capabilities.workspace
+        if workspace is None:
+            return
+        if workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self._server.workspace_diagnostic_refresh(None)
+        if workspace.code_lens and workspace.code_lens.refresh_support:
+            self._server.workspace_code_lens_refresh(None)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> bool:
         document = self._open.get(params.text_document.uri)
@@ -230,6 +259,7 @@ _NOTIFICATIONS: dict[str, Any] = {
     types.TEXT_DOCUMENT_DID_OPEN: Editor.opened,
     types.TEXT_DOCUMENT_DID_CHANGE: Editor.changed,
     types.TEXT_DOCUMENT_DID_CLOSE: Editor.closed,
+    types.WORKSPACE_DID_CHANGE_CONFIGURATION: Editor.configured,
 }
 
 
@@ -238,6 +268,10 @@ def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> Non
     editor = Editor(server, options)
 
     server.takes = editor.takes
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def configuration(params: types.DidChangeConfigurationParams) -> None:
+        """Is taken before; what is no feature would be refused."""
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from sidecar.editor.text import DocumentText
     from sidecar.history.documents import Cut, FoundMessage
+    from sidecar.history.history import Wants
     from sidecar.history.results import Finding, Inspection, Repair
     from sidecar.history.shapes import RoleElsewhere
     from sidecar.options import StreamOptions
@@ -104,18 +105,20 @@ class SessionDocument:
         options: StreamOptions,
         reading: str,
         role_elsewhere: RoleElsewhere | None = None,
+        wants: Wants | None = None,
     ) -> None:
         self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
         self._reading = reading
         self._role_elsewhere = role_elsewhere
+        self._wants = wants
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
         """Reads a document; gives how many code points of it are done, and of how many,
         between two messages. A reading that is not finished changes nothing."""
-        history, new = History(self._options), _Memory()
+        history, new = History(self._options, self._wants), _Memory()
         units: list[PlacedUnit] = []
         total = len(text.text)
         for start, end in self._pieces(text):

@@ -7,12 +7,15 @@ of the string at the path as it is stored, or UTF-16 units where a name says so.
 # The converter reads the annotations at run time.
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import field, frozen
 
 from sidecar.events import ToolCall, ToolResult
 from sidecar.values.absent import NULLABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 KINDS: Final = (
     *("reasoning", "delimiter", "tool-result", "tool-call"),
@@ -20,6 +23,13 @@ KINDS: Final = (
 )
 """What a removal may be; ``delimiter`` is a stray one, or a stop token and its kin,
 ``marker`` what no event tells of."""
+
+
+def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] | None:
+    """The kinds of ``only``, or all, without those of ``but``; None: nobody chose."""
+    if not (only or but):
+        return None
+    return frozenset(only or KINDS) - frozenset(but)
 
 
 @frozen
