@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
 
+_AT_FIRST = in_code(0)
+"""The gates before a run begins: any will do."""
+
 
 class PlainRun:
     """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
@@ -60,7 +63,7 @@ class PlainRun:
         hold: Callable[[str], None],
         note: Callable[[int], None],
     ) -> None:
-        self._use(in_code(0))
+        self._use(_AT_FIRST)
         self.choice = choice
         self._outlet = outlet
         self._account = account

@@ -7,6 +7,7 @@ of their own, and only with the names of declared tools (text rule 11.6).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sidecar.forms.call_bodies import (
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Reading
 
+_NAMED, _ARGUED = (
+    re.compile(rf"(?:{'|'.join(keys)})[\"']\s*+(?::|\Z)")
+    for keys in (NAME_KEYS, ARGUMENT_KEYS)
+)
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _HEAD = 256
 """An answer that is JSON has to stream: in so many characters behind its first key a
@@ -74,11 +79,7 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 
 def _begins(text: str) -> bool:
     """Whether a call that begins with ``text`` has said its name and its arguments."""
-    return _has_one(text, NAME_KEYS) and _has_one(text, ARGUMENT_KEYS)
-
-
-def _has_one(text: str, keys: tuple[str, ...]) -> bool:
-    return any(f"{key}{quote}" in text for key in keys for quote in "\"'")
+    return bool(_NAMED.search(text) and _ARGUED.search(text))
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
@@ -89,7 +90,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     except ValueError:
         cursor.serious = any(f'"{name}"' in text for name in tools)
         raise
-    if not _has_one(text, ARGUMENT_KEYS):
+    if not _ARGUED.search(text):
         raise MalformedError("a call has arguments")
     return calls
 
