@@ -29,7 +29,7 @@ SKIPPED = (
 )
 PACKED = re.compile(
     r"\[Content_Types\]\.xml|extension\.vsixmanifest|extension/("
-    r"LICENSE\.txt|package\.json|readme\.md|dist/(\w+\.js|LICENCES\.txt)"
+    r"LICENSE\.txt|package\.json|readme\.md|dist/([\w-]+\.js|LICENCES\.txt)"
     r"|media/(walkthrough/)?[\w-]+\.(png|svg|md))"
 )
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -70,7 +70,7 @@ def test_it_is_packaged_without_a_warning(package: Path, tmp_path: Path) -> None
         readme = vsix.read("extension/readme.md").decode()
     assert {"LICENSE.txt", "dist/LICENCES.txt", MANIFEST["icon"]} <= packed
     entries = {MANIFEST[name].removeprefix("./") for name in ("main", "browser")}
-    assert {*entries, "dist/worker.js"} <= packed
+    assert {*entries, "dist/worker.js", "dist/node-worker.js"} <= packed
     assert not re.search(r"\]\((?!https://)", readme), "a link that leads nowhere"
 
 

@@ -15,17 +15,27 @@ const shared = {
   metafile: true,
 };
 
+/** Pyodide asks where it is; src/wasm/worker.ts answers for all that it loads from there. */
+const PYODIDE_AT = { "import.meta.url": '"https://stream-sidecar.invalid/pyodide.asm.mjs"' };
+
 /** What is bundled, by its entry. What of Pyodide is for Node.js is never reached in a browser. */
 const ENTRIES = [
   { entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node" },
-  { entryPoints: ["src/browser/extension.ts"], outfile: "dist/browser.js", platform: "browser" },
+  { entryPoints: ["src/browser-extension.ts"], outfile: "dist/browser.js", platform: "browser" },
   {
-    entryPoints: ["src/browser/worker.ts"],
+    entryPoints: ["src/wasm/node-worker.ts"],
+    outfile: "dist/node-worker.js",
+    platform: "node",
+    external: ["ws"],
+    define: PYODIDE_AT,
+  },
+  {
+    entryPoints: ["src/wasm/worker.ts"],
     outfile: "dist/worker.js",
     platform: "browser",
     format: "iife",
     external: ["node:*", "ws"],
-    define: { "import.meta.url": '"https://stream-sidecar.invalid/pyodide.asm.mjs"' },
+    define: PYODIDE_AT,
   },
 ];
 

@@ -2,34 +2,57 @@
 // connection, and on a server.
 
 import * as vscode from "vscode";
-import { LanguageClient } from "vscode-languageclient/node";
+import { LanguageClient, PortMessageReader, PortMessageWriter } from "vscode-languageclient/node";
 import { clientOptions } from "./documents.js";
-import { Explainer } from "./explain.js";
+import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";
-import { locate, type Located } from "./locate.js";
+import { locate, NotFound, type Located } from "./locate.js";
 import { Repair } from "./sessions/repair.js";
 import { SessionsView } from "./sessions/view.js";
 import { settings } from "./settings.js";
 import { ShownTexts } from "./shown.js";
+import { openInNode } from "./wasm/open-in-node.js";
+import { WorkerSidecars } from "./wasm/worker-sidecar.js";
 import { beginWindow } from "./window.js";
 
 export function activate(context: vscode.ExtensionContext): void {
   let located: Promise<Located> | undefined;
   const command = async () => (await (located ??= locate(context))).command;
+  const inWorker = new WorkerSidecars(context, openInNode);
   beginWindow(context, async (output) => {
-    located = locate(context);
-    const { command, version } = await located;
-    output.info(`stream-sidecar ${version}: ${command.join(" ")}`);
-    return makeClient(command, output);
+    await inWorker.dispose();
+    try {
+      located = locate(context);
+      const { command, version } = await located;
+      output.info(`stream-sidecar ${version}: ${command.join(" ")}`);
+      return processClient(command, output);
+    } catch (error) {
+      return await workerClient(inWorker, output, error);
+    }
   });
+  const byProcess = explainedBy(command);
+  const explained: MakePage = (uri, name) => (inWorker.isRunning ? inWorker.explained : byProcess)(uri, name);
   const texts = new ShownTexts();
   const view = new SessionsView(new Repair(command), texts);
-  context.subscriptions.push(texts, view, new Explainer(explainedBy(command)));
+  context.subscriptions.push(inWorker, texts, view, new Explainer(explained));
 }
 
-function makeClient(command: readonly string[], output: vscode.LogOutputChannel): LanguageClient {
+function processClient(command: readonly string[], output: vscode.LogOutputChannel): LanguageClient {
   const [file = "", ...args] = command;
   const level = ["--log-level", settings().logLevel];
   const executable = { command: file, args: [...args, "--stdio", ...level], options: { env: process.env } };
   return new LanguageClient("streamSidecar", "Stream Sidecar", executable, clientOptions(output));
+}
+
+/** Where no sidecar was found and none was named: the one that came along for browsers, or the error. */
+async function workerClient(
+  sidecars: WorkerSidecars,
+  output: vscode.LogOutputChannel,
+  error: unknown,
+): Promise<LanguageClient> {
+  const { command, python } = settings();
+  if (!(error instanceof NotFound) || command.length > 0 || python !== "") throw error;
+  const port = await sidecars.start(output).catch(() => Promise.reject(error));
+  const transports = { reader: new PortMessageReader(port as never), writer: new PortMessageWriter(port as never) };
+  return new LanguageClient("streamSidecar", "Stream Sidecar", async () => transports, clientOptions(output));
 }

@@ -6,6 +6,7 @@
 //
 //   npm run pack -- --universal --out dist/universal.vsix
 //   npm run workbench -- --browser                    the extension runs in the browser, too
+//   npm run workbench -- --nothing                    there is no Python, and no sidecar of its own
 //
 //   npm run pack -- --target linux-x64 --out dist/linux-x64.vsix
 //   npm run workbench -- --target                     with the sidecar that came along, without Python
@@ -16,10 +17,15 @@ import { join } from "node:path";
 import { begin, FILES, PACKAGE, repaired, SESSION } from "./workbench/surroundings.mjs";
 
 const takesPictures = process.argv.includes("--pictures");
-const inBrowser = process.argv.includes("--browser");
-const hasOwn = process.argv.includes("--target");
-const file = inBrowser ? "universal.vsix" : hasOwn ? `${process.platform}-${process.arch}.vsix` : "stream-sidecar.vsix";
-const { page, at, end } = await begin({ file, inBrowser, isNamed: !hasOwn });
+/** What the extension is installed from, and where; by the argument that asks for it. */
+const WAYS = {
+  "--browser": { file: "universal.vsix", inBrowser: true },
+  "--nothing": { file: "universal.vsix", isNamed: false, path: "/nowhere" },
+  "--target": { file: `${process.platform}-${process.arch}.vsix`, isNamed: false },
+};
+const way = Object.keys(WAYS).find((each) => process.argv.includes(each));
+const hasProcesses = way === undefined || way === "--target";
+const { page, at, end } = await begin(WAYS[way]);
 
 /** Chosen in the palette, which lists what was there when it opened. */
 async function command(title) {
@@ -171,7 +177,7 @@ const STEPS = {
   },
 
   async "a stream is explained"() {
-    if (!inBrowser) await command("Notifications: Clear All Notifications");
+    if (hasProcesses) await command("Notifications: Clear All Notifications");
     await page.keyboard.press("Control+B");
     await open("leaking.sse");
     await command("Explain This Stream");
@@ -235,7 +241,7 @@ function logs() {
   return [at("server.log"), ...names.map((name) => at("data", "logs", name))];
 }
 
-/** What needs processes, which a browser has not. */
+/** What needs a process, where WebAssembly is all there is. */
 const NEEDS_PROCESSES = [
   "the sessions of the machine are checked",
   "a repair is previewed, done and undone",
@@ -244,7 +250,7 @@ const NEEDS_PROCESSES = [
 
 let failed = false;
 for (const [name, step] of Object.entries(STEPS)) {
-  if (inBrowser && NEEDS_PROCESSES.includes(name)) continue;
+  if (!hasProcesses && NEEDS_PROCESSES.includes(name)) continue;
   const began = performance.now();
   try {
     await step();
@@ -258,5 +264,12 @@ for (const [name, step] of Object.entries(STEPS)) {
     break;
   }
 }
+// A browser keeps its log to itself.
+const said = logs()
+  .slice(1)
+  .map((log) => readFileSync(log, "utf8"))
+  .join("");
+const expected = { "--nothing": /as WebAssembly/, "--target": /bundled\/stream-sidecar\/stream-sidecar/ }[way];
+if (expected && !failed) assert.match(said, expected);
 await end();
 process.exitCode = failed ? 1 : 0;

@@ -72,8 +72,11 @@ const SETTINGS = {
   "workbench.secondarySideBar.defaultVisibility": "hidden",
 };
 
-/** What the extension is installed from, and whether it runs in the browser, as where there is no server. */
-export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, isNamed = true } = {}) {
+/**
+ * What the extension is installed from; whether it runs in the browser, as where there is no
+ * server; whether a setting names the sidecar; what the user's shell makes of the path.
+ */
+export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, isNamed = true, path } = {}) {
   const { chromium, server, playwright } = workbench();
   const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
   const at = (...names) => join(scratch, ...names);
@@ -86,6 +89,7 @@ export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, i
   // A shell of the user sets the path anew, so the sidecar is named.
   const command = isNamed ? { "streamSidecar.command": [at("bin", "stream-sidecar")] } : {};
   write(at("data", "Machine", "settings.json"), JSON.stringify(command));
+  if (path !== undefined) write(at("home", ".profile"), `export PATH='${path}'\n`);
   write(at("config.yaml"), "auth: none\n");
 
   const env = { ...process.env, HOME: at("home"), PATH: "/usr/bin:/bin" };

@@ -1,0 +1,22 @@
+// Makes a worker of Node.js one of a browser, for all that Pyodide looks at: so it asks for
+// its files as it does there, and has no others. Comes first.
+
+import { parentPort } from "node:worker_threads";
+
+const scope = globalThis as unknown as { onmessage?: (event: { data: unknown }) => void };
+
+class WorkerGlobalScope {
+  static [Symbol.hasInstance](): boolean {
+    return true;
+  }
+}
+
+Object.assign(process, { browser: true, type: "renderer" });
+Object.assign(globalThis, {
+  self: globalThis,
+  location: new URL("https://stream-sidecar.invalid/"),
+  WorkerGlobalScope,
+  postMessage: (message: unknown) => parentPort?.postMessage(message),
+  close: () => process.exit(),
+});
+parentPort?.on("message", (data: unknown) => scope.onmessage?.({ data }));
