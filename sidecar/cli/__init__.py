@@ -49,7 +49,12 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        try:
+            command: click.Command = import_module(COMMANDS[cmd_name]).command
+        except ModuleNotFoundError as error:
+            if error.name != "sqlite3":
+                raise
+            return _missing(cmd_name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -73,6 +78,17 @@ class LazyGroup(click.Group):
             raise Failure(one_line(str(error))) from None
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+
+
+def _missing(name: str) -> click.Command:
+    """In place of a command that a Python without SQLite, as in a slim bundle, lacks."""
+    why = "This sidecar was made without SQLite, which this command needs."
+
+    def refuse() -> None:
+        raise Failure(why)
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, anything, refuse, help=why)
 
 
 def _no_command(word: str) -> str:

@@ -330,3 +330,29 @@ def test_dialects() -> None:
     shown = run("dialects", "--model", "gpt-oss-120b").output.decode()
     assert "harmony" in shown
     assert "granite-phrases" not in shown
+
+
+def test_a_python_without_sqlite() -> None:
+    """Everything but the repair of files, which says so."""
+    hide = "import sys; sys.modules['sqlite3'] = None; sys.argv[0] = 'stream-sidecar'"
+    start = "from sidecar.__main__ import main; main()"
+
+    def said(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-c", f"{hide}; {start}", *arguments]
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+
+    assert said("normalize", str(LEAKING)).returncode == 0
+    helped = said("--help")
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert "This sidecar was made without SQLite" in helped.stdout
+    refused = said("repair", "--jobs", "2", ".")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "Error: This sidecar was made without SQLite, which this command needs.\n"
+    )
