@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
 
 
 def _missing(name: str) -> click.Command:
-    """In place of a command that a Python without SQLite, as in a slim bundle, lacks."""
+    """In place of a command that a Python without SQLite (a slim bundle) lacks."""
     why = "This sidecar was made without SQLite, which this command needs."
 
     def refuse() -> None:
