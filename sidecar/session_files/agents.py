@@ -23,21 +23,29 @@ SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 @frozen
 class Root:
-    """A folder by system; ``variable`` of the environment names another."""
+    """A folder by system. ``variables`` of the environment name others, the first that
+    is set: each with what is below the folder that it names, "" where that is it."""
 
     linux: str
     darwin: str
     win32: str
-    variable: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
 
     def on(self, system: str) -> str:
         places = {"darwin": self.darwin, "win32": self.win32}
         return places.get(system, self.linux)
 
+    def told(self, environment: Mapping[str, str]) -> str | None:
+        """The folder that a variable names."""
+        for name, below in self.variables:
+            if folder := environment.get(name):
+                return os.path.join(folder, *below.split("/"))
+        return None
 
-def _home(name: str, variable: str | None = None) -> Root:
+
+def _home(name: str, variable: str, below: str = "") -> Root:
     """The same below everybody's home."""
-    return Root(f"~/{name}", f"~/{name}", f"~/{name}", variable)
+    return Root(f"~/{name}", f"~/{name}", f"~/{name}", ((variable, below),))
 
 
 _SUPPORT = "~/Library/Application Support"
@@ -49,7 +57,15 @@ _XDG = _home(".local/share", "XDG_DATA_HOME")
 _GOOSE = Root(
     *("~/.local/share/goose", "~/.local/share/goose"),
     "~/AppData/Roaming/Block/goose/data",
+    (("GOOSE_PATH_ROOT", "data"), ("XDG_DATA_HOME", "goose")),
 )
+_LLM = Root(
+    *("~/.config/io.datasette.llm", f"{_SUPPORT}/io.datasette.llm"),
+    "~/AppData/Roaming/io.datasette.llm",
+    (("LLM_USER_PATH", ""),),
+)
+_GEMINI = _home(".gemini", "GEMINI_CLI_HOME", ".gemini")
+_QWEN = _home(".qwen", "QWEN_HOME")
 _TASKS = "Code/User/globalStorage/{}/tasks/*/{}.json"
 
 
@@ -103,15 +119,15 @@ AGENTS: dict[str, Agent] = {
     "gemini-cli": Agent(
         "Gemini CLI",
         (
-            (_home(".gemini"), "tmp/*/chats/**/*.json*"),
-            (_home(".gemini"), "tmp/*/checkpoint*.json"),
+            (_GEMINI, "tmp/*/chats/**/*.json*"),
+            (_GEMINI, "tmp/*/checkpoint*.json"),
         ),
     ),
     "qwen-code": Agent(
         "qwen-code",
         (
-            (_home(".qwen"), "projects/*/chats/*.jsonl"),
-            (_home(".qwen"), "tmp/*/chats/*.json*"),
+            (_QWEN, "projects/*/chats/*.jsonl"),
+            (_QWEN, "tmp/*/chats/*.json*"),
         ),
     ),
     "opencode": Agent(
@@ -120,7 +136,9 @@ AGENTS: dict[str, Agent] = {
     ),
     "cline": Agent("Cline", _tasks("saoudrizwan.claude-dev")),
     "roo": Agent("Roo Code", _tasks("rooveterinaryinc.roo-cline")),
-    "continue": Agent("Continue", ((_home(".continue"), "sessions/*.json"),)),
+    "continue": Agent(
+        "Continue", ((_home(".continue", "CONTINUE_GLOBAL_DIR"), "sessions/*.json"),)
+    ),
     "goose": Agent(
         "goose", ((_GOOSE, "sessions/*.jsonl"), (_GOOSE, "sessions/sessions.db"))
     ),
@@ -134,10 +152,11 @@ AGENTS: dict[str, Agent] = {
         ),
     ),
     "copilot-cli": Agent(
-        "Copilot CLI", ((_home(".copilot"), "session-state/**/*.jsonl"),)
+        "Copilot CLI",
+        ((_home(".copilot", "COPILOT_HOME"), "session-state/**/*.jsonl"),),
     ),
     "cursor": Agent("Cursor", ((_CONFIG, "Cursor/User/globalStorage/state.vscdb"),)),
-    "llm": Agent("llm", ((_CONFIG, "io.datasette.llm/logs.db"),)),
+    "llm": Agent("llm", ((_LLM, "logs.db"),)),
     "aider": Agent("aider", ((_HERE, ".aider.chat.history.md"),)),
 }
 """Agents that have a place of their own; what others write is told by a path."""
@@ -179,5 +198,5 @@ def _rooted(
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
-        told = environment.get(root.variable) if root.variable is not None else None
-        yield os.path.abspath(os.path.expanduser(told or root.on(system))), pattern
+        folder = root.told(environment) or root.on(system)
+        yield os.path.abspath(os.path.expanduser(folder)), pattern

@@ -20,7 +20,7 @@ from rpc_client import ROOT
 from sidecar.cli import main
 from sidecar.cli.repair_formats import WORDS
 from sidecar.history.results import KINDS
-from sidecar.session_files.agents import AGENTS, SYSTEMS, files_of
+from sidecar.session_files.agents import AGENTS, SYSTEMS, files_of, places_of
 from sidecar.session_files.layouts import PRESETS
 
 LEAK = "<think>Hm.</think>Four.</s>"
@@ -300,6 +300,29 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     assert nothing.exit_code == 2
     assert "nothing at ~/.codex/sessions/**/*.jsonl" in nothing.output
     assert "2 files, 1 message" in nothing.output
+
+
+@pytest.mark.parametrize(
+    ("name", "variables", "place"),
+    [
+        ("goose", {"GOOSE_PATH_ROOT": "g", "XDG_DATA_HOME": "x"}, "g/data/sessions"),
+        ("goose", {"XDG_DATA_HOME": "x"}, "x/goose/sessions"),
+        ("gemini-cli", {"GEMINI_CLI_HOME": "g"}, "g/.gemini/tmp/*"),
+        ("qwen-code", {"QWEN_HOME": "q"}, "q/projects/*"),
+        ("continue", {"CONTINUE_GLOBAL_DIR": "c"}, "c/sessions"),
+        ("copilot-cli", {"COPILOT_HOME": "c"}, "c/session-state/**"),
+        ("llm", {"LLM_USER_PATH": "l"}, "l/logs.db"),
+        ("codex", {"CODEX_HOME": "c"}, "c/sessions/**"),
+    ],
+)
+def test_variables_of_agents(
+    tmp_path: Path, name: str, variables: dict[str, str], place: str
+) -> None:
+    """What an agent's own variable names is looked at, and nothing else."""
+    told = {each: str(tmp_path / value) for each, value in variables.items()}
+    first, *_ = places = places_of(name, "linux", told)
+    assert Path(first).is_relative_to(tmp_path / place)
+    assert all(Path(each).is_relative_to(tmp_path) for each in places)
 
 
 def test_opencode_by_its_name(tmp_path: Path) -> None:
