@@ -41,6 +41,17 @@ def prepare(home: Path = HOME) -> None:
         npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", home=home)
         stamp.write_text(wanted)
     npm("run", "build", home=home)
+    if home == HOME:
+        _prepare_worker()
+
+
+def _prepare_worker() -> None:
+    """What the client's worker loads, made where the sidecar has changed."""
+    stamp, wanted = HOME / "node_modules" / ".wasm-stamp", _core_fingerprint()
+    made = (HOME / "wasm" / "made.json").exists() and stamp.exists()
+    if not made or stamp.read_text() != wanted:
+        npm("run", "build:wasm")
+        stamp.write_text(wanted)
 
 
 def npm(*arguments: str, home: Path = HOME) -> str:
@@ -71,9 +82,10 @@ def _fingerprint(home: Path) -> str:
 
 def _core_fingerprint() -> str:
     """Of all that is packed for the worker, and of what packs it."""
-    sources = sorted((ROOT / "sidecar").rglob("*.py"))
+    files = sorted(path for path in (ROOT / "sidecar").rglob("*") if path.is_file())
+    sources = [path for path in files if "__pycache__" not in path.parts]
     tools = (ROOT / "clients/bundle/bundle.py", HOME / "scripts/make-wasm.mjs")
-    whole = hashlib.sha256(_fingerprint().encode())
+    whole = hashlib.sha256(_fingerprint(HOME).encode())
     for path in (*sources, *tools):
         whole.update(path.read_bytes())
     return whole.hexdigest()
