@@ -9,7 +9,7 @@ first in the table does. The candidate keeps its text; time and room are linear 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -69,6 +69,13 @@ class Failed:
     full: bool = False
 
 
+Tried: TypeAlias = "tuple[str, Failed]"
+"""What one of openings that are all about the same had read when it failed."""
+
+_LONGEST = 64
+"""So much text is kept of one that failed."""
+
+
 class Room(Protocol):
     """Gives how much may be held, exactly where that is less than ``size``."""
 
@@ -78,13 +85,17 @@ class Room(Protocol):
 class Candidate:
     """Text from an opener on. ``start``: the position of its first character in the
     channel's text; ``size``: code points so far; ``called``: a call stands behind it,
-    so an unmistakable form that breaks off here is a border of that one."""
+    so an unmistakable form that breaks off here is a border of that one.
+
+    ``known``: how the last one failed. Many may come that begin as it did, and one of
+    the same openings need not be read as long as it has no other text."""
 
     def __init__(
         self,
         start: int,
         openings: tuple[Opening, ...],
         context: Context,
+        known: Tried | None = None,
         *,
         inside: bool = False,
     ) -> None:
@@ -93,11 +104,12 @@ class Candidate:
         self.context = context
         self.size = 0
         self.called = False
+        self.inside = inside
+        self.known = known
         self._pieces: list[str] = []
-        self._readers = [
-            _Reader(opening, Cursor(opening.opener, context, inside=inside))
-            for opening in openings
-        ]
+        again = known is not None and not inside and known[1].openings == openings
+        self._expected = known if again else None
+        self._readers = [] if again else self._all_readers()
         self._failed_at = 0
         self._full = False
         self._code = ""
@@ -108,8 +120,16 @@ class Candidate:
             self._pieces = ["".join(self._pieces)]
         return "".join(self._pieces)
 
+    def _all_readers(self) -> list[_Reader]:
+        return [
+            _Reader(each, Cursor(each.opener, self.context, inside=self.inside))
+            for each in self.openings
+        ]
+
     @property
     def may_be_call(self) -> bool:
+        if self._expected is not None:
+            return self.openings[0].form.about == "calls"
         return any(reader.is_call for reader in self._readers)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
@@ -117,6 +137,21 @@ class Candidate:
         own, others have part in what may wait."""
         self._pieces.append(text)
         self.size += len(text)
+        if self._expected is None:
+            return self._read(text, room, final=final)
+        known, failed = self._expected
+        if not final and self.size <= room(self.size, calls=self.may_be_call):
+            if self.raw.startswith(known):
+                return failed
+            if known.startswith(self.raw):
+                return None
+        self._expected, self._readers = None, self._all_readers()
+        if before := self.raw[: self.size - len(text)]:
+            self._read(before, _endless, final=False)
+        return self._read(text, room, final=final)
+
+    def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
+        """All that are left read ``text``."""
         best: tuple[int, Taken] | None = None
         for reader in list(self._readers):
             try:
@@ -134,7 +169,12 @@ class Candidate:
             return best[1]
         if self._readers:
             return None
-        return Failed(self._failed_at, self.openings, self._code, self._full)
+        failed = Failed(self._failed_at, self.openings, self._code, self._full)
+        kinds = {opening.form.about for opening in self.openings}
+        again = not (final or self.inside or self._full) and len(kinds) == 1
+        if again and failed.position <= _LONGEST:
+            self.known = self.raw[: failed.position], failed
+        return failed
 
     def _accept(self, reader: _Reader, found: Found) -> Taken | None:
         """What the reader found, if its tier allows it."""
@@ -223,6 +263,11 @@ class Candidate:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
             self._code = self._code or code
+
+
+def _endless(size: int, /, *, calls: bool) -> int:
+    """What there was room for has it."""
+    return size
 
 
 def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:

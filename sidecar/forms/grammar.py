@@ -15,7 +15,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
 
 from attrs import frozen
 
@@ -127,63 +135,67 @@ class Cursor:
         """The character ``offset`` from here on is the one that does not fit."""
         return MismatchError(self.position + offset)
 
-    def not_here(self, options: tuple[str, ...], rest: str) -> None:
-        """``rest`` begins with none of ``options``, though it may begin like one."""
-        fits = max(map(_common(rest), options))
-        self.furthest = max(self.furthest, self.position + fits + 1)
+    def not_here(self, offset: int) -> None:
+        """The character ``offset`` from here on is the one that does not fit, but the
+        grammar goes on in another way."""
+        self.furthest = max(self.furthest, self.position + offset)
 
 
 def ahead(cursor: Cursor, *options: str) -> Reading[str]:
     """The longest of ``options`` that stands here, unread; empty: none does."""
-    longest, firsts = _table(options)
+    choice = _choice(options)
     while True:
-        rest = cursor.text[cursor.at : cursor.at + longest]
-        if rest and rest[0] not in firsts:
-            cursor.furthest = max(cursor.furthest, cursor.position + 1)
-            return ""
-        if not cursor.final and _may_become(rest, options):
-            yield
-            continue
-        found = [one for one in options if rest.startswith(one)]
-        if not found:
-            cursor.not_here(options, rest)
-        return max(found, key=len, default="")
+        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
+        if cursor.final or rest not in choice.parts:
+            break
+        yield
+    found = choice.find(rest)
+    if not found:
+        cursor.not_here(choice.fits(rest) + 1)
+    return found
 
 
 def literal(cursor: Cursor, *options: str) -> Reading[str]:
     """Reads the longest of ``options`` that stands here; an empty one is no match."""
     found = yield from ahead(cursor, *options)
     if not found:
-        rest = cursor.text[cursor.at : cursor.at + _table(options)[0]]
-        if _may_become(rest, options):
+        choice = _choice(options)
+        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
+        if rest in choice.parts:
             raise EndedError
-        raise cursor.mismatch(max(map(_common(rest), options)) + 1)
+        raise cursor.mismatch(choice.fits(rest) + 1)
     cursor.at += len(found)
     return found
 
 
-def _may_become(rest: str, options: tuple[str, ...]) -> bool:
-    """Whether more text could make ``rest`` one of the longer ``options``."""
-    size = len(rest)
-    return any(len(one) > size and one.startswith(rest) for one in options)
+class _Choice(NamedTuple):
+    """Texts of which one may stand at a place: all of them, what each may begin with
+    and is longer than, and their sizes, the largest first."""
+
+    options: frozenset[str]
+    parts: frozenset[str]
+    sizes: tuple[int, ...]
+
+    def find(self, rest: str) -> str:
+        """The longest of the options with which ``rest`` begins, if any."""
+        if rest[:1] not in self.parts and rest[:1] not in self.options:
+            return ""  # as mostly
+        sizes = (size for size in self.sizes if rest[:size] in self.options)
+        return rest[: next(sizes, 0)]
+
+    def fits(self, rest: str) -> int:
+        """How much of ``rest``, which begins with no option, begins one."""
+        size = 0
+        while size < len(rest) and rest[: size + 1] in self.parts:
+            size += 1
+        return size
 
 
 @lru_cache(maxsize=512)
-def _table(options: tuple[str, ...]) -> tuple[int, str]:
-    """The length of the longest of ``options``, and with what they begin."""
-    return max(map(len, options)), "".join({one[0] for one in options})
-
-
-def _common(text: str) -> Callable[[str], int]:
-    first = text[:1]
-
-    def count(other: str) -> int:
-        if other[:1] != first:  # so begin nearly all
-            return 0
-        pairs = zip(text, other, strict=False)
-        return next((n for n, (a, b) in enumerate(pairs) if a != b), len(text))
-
-    return count
+def _choice(options: tuple[str, ...]) -> _Choice:
+    parts = {one[:size] for one in options for size in range(len(one))}
+    sizes = tuple(sorted(set(map(len, options)), reverse=True))
+    return _Choice(frozenset(options), frozenset(parts), sizes)
 
 
 def peek(cursor: Cursor) -> Reading[str]:

@@ -19,7 +19,7 @@ from sidecar.forms.candidate import Candidate, Failed
 from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
-    from sidecar.forms.candidate import Opening, Taken
+    from sidecar.forms.candidate import Opening, Taken, Tried
     from sidecar.text.buffer import Buffer
     from sidecar.text.lexicon import Rules
     from sidecar.text.tail import Tail
@@ -30,7 +30,8 @@ class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin.
 
     ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
-    closers are text, in the answer (False) and in reasoning (True).
+    closers are text, in the answer (False) and in reasoning (True). ``known``: how the
+    last one failed.
     """
 
     _rules: Rules
@@ -40,11 +41,12 @@ class Attempts:
     free: int = 0
     freed_inside: bool = False
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
+    known: Tried | None = None
 
     def begin(self, openings: list[Opening], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning."""
-        start, context = self._buffer.place, self._rules.context
-        self.candidate = Candidate(start, tuple(openings), context, inside=inside)
+        given = self._buffer.place, tuple(openings), self._rules.context, self.known
+        self.candidate = Candidate(*given, inside=inside)
 
     def read(self, *, final: bool) -> Taken | Failed | None:
         """What the candidate is, with all the text there is; None: it stays open. Its
@@ -54,7 +56,7 @@ class Attempts:
         text = buffer.take(len(buffer))[0]
         verdict = candidate.push(text, self._tail.room, final=final)
         if verdict is not None:
-            self.candidate = None
+            self.candidate, self.known = None, candidate.known
             buffer.put_back(candidate.raw, candidate.start)
         return verdict
 

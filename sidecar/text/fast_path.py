@@ -197,8 +197,7 @@ def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
 
 @lru_cache(maxsize=64)
 def _waits(openers: tuple[str, ...]) -> frozenset[str]:
-    """What may wait of ``openers``: a part, or all of it where it is a run of one sign,
-    since more of these are a fence as well."""
+    """What may wait of ``openers``: a part, or a run of one sign, which may go on."""
     parts = {each[:size] for each in openers for size in range(1, len(each))}
     runs = {each for each in openers if each == each[0] * max(len(each), 2)}
     return frozenset(parts | runs)

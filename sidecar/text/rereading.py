@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from sidecar.forms.candidate import Taken
 from sidecar.forms.kinds import PieceKind
-from sidecar.text.lexicon import total
 from sidecar.text.pieces import FORMED, Pieces, merged
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class Rereading:
 
     def share(self) -> Share:
         """What the second reading holds, and the first may not hold as well."""
-        return self.second.share() if self._since is None else total()
+        return self.second.share() if self._since is None else (0, 0)
 
     def given(self) -> Pieces:
         """The pieces so far of a text that is being pushed; there are some."""

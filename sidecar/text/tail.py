@@ -67,7 +67,8 @@ class Tail:
     @property
     def waiting(self) -> int:
         """How many of them are not."""
-        return self.held - self.called
+        mostly = self.trailing is None and self.leading is None
+        return self.shown.held if mostly else self.held - self.called
 
     def room(self, size: int, *, calls: bool = False) -> int:
         """How many more may wait, or be of ``calls``: exact where they are fewer than
