@@ -133,6 +133,15 @@ const STEPS = {
     await until(async () => (await squiggles().count()) >= 3, "the squiggles again");
   },
 
+  async "the sidecar is started anew, and its log says so"() {
+    await command("Stream Sidecar: Restart");
+    await command("Stream Sidecar: Show Log");
+    const starts = page.locator(".part.panel .view-line").filter({ hasText: /stream-sidecar(\s0|:\sin\sa\sworker)/ });
+    await until(async () => (await starts.count()) === 2, "two starts in the log");
+    await page.keyboard.press("Control+J");
+    await until(async () => (await squiggles().count()) >= 3, "the squiggles of the new one");
+  },
+
   async "the sessions of the machine are checked"() {
     await command("Check the Sessions of This Machine");
     await row("Claude Code").filter({ hasText: "2 leaks in 2 files" }).waitFor();
