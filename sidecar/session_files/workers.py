@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
     from sidecar.session_files.blocks import DoneLines, LineBlock
+    from sidecar.session_files.documents import TextSession
     from sidecar.session_files.files import Job
 
 _TELL_BYTES = 1 << 18
@@ -40,6 +42,9 @@ _TELL_BYTES = 1 << 18
 _WAIT_SECONDS = 0.1
 _AHEAD = 4
 """So many files for each worker wait for their turn; a list of files may be long."""
+
+_KILLED = "a process that reads the files was killed"
+"""By the system, where the memory is short; the others of a run end with it."""
 
 _read: Synchronized[int] | None = None
 """In a worker: bytes that all workers have read."""
@@ -113,7 +118,14 @@ def _by_blocks(
             with _unsignalled():
                 return pool.submit(read_block, block)
 
-        lines = LinesOnAllCores(path, job, records, submit, 2 * workers)
+        on_all_cores = LinesOnAllCores(path, job, records, submit, 2 * workers)
+
+        def lines(session: TextSession, file: IO[bytes]) -> None:
+            try:
+                on_all_cores(session, file)
+            except BrokenProcessPool:
+                raise ChildProcessError(_KILLED) from None
+
         checked = _until(is_stopped, advance)
         try:
             return repair_file(path, job, checked, _writer(records), lines)
@@ -156,7 +168,7 @@ def _in_workers(
                     started, path = left.popleft()
                     part = folder / str(started) if records is not None else None
                     with _unsignalled():
-                        futures.append(pool.submit(_work, path, job, part))
+                        futures.append(_begun(pool, path, job, part))
                 if not futures:
                     break
                 future = futures.popleft()
@@ -165,12 +177,27 @@ def _in_workers(
                     stop.value = is_stopped()
                     advance(read.value - told)
                     told = read.value
+                if isinstance(future.exception(), BrokenProcessPool):
+                    yield FileReport(str(paths[number]), error=_KILLED)
+                    continue
                 if records is not None:
                     _append(records, folder / str(number))
                 yield future.result()
         finally:
             stop.value = True  # nobody waits for the rest
         advance(read.value - told)
+
+
+def _begun(
+    pool: ProcessPoolExecutor, path: Path, job: Job, part: Path | None
+) -> Future[FileReport]:
+    """What becomes of a file; an error where a worker was killed before."""
+    try:
+        return pool.submit(_work, path, job, part)
+    except BrokenProcessPool as error:
+        failed: Future[FileReport] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 _SIGNALS = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,34 @@ def test_no_result_is_overlooked(item: dict[str, Any]) -> None:
         assert MAY_HOLD_RESULTS.search(line.replace(letter, b"\\u%04x" % ord(letter)))
     said = json.dumps({"role": "user", "content": '{"tool": é "function"}_tool'})
     assert not MAY_HOLD_RESULTS.search(said.encode())
+
+
+def kill(path: Path, _removal: Any) -> bool:
+    """Ends the worker that asks, unless it is asked of a file of another name."""
+    if path.name == "s.jsonl":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
+    """As where the memory is short: every file has a report, and is old or new."""
+    path = files[0]
+    more = [path.with_name(f"{number}.jsonl") for number in range(count - 1)]
+    for each in more:
+        each.write_text(path.read_text())
+    paths, job, records = [*more[:3], path, *more[3:]], Job(write=True, wants=kill), []
+    before = path.read_bytes()
+    told = io.BytesIO()
+    reports = [*repair_files(paths, job, records.append, told, 2)]
+    assert [report.path for report in reports] == [*map(str, paths)]
+    (failed,) = (report for report in reports if report.path == str(path))
+    assert "was killed" in str(failed.error)
+    assert path.read_bytes() == before
+    for report in reports:
+        assert report.written or "was killed" in str(report.error)
+    assert told.getvalue() == b"" or told.getvalue().endswith(b"\n")
 
 
 def test_a_run_that_is_to_end(files: list[Path]) -> None:
