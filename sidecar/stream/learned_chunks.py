@@ -112,12 +112,12 @@ def _values(
     found = []
     for place in places:
         value = document
-        for step in place:
-            if isinstance(step, str) and step not in value:
-                break
-            value = value[step]
-        else:
-            found.append((place, value))
+        try:
+            for step in place:
+                value = value[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        found.append((place, value))
     return found
 
 
@@ -292,10 +292,23 @@ class _Cut:
             pieces += [self.chunk[at : slot.start], other]
             at = slot.end
         string = "".join([*pieces, self.chunk[at:]])
+        text, found = self.text_of(string), reads(string)
+        places = [slot.place for slot in self.slots if slot.place]
+        told = dict(_values(document, places))
         texts = [slot.place for slot in self.slots if slot.kind is None]
-        free = [slot.place for slot in self.slots if slot.kind and slot.place]
-        alike, text = alike_object(document, texts, free), self.text_of(string)
-        return bool(text) and alike(reads(string)) == text
+        read = dict(_values(found, places))
+        if len(read) < len(places) or any(read[place] != text for place in texts):
+            return False
+        for place in places:
+            _put(found, place, told[place])
+        return bool(found == document)
+
+
+def _put(document: Any, place: DocumentPlace, value: Any) -> None:
+    """Puts ``value`` where another of the same ``place`` stands."""
+    for step in place[:-1]:
+        document = document[step]
+    document[place[-1]] = value
 
 
 def cut_string(

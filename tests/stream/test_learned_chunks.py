@@ -346,7 +346,8 @@ def test_too_deep_is_not_learned() -> None:
         value = [value]
     document = {"a": "t", "b": value}
     assert alike_object(document, [("a",)], [])(document) is None
-    assert Learner(99, json.loads).learn(json.dumps(document), document, AGAIN) is None
+    of = Learner(99, json.loads).learn(json.dumps(document), document, AGAIN)
+    assert of is not None  # a string is only compared
     assert Learner(99, json.loads).learn(b"", {"a": "t"}, AGAIN) is None
 
 

@@ -71,10 +71,12 @@ def _detail(details: Any) -> tuple[DocumentPlace, ...]:
 
 
 def _arguments(calls: Any) -> tuple[DocumentPlace, ...]:
-    """Where a fragment of a call's arguments stands."""
+    """Where a fragment of a call's arguments stands; the first one has a name, too, and
+    nothing comes that is like it."""
     call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
     function = call.get("function") if isinstance(call, dict) else None
-    is_there = isinstance(function, dict) and "arguments" in function
+    said = function if isinstance(function, dict) else {}
+    is_there = "arguments" in said and not said.get("name")
     return ((*_DELTA, "tool_calls", 0, "function", "arguments"),) if is_there else ()
 
 
