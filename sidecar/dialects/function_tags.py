@@ -9,31 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.forms.call_bodies import Parameter, properties, typed
+from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall
-from sidecar.forms.grammar import (
-    ahead,
-    is_last,
-    label,
-    literal,
-    literals,
-    need,
-    scan,
-    space,
-    until,
-)
+from sidecar.forms.grammar import label, literal, need, scan, space
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.shared_grammars import optional
+from sidecar.forms.literals import Literals
+from sidecar.forms.shared_grammars import optional, value
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
-_END, _LAST = "</parameter>", "\n</function>\n</tool_call>"
+_END = Literals(("</parameter>",))
 
 
 def bare_value(text: str) -> str:
@@ -52,11 +43,6 @@ class _Function:
         self.parameters: list[tuple[str, Extent]] = []
         self.body: Extent | None = None
         self.end = 0
-
-    def missing(self, key: str, cursor: Cursor) -> Iterable[str]:
-        """The tool's parameters that may stand behind that of ``key``."""
-        given = {key, *(known for known, _ in self.parameters)}
-        return (k for k in properties(self.name, cursor.context) if k not in given)
 
     def call(self, raw: str, cursor: Cursor) -> WrittenCall:
         if not self.name:
@@ -89,31 +75,12 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
         tags = ("<parameter=", *tags)
     while (end := (yield from literal(cursor, *tags))) == "<parameter=":
         key = (yield from label(cursor, ">")).strip("\"'")
-        part = yield from _value(cursor, function.missing(key, cursor), tags)
+        part = yield from value(cursor, _END, *tags)
         function.parameters.append((key, part))
         yield from space(cursor)
     cursor.at -= len(end) * (end in closers)
     function.end = cursor.position
     return function
-
-
-def _value(
-    cursor: Cursor, missing: Iterable[str], tags: tuple[str, ...]
-) -> Reading[Extent]:
-    """A value up to the closer behind which one of ``tags`` stands. Without a closer it
-    ends on the line before a parameter that is ``missing``, or where the last tags are
-    the end of the text."""
-    ends = literals(_END, _LAST, *(f"\n<parameter={key}>" for key in missing))
-    start = cursor.position
-    while True:
-        (_, end), found = yield from until(cursor, ends)
-        if found != _END and (found != _LAST or (yield from is_last(cursor, _LAST))):
-            cursor.at += 1
-            return start, end + 1
-        cursor.at += len(found)
-        yield from space(cursor)
-        if found == _END and (yield from ahead(cursor, *tags)):
-            return start, end
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
