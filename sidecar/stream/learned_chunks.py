@@ -186,12 +186,13 @@ def alike_object(
     first, *others = texts.values()
 
     def text_of(chunk: object) -> str | None:
-        if type(chunk) is not dict or chunk != pattern:
-            return None
-        text = first.found
+        return first.found if type(chunk) is dict and chunk == pattern else None
+
+    def text_of_all(chunk: object) -> str | None:
+        text = text_of(chunk)
         return text if all(each.found == text for each in others) else None
 
-    return text_of
+    return text_of_all if others else text_of
 
 
 def _pattern(value: Any, marks: Any, depth: int) -> Any:
