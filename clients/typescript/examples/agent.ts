@@ -6,27 +6,28 @@ import { jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai
 import type { Sidecar } from "stream-sidecar";
 import { sidecarMiddleware } from "stream-sidecar/ai-sdk";
 
-export interface Weather {
-  city: string;
+export interface Asked {
+  command: string;
 }
 
 /** Asks, runs what is asked for, and gives the answer and the reasoning of all turns. */
-export async function ask(sidecar: Sidecar, baseURL: string, prompt: string, look: (city: string) => string) {
+export async function ask(sidecar: Sidecar, baseURL: string, prompt: string, run: (command: string) => string) {
   const provider = createOpenAICompatible({ name: "local", baseURL });
   const model = wrapLanguageModel({
     model: provider.chatModel("qwen3-32b"),
     middleware: sidecarMiddleware(sidecar, { claims: "promote" }),
   });
-  const weather = tool({
-    description: "The weather of a city",
-    inputSchema: jsonSchema<Weather>({
+  const runCommand = tool({
+    description: "Runs a command of the shell",
+    inputSchema: jsonSchema<Asked>({
       type: "object",
-      properties: { city: { type: "string" } },
-      required: ["city"],
+      properties: { command: { type: "string" } },
+      required: ["command"],
     }),
-    execute: async ({ city }) => look(city),
+    execute: async ({ command }) => run(command),
   });
-  const result = streamText({ model, tools: { weather }, stopWhen: stepCountIs(4), prompt });
+  const tools = { run_command: runCommand };
+  const result = streamText({ model, tools, stopWhen: stepCountIs(4), prompt });
   const steps = await result.steps;
   return { answer: await result.text, reasoning: steps.map((step) => step.reasoningText ?? "") };
 }

@@ -1,7 +1,8 @@
-// The examples run: the agent against a server that plays a model which writes its call
-// into its text, and the gateway under Anthropic's SDK.
+// The examples run: the agent against a server that replays recorded responses, or plays
+// a model which writes its call into its text, and the gateway under Anthropic's SDK.
 
 import Anthropic from "@anthropic-ai/sdk";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
@@ -25,39 +26,68 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server of Chat Completions that says these texts, a request each. */
-function model(...texts: readonly string[]) {
-  const asked: { messages: { role: string; content: unknown }[] }[] = [];
+interface Asked {
+  messages: { role: string; content: unknown; tool_calls?: unknown }[];
+}
+
+/** A server of Chat Completions that gives these bodies, a request each. */
+function replaying(...bodies: readonly (Buffer | string)[]) {
+  const asked: Asked[] = [];
   const server = createServer((request, response) => {
     void json(request).then((body) => {
-      asked.push(body as (typeof asked)[number]);
+      asked.push(body as Asked);
       response.writeHead(200, { "content-type": "text/event-stream" });
-      const text = texts[asked.length - 1] ?? "";
-      for (const content of text.match(/.{1,5}/gs) ?? []) {
-        const choice = { index: 0, delta: { content }, finish_reason: null };
-        response.write(`data: ${JSON.stringify({ id: "c", model: "m", created: 1, choices: [choice] })}\n\n`);
-      }
-      const last = { id: "c", model: "m", created: 1, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
-      response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`);
+      response.end(bodies[asked.length - 1]);
     });
   });
   return { asked, server };
 }
 
-const CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>';
+const RECORDINGS = new URL("../../../tests/wires/openai-chat/", import.meta.url);
+const recorded = (name: string) => readFileSync(new URL(name, RECORDINGS));
+
+/** A response that says this text. */
+function said(text: string): string {
+  const chunk = (delta: object, finish: string | null) => {
+    const choice = { index: 0, delta, finish_reason: finish };
+    return `data: ${JSON.stringify({ id: "c", model: "m", created: 1, choices: [choice] })}\n\n`;
+  };
+  const deltas = (text.match(/.{1,5}/gs) ?? []).map((content) => chunk({ content }, null));
+  return `${deltas.join("")}${chunk({}, "stop")}data: [DONE]\n\n`;
+}
+
+const model = (...texts: readonly string[]) => replaying(...texts.map(said));
+
+const CALL = '<tool_call>\n{"name": "run_command", "arguments": {"command": "git status"}}\n</tool_call>';
+
+test("the agent runs what a recorded model asks for, and answers", async () => {
+  const { asked, server } = replaying(recorded("leaking.sse"), recorded("leaking-next.sse"));
+  const ran: string[] = [];
+  const run = (command: string) => {
+    ran.push(command);
+    return "main\n";
+  };
+  const { answer } = await ask(sidecar, `${await listening(server)}/v1`, "Which branch?", run);
+  expect(answer.trim()).toBe("You are on `main` 🌿.");
+  expect(ran).toEqual(["git branch --show-current"]);
+  const [, assistant, result] = asked[1]?.messages ?? [];
+  expect(String(assistant?.content).trim()).toBe("I will look at the branch 🌿 first.");
+  expect(assistant?.tool_calls).toMatchObject([{ function: { name: "run_command" } }]);
+  expect(result).toMatchObject({ role: "tool", content: "main\n" });
+});
 
 test("the agent runs a call that the model wrote into its text, and answers", async () => {
-  const { asked, server } = model(`<think>Look first.</think>${CALL}`, "<think>Warm.</think>It is warm.");
-  const cities: string[] = [];
-  const look = (city: string) => {
-    cities.push(city);
-    return "21 degrees";
+  const { asked, server } = model(`<think>Look first.</think>${CALL}`, "<think>Clean.</think>Nothing.");
+  const ran: string[] = [];
+  const run = (command: string) => {
+    ran.push(command);
+    return "nothing to commit";
   };
-  const said = await ask(sidecar, `${await listening(server)}/v1`, "How is Paris?", look);
-  expect(cities).toEqual(["Paris"]);
-  expect(said).toEqual({ answer: "It is warm.", reasoning: ["Look first.", "Warm."] });
+  const told = await ask(sidecar, `${await listening(server)}/v1`, "What changed?", run);
+  expect(ran).toEqual(["git status"]);
+  expect(told).toEqual({ answer: "Nothing.", reasoning: ["Look first.", "Clean."] });
   expect(JSON.stringify(asked[1])).not.toContain("think>");
-  expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "21 degrees" });
+  expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "nothing to commit" });
 });
 
 test("the gateway gives a clean Chat Completions server to Anthropic's SDK", async () => {
@@ -65,15 +95,15 @@ test("the gateway gives a clean Chat Completions server to Anthropic's SDK", asy
   const upstream = `${await listening(server)}/v1`;
   const baseURL = await listening(gateway(sidecar, upstream));
   const client = new Anthropic({ apiKey: "k", baseURL, maxRetries: 0 });
-  const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
-  const messages = [{ role: "user" as const, content: "How is Paris?" }];
-  const said = await client.messages.stream({ model: "qwen3-32b", max_tokens: 99, tools, messages }).finalMessage();
-  expect(said.content).toMatchObject([
+  const tools = [{ name: "run_command", input_schema: { type: "object" as const } }];
+  const messages = [{ role: "user" as const, content: "What changed?" }];
+  const answer = await client.messages.stream({ model: "qwen3-32b", max_tokens: 99, tools, messages }).finalMessage();
+  expect(answer.content).toMatchObject([
     { type: "thinking", thinking: "Look first." },
     { type: "text", text: "Wait." },
-    { type: "tool_use", name: "weather", input: { city: "Paris" } },
+    { type: "tool_use", name: "run_command", input: { command: "git status" } },
   ]);
-  expect(said.stop_reason).toBe("tool_use");
+  expect(answer.stop_reason).toBe("tool_use");
   const none = new Anthropic({
     apiKey: "k",
     baseURL: await listening(gateway(sidecar, "http://127.0.0.1:1")),
