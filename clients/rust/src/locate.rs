@@ -12,8 +12,6 @@ use std::{
     process::Command,
 };
 
-use crate::sidecar::Sidecar;
-
 /// The variable that names the command: a path, or a command line with quotes where
 /// words have blanks.
 pub const VARIABLE: &str = "STREAM_SIDECAR";
@@ -69,6 +67,12 @@ pub struct Located {
     pub ways: Vec<(Way, Vec<OsString>)>,
 }
 
+impl Located {
+    pub(crate) fn here() -> Self {
+        Self { ways: ways_here(false) }
+    }
+}
+
 impl fmt::Display for Located {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for way in Way::ALL {
@@ -82,15 +86,6 @@ impl fmt::Display for Located {
             }
         }
         Ok(())
-    }
-}
-
-impl Sidecar {
-    /// Where a sidecar would be looked for when the host names no command, best first;
-    /// starts nothing. Printed, it says what was found of each way.
-    #[must_use]
-    pub fn locate() -> Located {
-        Located { ways: ways_here(false) }
     }
 }
 

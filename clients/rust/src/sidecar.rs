@@ -9,6 +9,7 @@ use crate::{
     connection::{Connection, decode},
     error::{Error, Failure, StderrTail},
     handle::StreamHandle,
+    locate::Located,
     pass_through::PassThrough,
     protocol::{
         Capabilities, ClassifyParams, ClassifyResult, Encoding, HistoryParams, InspectResult,
@@ -33,6 +34,13 @@ pub struct Sidecar {
 impl Sidecar {
     pub(crate) fn new(supervisor: Supervisor) -> Self {
         Self { supervisor: Arc::new(supervisor) }
+    }
+
+    /// Where a sidecar would be looked for when the host names no command, best first;
+    /// starts nothing. Printed, it says what was found of each way.
+    #[must_use]
+    pub fn locate() -> Located {
+        Located::here()
     }
 
     /// Starts the process, when none is running, and waits for its handshake.

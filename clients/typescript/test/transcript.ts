@@ -63,7 +63,6 @@ function listenTo(sidecar: Spoken) {
   const reader = new StreamMessageReader(output);
   reader.onError(arrived);
   reader.listen(arrived);
-  void sidecar.ended.then(() => wake());
   return {
     rest: () => messages,
     next: async () => {
