@@ -30,8 +30,9 @@ INDENT = 24
 _ORDINARY = rf"[^\n{BLANKS}>*+\-~`\d]"
 """What begins no quote, list or fence (`code`)."""
 
-_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
-"""Quotes and list marks, behind which a fence may begin."""
+_ANY_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
+_PREFIX = rf"(?![>*+\-.)\d{BLANKS}]{{0,64}}?[>*+\-.)][{BLANKS}]{{5}}){_ANY_PREFIX}"
+"""Quotes and list marks, behind which a fence may begin, but no indented code does."""
 
 _GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
 """What ends the prefix, so that no fence begins on the line."""
@@ -41,12 +42,12 @@ _BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
 """A prefix at a slice's end, perhaps with a part of a list mark."""
 
 _LAST_LINE = re.compile(
-    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_PREFIX}(?P<mark>{_MARK})?\Z"
+    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?P<mark>{_MARK})?\Z"
 )
 """The last line of a slice, if it ends so."""
 
 _PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
-_MARKED = rf"[^{BLANKS}\d.)]|[ \t]{_PREFIXED}"
+_MARKED = rf"[^{BLANKS}\d.)]|[ \t](?![{BLANKS}]){_PREFIXED}"
 _LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIXED}|{_BEGUN})"
 """What may pass: the rest of a line behind a whole prefix, behind a list mark or its
 digits, and a line."""
@@ -64,14 +65,12 @@ class Gates(NamedTuple):
     ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
     quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
 
-    ``quick`` finds whatever ``inside`` may, and more, at a third of the cost: where it
-    finds nothing, nothing matters.
-
+    ``quick`` finds whatever ``inside`` may, and more, at a third of the cost.
     ``certain`` tells where the beginning of a literal begins at the end of a slice;
-    ``heads`` are the openers that begin lines, by their first character, ``waits`` what
-    of them waits at a slice's end, as blanks do there. ``ended`` is for a slice behind
-    what ends a fence, if a line break follows; ``code`` are the gates behind the next
-    line break, where they are others.
+    ``heads`` are the openers that begin lines, by their first character, ``waits``
+    what of them waits at a slice's end, as blanks do there. ``ended`` is for a slice
+    behind what ends a fence, if a line break follows; ``code`` are the gates behind
+    the next line break, where they are others.
     """
 
     begins: Gate
@@ -113,13 +112,13 @@ class Gates(NamedTuple):
         begun = text[start:end].lstrip(BLANKS)
         if begun and (begun not in self.waits or end < len(text)):
             return end
-        in_code = text[start : end - len(begun)] not in _INDENTS
-        return end if begun and in_code else start
+        return (
+            end if begun and text[start : end - len(begun)] not in _INDENTS else start
+        )
 
     def on(self, start: str) -> Gate | None:
         """The gate in a line of which ``start`` is shown; with a run it may be code."""
-        run = "`" in start or "~" in start
-        return None if run else self.after(start, self.begins)
+        return self.after(start, self.begins) if {*"`~"}.isdisjoint(start) else None
 
     def after(self, text: str, gate: Gate | None) -> Gate:
         """The gate behind ``text``, which has passed ``gate``."""
@@ -132,7 +131,8 @@ class Gates(NamedTuple):
         match = self.last.search(text)
         if match is None or (gate is not self.begins and match[0][0] != "\n"):
             return self.inside
-        return self.prefixed if match["mark"] is None else self.marked
+        behind = _ANYTHING.match if text[-2:].isspace() else self.prefixed
+        return behind if match["mark"] is None else self.marked
 
 
 @lru_cache(maxsize=64)
@@ -218,5 +218,5 @@ def _searches(literal: str, heads: str) -> tuple[Gate, Gate, Gate, Gate]:
         re.compile(rf"(?:\A|\n){line}|{rest}").search,
         re.compile(rf"\n{line}|{rest}").search,
         re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}").search,
-        re.compile(rf"\A(?!{_PREFIXED})|\n{line}|{rest}").search,
+        re.compile(rf"\A(?:[{BLANKS}]|(?!{_PREFIXED}))|\n{line}|{rest}").search,
     )
