@@ -106,10 +106,7 @@ class ShownText:
             self._write(text, start, out)
             return
         for line in _LINE.findall(text):
-            write = (
-                self._write_fenced if fences and self.code.fills_line else self._write
-            )
-            write(line, start, out)
+            self._write(line, start, out)
             start += len(line)
 
     def passed(self, text: str) -> None:
@@ -120,13 +117,15 @@ class ShownText:
             self.note(text[:cut])
             self.line_shown = self.line_removed = False
         if cut < len(text):
-            write = self._write_fenced if self.code.fills_line else self._write
-            write(text[cut:], 0, [])
+            self._write(text[cut:], 0, [])
         self.unread = 0
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
         rest = text
         while rest:
+            if self.fences_pass and self.code.fills_line:
+                self._write_fenced(rest, start, out)
+                return
             blank = not self.line_shown or self.orphan is Orphan.ARMED
             step = self._write_blank if blank else self._write_shown
             rest, start = step(rest, start, out)
