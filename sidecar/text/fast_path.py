@@ -131,7 +131,8 @@ class Gates(NamedTuple):
         match = self.last.search(text)
         if match is None or (gate is not self.begins and match[0][0] != "\n"):
             return self.inside
-        behind = _ANYTHING.match if text[-2:].isspace() else self.prefixed
+        code = match[0].strip() and text[-2:].isspace()  # perhaps
+        behind = _ANYTHING.match if code else self.prefixed
         return behind if match["mark"] is None else self.marked
 
 
