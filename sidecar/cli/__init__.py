@@ -106,11 +106,13 @@ def _no_command(word: str) -> str:
     prog_name="stream-sidecar",
     message="%(prog)s %(version)s",
 )
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Turns the stream of any language model into clean, classified events.
 
     Without a command it serves a host over stdin and stdout.
     """
     from sidecar.cli.terminal import prepare
 
-    prepare()
+    if context.invoked_subcommand != "serve":  # a host's output is no text
+        prepare()
