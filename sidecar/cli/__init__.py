@@ -114,5 +114,4 @@ def main(context: click.Context) -> None:
     """
     from sidecar.cli.terminal import prepare
 
-    if context.invoked_subcommand != "serve":  # a host's output is no text
-        prepare()
+    prepare(needed=context.invoked_subcommand != "serve")
