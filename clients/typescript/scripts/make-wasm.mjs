@@ -19,6 +19,7 @@ import { loadPyodide, version } from "pyodide";
 const BUNDLE = fileURLToPath(new URL("../../bundle/bundle.py", import.meta.url));
 const CORE = "/stream-sidecar.zip"; // where src/wasm-worker.ts puts it
 
+// Runs in Pyodide: /libs is a folder of this machine, the archive and /tmp are in memory.
 const COMPILE = `
 import pathlib, py_compile, zipfile
 
