@@ -19,12 +19,12 @@ import click
 from sidecar.cli import Failure
 from sidecar.cli.explain_text import ExplainText
 from sidecar.cli.report_file import open_report
+from sidecar.cli.wire_option import wire_option
 from sidecar.explain.page import page
 from sidecar.explain.source import body, is_transcript, recorded
 from sidecar.explain.telling import explain
 from sidecar.framing.framer import FRAMINGS
 from sidecar.options import StreamOptions
-from sidecar.wires import WIRES
 
 if TYPE_CHECKING:
     from sidecar.explain.explanation import Explanation
@@ -51,13 +51,7 @@ written.
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
 @click.option("--force", is_flag=True, help="--html may replace an older file.")
-@click.option(
-    "--wire",
-    type=click.Choice(["auto", *WIRES]),
-    default="auto",
-    show_default=True,
-    help="The provider's format.",
-)
+@wire_option
 @click.option(
     "--framing",
     type=click.Choice(FRAMINGS),

@@ -15,10 +15,10 @@ import click
 
 from sidecar.cli.page import Page
 from sidecar.cli.terminal import Terminal
+from sidecar.cli.wire_option import wire_option
 from sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
 from sidecar.options import StreamOptions
 from sidecar.stream.stream import Stream
-from sidecar.wires import WIRES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +44,7 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 
 @click.command("normalize", epilog=_EPILOG)
 @click.argument("file", type=click.File("rb"))
-@click.option(
-    "--wire",
-    type=click.Choice(["auto", *WIRES]),
-    default="auto",
-    show_default=True,
-    help="The provider's format.",
-)
+@wire_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
 def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None:
