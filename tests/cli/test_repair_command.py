@@ -16,6 +16,7 @@ import pytest
 from agent_stores import STORES
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
+from terminals import ended_by_ctrl_c
 
 from sidecar.cli import main
 from sidecar.cli.repair_formats import WORDS
@@ -224,9 +225,9 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
         keys.write(b"y\ny\ny\n")
         said = b""
         while said.count(b"Remove it?") < 4:
-            said += process.stdout.read1()
-        keys.write(b"\x03")
-        output, _ = process.communicate()
+            said += (more := process.stdout.read1())
+            assert more, said
+        output = ended_by_ctrl_c(process, keys)
     assert process.returncode == 130, output
     assert b"stopped after 1 of 2 files" in output
     assert session.read_text() == line("Four.")

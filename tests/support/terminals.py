@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import IO, Any
 
 from rpc_client import ROOT
 
@@ -38,6 +38,18 @@ def on_terminal(*arguments: str, term: str = "dumb") -> str:
             said += data
     process.wait()
     return said.decode().replace("\r\n", "\n")
+
+
+def ended_by_ctrl_c(process: subprocess.Popen[bytes], keys: IO[bytes]) -> bytes:
+    """What ``process`` says after Ctrl-C at its terminal, the key pressed again where
+    it came right before a read began: Python hears of a signal only when the read
+    ends."""
+    while True:
+        keys.write(b"\x03")
+        try:
+            return process.communicate(timeout=60)[0]
+        except subprocess.TimeoutExpired:
+            continue
 
 
 def _read(reader: Any) -> bytes:
