@@ -1,4 +1,5 @@
-"""Where the helpers are found, and how property tests run: always the same."""
+"""Where the helpers are found, what many tests begin with, and how property tests run:
+always the same."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    import pytest
+    from memory_host import MemoryHost
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS), str(TESTS / "support")]
@@ -22,6 +24,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("default")
+
+
+@pytest.fixture
+def host() -> MemoryHost:
+    """A connection that is initialized."""
+    from memory_host import MemoryHost
+
+    return MemoryHost()
+
+
+@pytest.fixture
+def stream(host: MemoryHost) -> MemoryHost:
+    """A host with the stream ``s``, of text."""
+    host.request("stream/open", {"streamId": "s", "wire": "text"})
+    return host
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

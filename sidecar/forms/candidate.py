@@ -17,7 +17,7 @@ from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
-from sidecar.values.abridge import is_crowd
+from sidecar.values.crowd import is_crowd
 
 if TYPE_CHECKING:
     from sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall

@@ -23,10 +23,6 @@ _DEEPEST = 32
 _MOST_ITEMS = 16
 """Items of a list that is told again."""
 
-_FEW_CALLS = 32
-_CALL_SIZE = 16
-"""Code points that each of more calls takes at least, where a model writes them."""
-
 _GONE = object()
 
 
@@ -52,13 +48,6 @@ def without(value: Any, texts: Collection[str], depth: int = _DEEPEST) -> Any:
         for name, item in value.items()
         if not (isinstance(item, str) and item in texts)
     }
-
-
-def is_crowd(calls: int, size: int) -> bool:
-    """Whether so many calls in a text of ``size`` are none that a model has written:
-    ``f(),f(),f()`` and so on, each of which becomes an event a hundred times its size.
-    """
-    return calls > _FEW_CALLS and size < _CALL_SIZE * calls
 
 
 def light(value: Any) -> Any:

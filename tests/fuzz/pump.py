@@ -8,11 +8,11 @@ long; quadratic work takes a hundred times.
 from __future__ import annotations
 
 from random import Random
-from time import thread_time
 from typing import Any
 
 from checking import feed
 from oracle import healed
+from processor_time import grows_linearly, seconds
 
 from fuzz import inputs
 from fuzz.fragments import LITERALS
@@ -20,7 +20,6 @@ from fuzz.fragments import LITERALS
 FEW, MANY = 5_000, 50_000
 """Code points of the middle."""
 
-MOST = 35
 SHORTEST = 0.001
 """Seconds that may be taken for nothing: a stream is opened and closed in them."""
 
@@ -44,13 +43,10 @@ def draw_pumped(number: int) -> dict[str, Any]:
 def check_pumped(given: dict[str, Any]) -> None:
     """Ten times the middle takes about ten times as long."""
     few = max(SHORTEST, min(_seconds(given, FEW) for _ in range(2)))
-    tries = (_seconds(given, MANY) for _ in range(3))
-    assert any(many <= MOST * few for many in tries), "more than linear work"
+    assert grows_linearly(few, lambda: _seconds(given, MANY)), "more than linear work"
 
 
 def _seconds(given: dict[str, Any], size: int) -> float:
     pump = given["pump"] or "a"
     text = given["head"] + pump * (size // len(pump) + 1) + given["tail"]
-    begun = thread_time()
-    feed(given["params"], [text])
-    return thread_time() - begun
+    return seconds(lambda: feed(given["params"], [text]))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from bad_params import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
-from memory_host import MemoryHost
+from memory_host import MemoryHost, error_of
 from rpc_client import RpcError, frame, message
 
 from sidecar.dialects import SAFE
@@ -15,25 +15,6 @@ from sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
 from sidecar.protocol.converter import structure, unstructure
 from sidecar.protocol.params import NoParams, OpenParams, PushParams
 from sidecar.protocol.sessions import Sessions
-
-
-@pytest.fixture
-def host():
-    return MemoryHost()
-
-
-@pytest.fixture
-def stream(host):
-    """A host with the stream ``s``, of text."""
-    host.request("stream/open", {"streamId": "s", "wire": "text"})
-    return host
-
-
-def error_of(host, method, params=None):
-    with pytest.raises(RpcError) as caught:
-        host.request(method, params)
-    return caught.value
-
 
 # stream/open
 

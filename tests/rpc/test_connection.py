@@ -8,7 +8,7 @@ import pytest
 from bad_envelopes import ANSWERED, ENVELOPES
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from memory_host import MemoryHost
+from memory_host import MemoryHost, error_of
 from pygls.capabilities import ServerCapabilitiesBuilder
 from rpc_client import RpcError, frame, message
 
@@ -21,25 +21,6 @@ from sidecar.options import Limits, StreamOptions
 from sidecar.protocol import handshake, sessions
 from sidecar.protocol.converter import unstructure
 from sidecar.protocol.methods import WIRE_NAMES
-
-
-@pytest.fixture
-def host():
-    return MemoryHost()
-
-
-@pytest.fixture
-def stream(host):
-    """A host with the stream ``s``, of text."""
-    host.request("stream/open", {"streamId": "s", "wire": "text"})
-    return host
-
-
-def error_of(host, method, params=None):
-    with pytest.raises(RpcError) as caught:
-        host.request(method, params)
-    return caught.value
-
 
 # The envelope
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rpc_client import frame, message, result_of, strict_json
+import pytest
+from rpc_client import RpcError, frame, message, result_of, strict_json
 
 from sidecar.rpc.connection import Connection
 
@@ -65,6 +66,13 @@ class MemoryHost:
     def _open_lsp(self, connection: Connection, params: Any) -> FakeLsp:
         self.lsp = FakeLsp(connection, params)
         return self.lsp
+
+
+def error_of(host: MemoryHost, method: str, params: Any = None) -> RpcError:
+    """What a request is refused with."""
+    with pytest.raises(RpcError) as caught:
+        host.request(method, params)
+    return caught.value
 
 
 def split(data: bytes) -> list[Any]:

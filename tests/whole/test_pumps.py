@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from re import _parser  # type: ignore[attr-defined]
-from time import thread_time
 from typing import Any
 
 import pytest
+from processor_time import grows_linearly, seconds
 from regex_pumps import Pump, pumps_of
 from regex_sites import Made, calls, made
 
@@ -26,9 +26,6 @@ QUICK = 0.02e-3
 
 LONG = 0.2
 """Seconds for at most `FEW` code points: no linear work takes so long."""
-
-MOST = 35
-"""So many times the work at most for ten times the text."""
 
 MODES = ("fullmatch", "search", "findall")
 
@@ -48,15 +45,12 @@ def _is_linear(use: Any, pump: Pump) -> bool:
     few = min(_seconds(use, pump, FEW) for _ in range(3))
     if few < QUICK:
         return True
-    tries = (_seconds(use, pump, MANY) for _ in range(3))
-    return few < LONG and any(many <= MOST * few for many in tries)
+    return few < LONG and grows_linearly(few, lambda: _seconds(use, pump, MANY))
 
 
 def _seconds(use: Any, pump: Pump, size: int) -> float:
     text = pump.text(size)
-    begun = thread_time()
-    use(text)
-    return thread_time() - begun
+    return seconds(lambda: use(text))
 
 
 # --- The patterns of the package ------------------------------------------------------

@@ -22,7 +22,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
-from sidecar.values.abridge import is_crowd
+from sidecar.values.crowd import is_crowd
 from sidecar.values.pythonic import parse_calls
 from sidecar.wires.gemini.arguments import PartialArguments
 from sidecar.wires.gemini.sources import Sources
