@@ -7,7 +7,7 @@ export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
 export type { Way, WayName } from "./locate.js";
 export type { Located } from "./processes.js";
 export type { RpcConnection, ServerInfo } from "./link.js";
-export type { ClientOptions, ReadText, SidecarOptions, SidecarState } from "./options.js";
+export type { ClientOptions, ReadText, SidecarOptions, SidecarState, StartOptions } from "./options.js";
 export * from "./protocol.js";
 export type { Source } from "./read-ahead.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";

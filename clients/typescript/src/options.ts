@@ -36,23 +36,11 @@ export interface ClientOptions {
   onState?: (state: SidecarState) => void;
 }
 
-export interface SidecarOptions extends ClientOptions {
-  /** The sidecar's command line, in place of looking for it. */
-  command?: string | readonly string[];
-  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`. */
-  python?: string;
-  /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
-  allowDownload?: boolean;
-  /** Run it as WebAssembly where the package `pyodide` is installed and nothing else is there. true. */
-  allowWebAssembly?: boolean;
-  cwd?: string;
-  /** Added to what the sidecar has of the environment of this process. */
-  env?: Readonly<Record<string, string>>;
-  /** The names of the variables that the sidecar has of this process's environment. All. */
-  inheritEnv?: readonly string[];
-  /** What the sidecar logs to standard error. "warning". */
+/** What a sidecar is started with, as a process or in a worker. */
+export interface StartOptions extends ClientOptions {
+  /** What the sidecar logs. "warning". */
   logLevel?: "error" | "warning" | "info" | "debug";
-  /** Called with what the sidecar writes to standard error, as it comes. */
+  /** Called with what the sidecar writes to standard error, or logs in a worker, as it comes. */
   onStderr?: (text: string) => void;
   /** Defaults for every stream (protocol.md, "Policy"). */
   policy?: PolicyPatch;
@@ -68,6 +56,22 @@ export interface SidecarOptions extends ClientOptions {
    * finds the text. false: `openStream` rejects with `SidecarUnavailable`.
    */
   passThrough?: boolean | ReadText;
+}
+
+export interface SidecarOptions extends StartOptions {
+  /** The sidecar's command line, in place of looking for it. */
+  command?: string | readonly string[];
+  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`. */
+  python?: string;
+  /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
+  allowDownload?: boolean;
+  /** Run it as WebAssembly where the package `pyodide` is installed and nothing else is there. true. */
+  allowWebAssembly?: boolean;
+  cwd?: string;
+  /** Added to what the sidecar has of the environment of this process. */
+  env?: Readonly<Record<string, string>>;
+  /** The names of the variables that the sidecar has of this process's environment. All. */
+  inheritEnv?: readonly string[];
 }
 
 const MiB = 1 << 20;

@@ -2,8 +2,7 @@
 // worker, by Pyodide, which the host installs (npm install pyodide). For Node.js, Electron,
 // web pages and extensions of VS Code Web; a `Sidecar` like any other.
 
-import type { ClientOptions, ReadText } from "./options.js";
-import type { LimitsPatch, PolicyPatch } from "./protocol.js";
+import type { StartOptions } from "./options.js";
 import { Sidecar } from "./sidecar.js";
 import { wasmStarter } from "./wasm-start.js";
 import type { WorkerLike } from "./wasm-peer.js";
@@ -11,27 +10,13 @@ import type { WorkerLike } from "./wasm-peer.js";
 export * from "./errors.js";
 export { Sidecar, type WorkerLike };
 
-export interface WasmOptions extends ClientOptions {
+export interface WasmOptions extends StartOptions {
   /** The URL of the folder that has Pyodide's files. In Node.js that of the package `pyodide`. */
   pyodide?: string | URL;
   /** The URL of the folder `wasm` of this package. That beside this module. */
   files?: string | URL;
   /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
   worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
-  /** What the sidecar logs. "warning". */
-  logLevel?: "error" | "warning" | "info" | "debug";
-  /** Called with what the sidecar logs, as it comes. */
-  onStderr?: (text: string) => void;
-  /** Defaults for every stream (protocol.md, "Policy"). */
-  policy?: PolicyPatch;
-  /** protocol.md, "Limits". */
-  limits?: LimitsPatch;
-  /** Bounds a start, up to the answer of `initialize`. 60,000. */
-  startTimeoutMs?: number;
-  /** How long a sidecar may take to end by itself. 5,000. */
-  shutdownTimeoutMs?: number;
-  /** As in `SidecarOptions`. */
-  passThrough?: boolean | ReadText;
 }
 
 /** A sidecar in a worker, which is started when it is first needed. */
