@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from attrs import frozen
-
-from sidecar.parts import hot
+from sidecar.records import frozen, hot
 
 ChannelName: TypeAlias = Literal["text", "reasoning"]
 Span: TypeAlias = tuple[int, int]

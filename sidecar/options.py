@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from attrs import field, frozen
+from sidecar.records import field, frozen
 
 Tags: TypeAlias = tuple[str, ...]
 

@@ -13,22 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from attrs import field, frozen
+from sidecar.records import field, frozen, hot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from attrs import frozen as hot
-else:
-    from functools import partial
-
-    from attrs import define
-
-    # A class that is made for every chunk is ``attrs.frozen`` to people and type
-    # checkers. At run time it is not frozen, because that doubles the time to make one.
-    hot = partial(define, unsafe_hash=True)
-
-__all__ = ["hot"]  # The type checker wants it said: events are made with it, too.
 
 Json: TypeAlias = Any
 """A decoded JSON value; its objects are `JsonObject`."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import define, field
-
 from sidecar.events import BlockEnd, ReasoningDelta, TextDelta
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import define
-
 from sidecar.forms.candidate import Failed, Taken
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import define
 
 if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks

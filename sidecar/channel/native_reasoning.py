@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Collection

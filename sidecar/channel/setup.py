@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.dialects import DIALECTS, SAFE, SENTINELS, companions, pair_of, tags_of
 from sidecar.dialects.host_echo import host_forms
@@ -19,6 +19,7 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
+from sidecar.records import frozen
 from sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
 from sidecar.text.rereading import Rereading
 from sidecar.text.shown_text import Orphan

@@ -12,11 +12,10 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
 from sidecar.channel.native_reasoning import Collapsed, SameText
 from sidecar.events import Reclassify, Retract
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import define, field
 from sidecar.text.pieces import FORMED, Piece, merged
 from sidecar.values.surrogates import SurrogateJoiner
 

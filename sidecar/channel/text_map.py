@@ -14,8 +14,7 @@ from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from attrs import define
-
+from sidecar.records import define
 from sidecar.values.units import ENCODINGS, Unit, width
 
 if TYPE_CHECKING:

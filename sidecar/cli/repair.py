@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-from attrs import define
 
 from sidecar.cli.interrupts import interruption
 from sidecar.cli.repair_agents import print_agents, print_agents_json
@@ -31,6 +30,7 @@ from sidecar.cli.repair_page import RepairPage
 from sidecar.cli.report_file import open_report
 from sidecar.history.results import KINDS
 from sidecar.options import StreamOptions
+from sidecar.records import define
 from sidecar.session_files.agents import AGENTS, files_of
 from sidecar.session_files.backups import backups_of
 from sidecar.session_files.files import Job, find_files

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from attrs import frozen
 
 from sidecar.cli.interrupts import raising
 from sidecar.cli.terminal import Terminal
 from sidecar.history.results import chosen_kinds
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from pathlib import Path

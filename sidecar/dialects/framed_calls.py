@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sidecar.dialects.tokens import cut_part, json_part
 from sidecar.forms.call_bodies import calls_of, cut_calls
 from sidecar.forms.form import Form, Found, WrittenCall
@@ -30,6 +28,7 @@ from sidecar.forms.grammar import (
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import NAME, json_calls, optional
+from sidecar.records import frozen
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import define
-
 from sidecar.dialects.tokens import cut_part, json_part
 from sidecar.forms.form import Form, Found, WrittenCall, mark
 from sidecar.forms.grammar import (
@@ -35,6 +33,7 @@ from sidecar.forms.grammar import (
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import NAME, optional, reasoning
+from sidecar.records import define
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:

@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sidecar.dialects.function_tags import bare_value
 from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
@@ -36,6 +34,7 @@ from sidecar.forms.grammar import (
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import optional, value
+from sidecar.records import frozen
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 

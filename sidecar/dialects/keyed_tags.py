@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import field, frozen
-
 from sidecar.dialects.tokens import json_part
 from sidecar.forms.call_bodies import Parameter, calls_of, typed
 from sidecar.forms.form import Form, Found, WrittenCall
@@ -32,6 +30,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import optional
+from sidecar.records import field, frozen
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from attrs import frozen
+from sidecar.records import frozen
 
 
 @frozen

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
 from lsprotocol import types
 
 from sidecar.editor.session import places_of
 from sidecar.history.messages import role_of
 from sidecar.history.shapes import MESSAGE, at
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,6 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import define
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
@@ -25,6 +24,7 @@ from sidecar.editor.text import UNITS, DocumentText
 from sidecar.history.chat_logs import is_chat_log
 from sidecar.history.documents import BY_LINE
 from sidecar.history.documents import WHOLE as WHOLE_FILES
+from sidecar.records import define
 from sidecar.rpc.logs import log
 from sidecar.session_files.roles import roles_beside
 

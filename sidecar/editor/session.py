@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from sidecar.history.chat_logs import answers_in, message_of
 from sidecar.history.documents import cuts_of, drops_of, messages_in, spans_of
 from sidecar.history.history import History
 from sidecar.history.messages import results_of
+from sidecar.records import field, frozen
 from sidecar.values.json_places import locate
 from sidecar.values.jsontext import dumps, loads
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import frozen
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from sidecar.events import Event

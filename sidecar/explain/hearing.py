@@ -10,8 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TypeAlias
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.surrogates import without_halves
 
 Counted: TypeAlias = tuple[int, bool]

@@ -12,8 +12,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sidecar.events import (
     Diagnostic,
     ReasoningDelta,
@@ -32,6 +30,7 @@ from sidecar.explain.reasons import (
     retracted,
     verdict,
 )
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

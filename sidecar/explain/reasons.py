@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
 from sidecar.channel.extracted import REMOVALS
 from sidecar.dialects import DIALECTS
 from sidecar.events import (
@@ -23,6 +21,7 @@ from sidecar.events import (
 )
 from sidecar.explain.explanation import Owner, Reason
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

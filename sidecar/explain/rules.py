@@ -10,7 +10,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from attrs import frozen
+from sidecar.records import frozen
 
 PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
 """Where the pages of the project are read."""

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from sidecar.errors import UsageError
 from sidecar.options import Limits, Policy, StreamOptions
@@ -21,6 +21,7 @@ from sidecar.protocol.converter import structure
 from sidecar.protocol.handshake import shake_hands
 from sidecar.protocol.methods import METHODS
 from sidecar.protocol.sessions import stream_options
+from sidecar.records import field, frozen
 from sidecar.values.jsontext import decode, dumps
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.forms.definitions import is_definition
 from sidecar.forms.form import MalformedError, WrittenCall
+from sidecar.records import frozen
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.relaxed import parse
 

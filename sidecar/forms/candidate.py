@@ -11,12 +11,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import frozen
 from sidecar.values.crowd import is_crowd
 
 if TYPE_CHECKING:

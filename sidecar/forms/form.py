@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import frozen
-
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,10 +25,9 @@ from typing import (
     TypeVar,
 )
 
-from attrs import frozen
-
 from sidecar.forms.literals import Literals
 from sidecar.forms.repeated_results import NO_ECHO
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping

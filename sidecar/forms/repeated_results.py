@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.equality import equal
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import begun_keys

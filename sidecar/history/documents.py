@@ -12,10 +12,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
 from sidecar.history.messages import read_message
 from sidecar.history.shapes import shape_of
+from sidecar.records import frozen
 from sidecar.values.json_places import items, locate, offsets
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.channel.sieve import Sieve
 from sidecar.forms.repeated_results import known_value
@@ -23,6 +23,7 @@ from sidecar.history.reading import read_text, reading_options, texts_of
 from sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
 from sidecar.history.shapes import at
 from sidecar.history.spans import kept_texts, moved, pieces_of, unlocked, without
+from sidecar.records import frozen
 from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import dumps, is_portable
 

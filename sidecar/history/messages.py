@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.history.shapes import GENERAL_PARTS, at, shape_of
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from sidecar.events import (
     Diagnostic,
@@ -23,6 +23,7 @@ from sidecar.events import (
     ToolResult,
 )
 from sidecar.history.messages import STAND_IN, StoredCall, Text, Thought
+from sidecar.records import field, frozen
 from sidecar.stream.stream import Stream
 from sidecar.tools.classify import from_item
 from sidecar.values.surrogates import without_halves

@@ -9,7 +9,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from attrs import Factory, define
+from attrs import Factory
+
+from sidecar.records import define
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

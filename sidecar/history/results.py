@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import field, frozen
-
 from sidecar.events import ToolCall, ToolResult
+from sidecar.records import field, frozen
 from sidecar.values.absent import NULLABLE
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.units import width
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ import re
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from attrs import define, fields_dict
+from attrs import fields_dict
 
 from sidecar.markdown.lines import OTHER, SIGNS, Line, read_line
+from sidecar.records import define
 
 LONGEST_RUN = 32
 """Longer backtick runs never open a span, so that open runs stay few."""

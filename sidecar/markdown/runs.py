@@ -10,10 +10,9 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
 from sidecar.markdown.code import LONGEST_RUN, with_run
 from sidecar.markdown.lines import Line
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Collection

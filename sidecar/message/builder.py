@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import define, evolve, field, fields
+from attrs import evolve, fields
 
 from sidecar.events import (
     BlockEnd,
@@ -29,6 +29,7 @@ from sidecar.events import (
 )
 from sidecar.message.message import Block, Message, ReasoningBlock, TextBlock
 from sidecar.message.sources import sources_of
+from sidecar.records import define, field
 
 
 @define

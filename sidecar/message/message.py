@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeAlias
 
-from attrs import frozen
-
 from sidecar.events import (
     Citation,
     Finish,
@@ -20,6 +18,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.sources import Source
+from sidecar.records import frozen
 
 
 @frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.events import (
     Citation,
@@ -22,6 +22,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.builder import MessageBuilder
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define, field, frozen
+from sidecar.records import define, field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

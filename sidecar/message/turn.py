@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
+
+from sidecar.records import frozen
 
 
 @frozen

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import frozen
-
 from sidecar import __version__
 from sidecar.dialects import DIALECTS
 from sidecar.errors import InvalidParamsError, UnsupportedVersionError
@@ -23,6 +21,7 @@ from sidecar.protocol.converter import structure, unstructure
 from sidecar.protocol.methods import WIRE_NAMES
 from sidecar.protocol.params import Capabilities, ConnectionOptions
 from sidecar.protocol.sessions import patched
+from sidecar.records import frozen
 
 PROTOCOL_VERSION = 1
 

@@ -25,11 +25,12 @@ from typing import (
     get_type_hints,
 )
 
-from attrs import NOTHING, define, field, fields, fields_dict, frozen, has
+from attrs import NOTHING, fields, fields_dict, has
 
 from sidecar.events import Span
 from sidecar.parts import JsonObject
 from sidecar.protocol.converter import CHECKS, NOT_ZERO, camel
+from sidecar.records import define, field, frozen
 
 Maker: TypeAlias = Callable[["Definitions", Any, bool], JsonObject]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import fields, frozen
+from attrs import fields
 
 from sidecar.dialects import DIALECTS
 from sidecar.framing.framer import FRAMINGS
@@ -55,6 +55,7 @@ from sidecar.protocol.params import (
 )
 from sidecar.protocol.plain_answers import written
 from sidecar.protocol.sessions import Sessions
+from sidecar.records import frozen
 from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import encode
 from sidecar.wires import REQUESTS, WIRES, WRITERS

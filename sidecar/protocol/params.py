@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NewType
 
-from attrs import Factory, define, frozen
+from attrs import Factory
 
 from sidecar.dialects.profiles import Profile
 from sidecar.events import Event, ToolCall
@@ -19,6 +19,7 @@ from sidecar.history.results import Inspection, Repair
 from sidecar.message.message import Message, Stats
 from sidecar.message.turn import Turn, TurnResult
 from sidecar.options import Emit, Limits, Policy, Tool
+from sidecar.records import define, frozen
 from sidecar.values.absent import ABSENT
 from sidecar.wires.shared.rendering import Lost
 from sidecar.wires.shared.writing import Chunk

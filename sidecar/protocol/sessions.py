@@ -12,7 +12,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import define, evolve, fields, has
+from attrs import evolve, fields, has
 
 from sidecar.errors import (
     LimitExceededError,
@@ -43,6 +43,7 @@ from sidecar.protocol.params import (
     StreamCounts,
     StreamRow,
 )
+from sidecar.records import define
 from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
 from sidecar.values.text_size import text_size

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from sidecar.provider_errors.kinds import WINDOW
 from sidecar.provider_errors.waits import milliseconds, wait_of_headers
+from sidecar.records import define, field
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:

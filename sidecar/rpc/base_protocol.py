@@ -20,9 +20,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from attrs import define, frozen
-
 from sidecar.errors import LimitExceededError, ParseError, UsageError
+from sidecar.records import define, frozen
 from sidecar.rpc.envelope import SAMPLE, Id, recover_id
 
 

@@ -12,9 +12,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import define
-
 from sidecar.errors import CancelledError
+from sidecar.records import define
 from sidecar.rpc.envelope import notification, usage_error
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

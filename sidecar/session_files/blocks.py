@@ -13,11 +13,10 @@ from collections import deque
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sidecar.history.documents import messages_in
 from sidecar.history.history import History
 from sidecar.history.messages import results_of
+from sidecar.records import frozen
 from sidecar.session_files.documents import TextSession
 from sidecar.session_files.reports import FileReport, Tally
 from sidecar.session_files.roles import roles_beside

@@ -10,10 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sidecar.history.documents import messages_in
 from sidecar.history.history import History
+from sidecar.records import frozen
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.reports import FileReport, Tally
 from sidecar.values.absent import ABSENT

@@ -9,11 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from attrs import frozen
-
 from sidecar.history.chat_logs import answers_in, message_of
 from sidecar.history.documents import cuts_of, messages_in, spans_of, spliced
 from sidecar.history.shapes import is_piece
+from sidecar.records import frozen
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:

@@ -16,12 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from attrs import field, frozen
-
 from sidecar.history.chat_logs import is_chat_log
 from sidecar.history.documents import BY_LINE, WHOLE
 from sidecar.history.history import History
 from sidecar.options import StreamOptions
+from sidecar.records import field, frozen
 from sidecar.session_files.backups import copied
 from sidecar.session_files.beside import CannotReplaceError
 from sidecar.session_files.documents import TextSession

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sidecar.history.shapes import CURSOR
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,10 +6,9 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from sidecar.history.documents import path_of, value_at
 from sidecar.history.repair_counts import RepairCounts
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

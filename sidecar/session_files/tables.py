@@ -13,10 +13,9 @@ from collections import OrderedDict
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
 from sidecar.history.shapes import ASSISTANT, shape_of
+from sidecar.records import frozen
 from sidecar.session_files.documents import repaired, repairs_of
 from sidecar.session_files.layouts import columns_of, layouts_in, missing, quoted
 from sidecar.session_files.packing import CannotEditError, packed, unpacked

@@ -18,10 +18,11 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, evolve
+from attrs import evolve
 
 from sidecar.channel.text_map import ForgottenError, TextMap
 from sidecar.parts import CitationPart
+from sidecar.records import define
 from sidecar.stream.cited import Cited
 from sidecar.values.abridge import light
 from sidecar.values.units import width

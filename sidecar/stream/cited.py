@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.abridge import is_long, without
 from sidecar.values.jsontext import dumps
 

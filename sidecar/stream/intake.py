@@ -14,8 +14,6 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from sidecar.framing.framer import Framer
 from sidecar.parts import (
     Again,
@@ -29,6 +27,7 @@ from sidecar.parts import (
     TextPart,
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
+from sidecar.records import define, field
 from sidecar.stream.learned_chunks import Learned, Learner
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect

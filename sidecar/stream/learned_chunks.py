@@ -23,8 +23,7 @@ from json import JSONDecoder
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:

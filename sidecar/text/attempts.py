@@ -13,10 +13,9 @@ from collections import Counter, defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
 from sidecar.forms.candidate import Candidate, Failed
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Opening, Taken, Tried

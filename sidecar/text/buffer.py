@@ -11,9 +11,10 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import evolve
 
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import define, field
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define
-
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
 from sidecar.markdown.lines import Line
 from sidecar.markdown.runs import RunIndex
+from sidecar.records import define
 from sidecar.text.mentions import LONGEST_TAG, is_mention
 from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import Orphan

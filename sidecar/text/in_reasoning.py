@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define
-
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import rebuilt
+from sidecar.records import define
 from sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
 from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import SPACE

@@ -12,12 +12,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import frozen
-
 from sidecar.forms.candidate import Opening, Taken
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Delimiters, Literals, rebuilt
 from sidecar.markdown.code import BLANKS
+from sidecar.records import frozen
 from sidecar.text.fast_path import anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 

@@ -17,10 +17,9 @@ from enum import Enum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from sidecar.forms.kinds import PieceKind
 from sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

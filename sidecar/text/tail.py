@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.repeated_results import continues
+from sidecar.records import define, field
 from sidecar.text.pieces import FORMED
 from sidecar.text.shown_text import SPACE, Orphan, ShownText
 from sidecar.text.waiting import Waiting

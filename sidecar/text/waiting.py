@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, field
-
 from sidecar.forms.kinds import PieceKind
+from sidecar.records import define, field
 from sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:

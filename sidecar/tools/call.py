@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, field
+from sidecar.records import define, field
 
 if TYPE_CHECKING:
     from sidecar.parts import CallPart

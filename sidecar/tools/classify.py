@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.events import ToolCall
+from sidecar.records import frozen
 from sidecar.tools.call import OpenCall
 from sidecar.tools.judging import ArgumentState, judge
 from sidecar.tools.kinds import kind_of

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import frozen
+from sidecar.records import frozen
 
 if TYPE_CHECKING:
     from sidecar.options import Tool

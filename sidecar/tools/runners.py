@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
+from sidecar.records import frozen
 
 Runner: TypeAlias = Literal["client", "server"]
 

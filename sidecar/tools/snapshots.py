@@ -8,8 +8,7 @@ looked at again when it has doubled, so that the work stays linear.
 
 from __future__ import annotations
 
-from attrs import define
-
+from sidecar.records import define
 from sidecar.tools.judging import is_cut, judge
 
 SHORTEST = 32

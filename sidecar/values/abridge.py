@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import define
+from sidecar.records import define
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import field, frozen
+from sidecar.records import field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

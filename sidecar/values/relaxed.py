@@ -23,8 +23,7 @@ import json
 import re
 from typing import Any
 
-from attrs import define
-
+from sidecar.records import define
 from sidecar.values.jsontext import NumberText
 from sidecar.values.pushdown import Scanner
 from sidecar.values.relaxed_tables import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from attrs import define
+from sidecar.records import define
 
 HALVES = "\ud800-\udfff"
 """Halves of a character of two UTF-16 units, as a range of a regular expression."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define
-
+from sidecar.records import define
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:

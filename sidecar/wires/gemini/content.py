@@ -12,7 +12,7 @@ import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import evolve
 
 from sidecar.parts import (
     CallEndPart,
@@ -22,6 +22,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
+from sidecar.records import define, field
 from sidecar.values.crowd import is_crowd
 from sidecar.values.pythonic import parse_calls
 from sidecar.wires.gemini.arguments import PartialArguments

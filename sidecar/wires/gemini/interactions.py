@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define
-
 from sidecar.parts import (
     BlockEndPart,
     CallEndPart,
@@ -23,6 +21,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
+from sidecar.records import define
 from sidecar.wires.gemini.content import THOUGHT
 from sidecar.wires.gemini.sources import annotation
 from sidecar.wires.shared.document_wire import seconds

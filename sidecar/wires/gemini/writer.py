@@ -11,8 +11,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import define, field
-
 from sidecar.events import (
     BlockEnd,
     Citation,
@@ -24,6 +22,7 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
+from sidecar.records import define, field
 from sidecar.values.jsontext import portable
 from sidecar.wires.gemini.content import SIGNATURE
 from sidecar.wires.shared.writing import TOLD_AGAIN, Chunk, ChunkWriter, input_of

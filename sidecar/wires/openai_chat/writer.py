@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import define, field, frozen
-
 from sidecar.events import (
     BlockEnd,
     Citation,
@@ -25,6 +23,7 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
+from sidecar.records import define, field, frozen
 from sidecar.values.jsontext import portable
 from sidecar.wires.shared.writing import (
     TOLD_AGAIN,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sidecar.parts import (
     BlockEndPart,
@@ -20,6 +20,7 @@ from sidecar.parts import (
     ReasoningStatePart,
     TextPart,
 )
+from sidecar.records import frozen
 from sidecar.values.jsontext import dumps
 from sidecar.wires.shared.citations import annotation_list
 from sidecar.wires.shared.fields import ChoiceState, type_of

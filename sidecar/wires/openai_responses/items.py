@@ -12,8 +12,7 @@ from collections import deque
 from io import SEEK_END, StringIO
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
+from sidecar.records import define, field
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:

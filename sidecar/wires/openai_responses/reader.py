@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sidecar.parts import Again, FinishPart, ItemPart, WireRow
+from sidecar.records import frozen
 from sidecar.values.equality import equal
 from sidecar.wires.openai_responses.content import (
     ARGUMENTS,

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Literal
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from sidecar.parts import CallEndPart, CallPart, ResultPart
+from sidecar.records import define, field, frozen
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import define, field
-
 from sidecar.events import (
     BlockEnd,
     Citation,
@@ -26,6 +24,7 @@ from sidecar.events import (
     ToolResult,
     Usage,
 )
+from sidecar.records import define, field
 from sidecar.values.jsontext import dumps, portable
 from sidecar.wires.shared.writing import Chunk, ChunkWriter, arguments_of
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import define, field
-
 from sidecar.parts import (
     BlockEndPart,
     CallEndPart,
@@ -18,6 +16,7 @@ from sidecar.parts import (
     FinishPart,
     JsonObject,
 )
+from sidecar.records import define, field
 from sidecar.values.jsontext import dumps
 from sidecar.wires.shared.document_wire import DocumentWire
 from sidecar.wires.shared.usage import finish_reason

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, evolve, field
+from attrs import evolve
 
 from sidecar.parts import (
     DiagnosticPart,
@@ -22,6 +22,7 @@ from sidecar.parts import (
     MetadataPart,
     Part,
 )
+from sidecar.records import define, field
 from sidecar.values.equality import equal
 from sidecar.wires.shared.reasoning_state import ReasoningState
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
+from sidecar.records import define, field
 from sidecar.values.equality import equal
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import define, field, frozen
-
+from sidecar.records import define, field, frozen
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-import attrs
+from sidecar import records
 
 _NEVER = "(?!)"
 
@@ -21,7 +21,7 @@ def _any_case(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.I | re.S)
 
 
-@attrs.frozen
+@records.frozen
 class Rule:
     """A row. ``provider`` and ``model`` are patterns; an empty one fits any name, and
     none at all.
@@ -38,8 +38,8 @@ class Rule:
 
     wire: str
     source: str
-    provider: re.Pattern[str] = attrs.field(default="", converter=_any_case)
-    model: re.Pattern[str] = attrs.field(default="", converter=_any_case)
+    provider: re.Pattern[str] = records.field(default="", converter=_any_case)
+    model: re.Pattern[str] = records.field(default="", converter=_any_case)
     reasoning: Literal["turns", "calls", "never"] = "turns"
     field: str | None = None
     required: bool = False
@@ -47,7 +47,7 @@ class Rule:
     tags: tuple[str, str] | None = None
     raw_arguments: bool = False
     stand_in: str | None = None
-    no_ids: re.Pattern[str] = attrs.field(default=_NEVER, converter=_any_case)
+    no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
 
     def fits(self, wire: str, provider: str, model: str) -> bool:
         """Is this the wire, and are these names of the ones that are meant?"""

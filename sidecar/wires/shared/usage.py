@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
+from sidecar.records import frozen
 from sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NewType
 
-from attrs import define, field
-
 from sidecar.message.outlet import Origin
+from sidecar.records import define, field
 from sidecar.values.abridge import LONG
 from sidecar.values.jsontext import portable
 from sidecar.wires.shared.usage import write_usage
