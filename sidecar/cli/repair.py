@@ -11,7 +11,6 @@ last file.
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from contextlib import ExitStack
 from difflib import get_close_matches
@@ -31,7 +30,7 @@ from sidecar.cli.report_file import open_report
 from sidecar.history.results import KINDS
 from sidecar.options import StreamOptions
 from sidecar.records import define
-from sidecar.session_files.agents import AGENTS, files_of
+from sidecar.session_files.agents import AGENTS, files_of, places_of
 from sidecar.session_files.backups import backups_of
 from sidecar.session_files.files import Job, find_files
 from sidecar.session_files.layouts import PRESETS, TableLayout
@@ -236,9 +235,15 @@ def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
         elif files := files_of(name):
             paths += files
         else:
-            told = ", ".join(AGENTS[name].patterns(sys.platform))
-            nowhere.append(FileReport(name, error=f"nothing at {told}"))
+            nowhere.append(FileReport(name, error=_nothing(name)))
     return paths, nowhere
+
+
+def _nothing(name: str) -> str:
+    """That an agent has no session here, and where that was looked for."""
+    first, *others = places_of(name)
+    more = f", nor at {len(others)} more (--list {name})" if others else ""
+    return f"nothing at {first}{more}"
 
 
 def _why_not(path: Path) -> str | None:

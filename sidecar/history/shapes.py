@@ -127,6 +127,11 @@ def _chat_view(name: str, *within: Any) -> RecordShape:
 MESSAGE = RecordShape("message", ("role",), ASSISTANT, (("content",), ("parts",)))
 """A role, and content or parts: what most agents and all providers keep."""
 
+_BESIDE = RecordShape(
+    *("Cursor, command line", ("role",), ASSISTANT, (("message", "content"),))
+)
+"""The role stands beside the message that has the content."""
+
 SHAPES: tuple[RecordShape, ...] = (
     RecordShape("LangChain", ("type",), frozenset(("ai",)), (("content",), ("parts",))),
     RecordShape(
@@ -140,6 +145,10 @@ SHAPES: tuple[RecordShape, ...] = (
     RecordShape(
         *("Codex, events", ("type",), frozenset(("agent_message",))),
         (("message",),),
+    ),
+    RecordShape(
+        *("Codex, items", ("type",), frozenset(("AgentMessage",)), (("content",),)),
+        parts=(PartForm((("type", "Text"),), ("text",)),),
     ),
     RecordShape("Gemini CLI", ("type",), frozenset(("gemini",)), (("content",),)),
     RecordShape(
@@ -196,8 +205,8 @@ def shape_of(
     """
     role = value.get("role") if isinstance(value, dict) else None
     if isinstance(role, str):
-        is_model = role in ASSISTANT and MESSAGE.fits(value, path)
-        return MESSAGE if is_model else None
+        shapes = (MESSAGE, _BESIDE) if role in ASSISTANT else ()
+        return next((each for each in shapes if each.fits(value, path)), None)
     for shape in _candidates(value, path):
         if not shape.fits(value, path):
             continue
@@ -233,6 +242,8 @@ def _that_tell(
 
 _PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
 """What opencode's sessions and projects have."""
+_SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
+"""What its messages have, whose parts are in other files."""
 
 
 def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
@@ -240,7 +251,7 @@ def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     no text of a model: the role of a message, a part of one whose role is known."""
     if not isinstance(document, dict):
         return False
-    if isinstance(document.get("role"), str):
+    if document.keys() >= _SAYS_A_ROLE:
         return not any(_is_one_of(at(document, body), ANY) for body in MESSAGE.bodies)
     if role_elsewhere is not None and role_elsewhere(document) is not None:
         return True

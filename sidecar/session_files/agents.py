@@ -11,7 +11,7 @@ import glob
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.records import frozen
 
@@ -22,56 +22,100 @@ SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
 @frozen
+class Variable:
+    """A variable of the environment that names a folder: the root is ``below`` it, or
+    it is the root. ``system`` is the only one where it counts."""
+
+    name: str
+    below: str = ""
+    system: str = ""
+
+    def root(self, system: str, environment: Mapping[str, str]) -> str | None:
+        folder = environment.get(self.name)
+        counts = not self.system or system.startswith(self.system)
+        return os.path.join(folder, self.below) if folder and counts else None
+
+
+@frozen
 class Root:
-    """A folder by system. ``variables`` of the environment name others, the first that
-    is set: each with what is below the folder that it names, "" where that is it."""
+    """A folder by system; the first of ``variables`` that is set names another."""
 
     linux: str
     darwin: str
     win32: str
-    variables: tuple[tuple[str, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
 
     def on(self, system: str) -> str:
         places = {"darwin": self.darwin, "win32": self.win32}
         return places.get(system, self.linux)
 
-    def told(self, environment: Mapping[str, str]) -> str | None:
+    def told(self, system: str, environment: Mapping[str, str]) -> str | None:
         """The folder that a variable names."""
-        for name, below in self.variables:
-            if folder := environment.get(name):
-                return os.path.join(folder, *below.split("/"))
-        return None
+        roots = (each.root(system, environment) for each in self.variables)
+        return next(filter(None, roots), None)
 
 
-def _home(name: str, variable: str, below: str = "") -> Root:
+def _home(name: str, *variables: Variable) -> Root:
     """The same below everybody's home."""
-    return Root(f"~/{name}", f"~/{name}", f"~/{name}", ((variable, below),))
+    return Root(f"~/{name}", f"~/{name}", f"~/{name}", variables)
 
 
 _SUPPORT = "~/Library/Application Support"
 _HERE = Root(".", ".", ".")
-_CONFIG = Root("~/.config", _SUPPORT, "~/AppData/Roaming")
+_CONFIG = Root(
+    *("~/.config", _SUPPORT, "~/AppData/Roaming"),
+    (Variable("XDG_CONFIG_HOME", "", "linux"), Variable("APPDATA", "", "win32")),
+)
 
-_ZED = Root("~/.local/share/zed", f"{_SUPPORT}/Zed", "~/AppData/Local/Zed")
-_XDG = _home(".local/share", "XDG_DATA_HOME")
+_ZED = Root(
+    *("~/.local/share/zed", f"{_SUPPORT}/Zed", "~/AppData/Local/Zed"),
+    (
+        Variable("FLATPAK_XDG_DATA_HOME", "zed", "linux"),
+        Variable("XDG_DATA_HOME", "zed", "linux"),
+        Variable("LOCALAPPDATA", "Zed", "win32"),
+    ),
+)
+_XDG = _home(".local/share", Variable("XDG_DATA_HOME"))
 _GOOSE = Root(
     *("~/.local/share/goose", "~/.local/share/goose"),
     "~/AppData/Roaming/Block/goose/data",
-    (("GOOSE_PATH_ROOT", "data"), ("XDG_DATA_HOME", "goose")),
+    (
+        Variable("GOOSE_PATH_ROOT", "data"),
+        Variable("XDG_DATA_HOME", "goose"),
+        Variable("APPDATA", "Block/goose/data", "win32"),
+    ),
 )
 _LLM = Root(
     *("~/.config/io.datasette.llm", f"{_SUPPORT}/io.datasette.llm"),
     "~/AppData/Roaming/io.datasette.llm",
-    (("LLM_USER_PATH", ""),),
+    (
+        Variable("LLM_USER_PATH"),
+        Variable("XDG_CONFIG_HOME", "io.datasette.llm", "linux"),
+        Variable("APPDATA", "io.datasette.llm", "win32"),
+    ),
 )
-_GEMINI = _home(".gemini", "GEMINI_CLI_HOME", ".gemini")
-_QWEN = _home(".qwen", "QWEN_HOME")
-_TASKS = "Code/User/globalStorage/{}/tasks/*/{}.json"
+_GEMINI = _home(".gemini", Variable("GEMINI_CLI_HOME", ".gemini"))
+_QWEN = _home(".qwen", Variable("QWEN_HOME"))
+_CLAUDE = _home(".claude", Variable("CLAUDE_CONFIG_DIR"))
+_CODEX = _home(".codex", Variable("CODEX_HOME"))
+_CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
+_COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
+_CLINE = _home(
+    *(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
+)
+_CODES = ("Code*", "VSCodium")
+"""Folders of VS Code, of its previews and of what is built from its sources."""
+_SERVED = _home(".vscode-server/data", Variable("VSCODE_AGENT_FOLDER", "data"))
+"""Where extensions keep theirs on a machine that is worked on from another."""
 
+
+Places: TypeAlias = tuple[tuple[Root, str], ...]
+"""Roots, and patterns of paths below them."""
 
 _FORMATS = {
     ".json": ("json",),
     ".jsonl": ("jsonl",),
+    ".jsonl.zst": ("jsonl.zst",),
     ".json*": ("json", "jsonl"),
     ".db": ("sqlite",),
     ".vscdb": ("sqlite",),
@@ -82,10 +126,10 @@ _FORMATS = {
 
 @frozen
 class Agent:
-    """``title`` is what people call it; ``places``: roots and patterns below them."""
+    """``title`` is what people call it; ``places`` are where its sessions are."""
 
     title: str
-    places: tuple[tuple[Root, str], ...]
+    places: Places
 
     def formats(self) -> list[str]:
         """What its files are, in the words of `FileReport.format`."""
@@ -101,20 +145,31 @@ class Agent:
             yield pattern if folder == "." else f"{folder}/{pattern}"
 
 
-def _tasks(extension: str) -> tuple[tuple[Root, str], ...]:
+_TASKS = "tasks/*/{}.json"
+
+
+def _tasks(root: Root, folder: str = "") -> Places:
+    """What Cline and its kin write below ``folder``."""
     names = ("api_conversation_history", "ui_messages")
-    return tuple((_CONFIG, _TASKS.format(extension, name)) for name in names)
+    return tuple((root, folder + _TASKS.format(name)) for name in names)
 
 
-_CLAUDE = _home(".claude", "CLAUDE_CONFIG_DIR")
-_CODEX = _home(".codex", "CODEX_HOME")
-_CHATS = "Code/User/workspaceStorage/*/chatSessions/*.json*"
+def _extension(name: str) -> Places:
+    """The tasks of an extension of VS Code."""
+    storage = f"User/globalStorage/{name}/"
+    own = (place for code in _CODES for place in _tasks(_CONFIG, f"{code}/{storage}"))
+    return (*own, *_tasks(_SERVED, storage))
+
 
 AGENTS: dict[str, Agent] = {
     "claude-code": Agent("Claude Code", ((_CLAUDE, "projects/**/*.jsonl"),)),
     "codex": Agent(
         "Codex CLI",
-        ((_CODEX, "sessions/**/*.jsonl"), (_CODEX, "archived_sessions/**/*.jsonl")),
+        tuple(
+            (_CODEX, f"{folder}/**/*.{ending}")
+            for folder in ("sessions", "archived_sessions")
+            for ending in ("jsonl", "jsonl.zst")
+        ),
     ),
     "gemini-cli": Agent(
         "Gemini CLI",
@@ -134,11 +189,16 @@ AGENTS: dict[str, Agent] = {
         "opencode",
         ((_XDG, "opencode/storage/part/**/*.json"), (_XDG, "opencode/opencode*.db")),
     ),
-    "cline": Agent("Cline", _tasks("saoudrizwan.claude-dev")),
-    "roo": Agent("Roo Code", _tasks("rooveterinaryinc.roo-cline")),
-    "continue": Agent(
-        "Continue", ((_home(".continue", "CONTINUE_GLOBAL_DIR"), "sessions/*.json"),)
+    "cline": Agent(
+        "Cline",
+        (
+            *_extension("saoudrizwan.claude-dev"),
+            *_tasks(_CLINE),
+            (_CLINE, "sessions/*/*.messages.json"),
+        ),
     ),
+    "roo": Agent("Roo Code", _extension("rooveterinaryinc.roo-cline")),
+    "continue": Agent("Continue", ((_CONTINUE, "sessions/*.json"),)),
     "goose": Agent(
         "goose", ((_GOOSE, "sessions/*.jsonl"), (_GOOSE, "sessions/sessions.db"))
     ),
@@ -146,16 +206,26 @@ AGENTS: dict[str, Agent] = {
     "zed": Agent("Zed", ((_ZED, "threads/threads.db"),)),
     "vs-code": Agent(
         "VS Code chat",
-        (
-            (_CONFIG, _CHATS),
-            (_CONFIG, "Code/User/globalStorage/emptyWindowChatSessions/*.json*"),
+        tuple(
+            (_CONFIG, f"{code}/User/{folder}/*.json*")
+            for code in _CODES
+            for folder in (
+                "workspaceStorage/*/chatSessions",
+                "globalStorage/emptyWindowChatSessions",
+            )
         ),
     ),
     "copilot-cli": Agent(
         "Copilot CLI",
-        ((_home(".copilot", "COPILOT_HOME"), "session-state/**/*.jsonl"),),
+        ((_COPILOT, "session-state/**/*.jsonl"),),
     ),
-    "cursor": Agent("Cursor", ((_CONFIG, "Cursor/User/globalStorage/state.vscdb"),)),
+    "cursor": Agent(
+        "Cursor",
+        (
+            (_CONFIG, "Cursor/User/globalStorage/state.vscdb"),
+            (_home(".cursor"), "projects/*/agent-transcripts/**/*.jsonl"),
+        ),
+    ),
     "llm": Agent("llm", ((_LLM, "logs.db"),)),
     "aider": Agent("aider", ((_HERE, ".aider.chat.history.md"),)),
 }
@@ -198,5 +268,5 @@ def _rooted(
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
-        folder = root.told(environment) or root.on(system)
+        folder = root.told(system, environment) or root.on(system)
         yield os.path.abspath(os.path.expanduser(folder)), pattern

@@ -17,7 +17,7 @@ from sidecar.history.documents import messages_in
 from sidecar.history.history import History
 from sidecar.history.messages import results_of
 from sidecar.records import frozen
-from sidecar.session_files.documents import TextSession
+from sidecar.session_files.documents import Made, TextSession
 from sidecar.session_files.reports import FileReport, Tally
 from sidecar.session_files.roles import roles_beside
 from sidecar.values.jsontext import decode, encode
@@ -63,21 +63,6 @@ class DoneLines:
     records: bytes
 
 
-class _Made:
-    """In place of a file: what becomes of a block."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-        self.changed = False
-
-    def keep(self, data: bytes) -> None:
-        self.pieces.append(data)
-
-    def change(self, data: bytes) -> None:
-        self.pieces.append(data)
-        self.changed = True
-
-
 def read_block(block: LineBlock) -> DoneLines:
     """In a worker: one block."""
     records: list[bytes] = []
@@ -85,14 +70,13 @@ def read_block(block: LineBlock) -> DoneLines:
     def tell(record: dict[str, Any]) -> None:
         records.append(encode(record) + b"\n")
 
-    made, path = _Made(), block.path
+    made, path = Made(), block.path
     tally = Tally(FileReport(str(path)), tell if block.tells else None)
     history = History(block.job.options, block.job.wants_in(path), block.known)
     roles = roles_beside(path.absolute())
     session = TextSession(history, tally, made, lambda _size: None, roles)
     session.repair_lines(BytesIO(block.data), block.first)
-    new = b"".join(made.pieces) if made.changed else None
-    return DoneLines(tally.finish(), new, b"".join(records))
+    return DoneLines(tally.finish(), made.new, b"".join(records))
 
 
 @frozen

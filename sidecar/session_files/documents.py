@@ -7,12 +7,16 @@ whole. Lines that are not JSON stay as they are and are counted.
 from __future__ import annotations
 
 from bisect import bisect_right
+from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from attrs import evolve
 
 from sidecar.history.chat_logs import answers_in, message_of
 from sidecar.history.documents import cuts_of, messages_in, spans_of, spliced
 from sidecar.history.shapes import is_piece
 from sidecar.records import frozen
+from sidecar.session_files.packing import CannotEditError, pack_zstd, unpack_zstd
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -38,6 +42,26 @@ class Output(Protocol):
     def change(self, data: bytes) -> None: ...
 
 
+class Made:
+    """In place of a file: what becomes of some of its lines."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._changed = False
+
+    def keep(self, data: bytes) -> None:
+        self._pieces.append(data)
+
+    def change(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._changed = True
+
+    @property
+    def new(self) -> bytes | None:
+        """What stands in their place, None where nothing changed."""
+        return b"".join(self._pieces) if self._changed else None
+
+
 _BOM = "\ufeff"
 
 
@@ -58,6 +82,24 @@ class TextSession:
             self._repair(line, number, by_line=True)
             self.advance(len(line))
 
+    def repair_packed_lines(self, file: IO[bytes]) -> None:
+        """Repairs a JSONL file that is compressed as a whole."""
+        data, made = file.read(), Made()
+        try:
+            lines = BytesIO(unpack_zstd(data))
+        except ValueError:
+            self.tally.report.unreadable += 1
+        except CannotEditError as error:
+            self.tally.report.leave(str(error))
+        else:
+            inner = evolve(self, new=made, advance=lambda _size: self.advance(0))
+            inner.repair_lines(lines)
+        if made.new is None:
+            self.new.keep(data)
+        else:
+            self.new.change(pack_zstd(made.new))
+        self.advance(len(data))
+
     def repair_whole(self, file: IO[bytes]) -> None:
         """Repairs a JSON file."""
         data = file.read()
@@ -77,7 +119,7 @@ class TextSession:
             self.new.keep(data)
             return
         repairs = _repairs_in(document, self.history, self.role_elsewhere)
-        if is_piece(document, self.role_elsewhere):
+        if not by_line and is_piece(document, self.role_elsewhere):
             self.tally.report.piece = True
         self._tell(text, line, place, repairs)
         if any(repair.changed for _, repair in repairs):

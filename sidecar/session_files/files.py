@@ -43,10 +43,14 @@ if TYPE_CHECKING:
 
 _DATABASES = ("db", "sqlite", "sqlite3", "vscdb")
 _LOGS = ("md",)
-SUFFIXES = frozenset(f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS))
+_PACKED = ("zst",)
+SUFFIXES = frozenset(
+    f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS, *_PACKED)
+)
 """What is looked at in a folder."""
 
 _SQLITE = b"SQLite format 3\0"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _HEAD = 1 << 16
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 """How a document with messages begins."""
@@ -102,8 +106,8 @@ def repair_file(
 
 
 def format_of(path: Path) -> str:
-    """``sqlite``, ``jsonl``, ``json`` or ``markdown``: by its head where the name does
-    not tell; "" where it is none of them.
+    """``sqlite``, ``jsonl``, ``jsonl.zst``, ``json`` or ``markdown``: by its head where
+    the name does not tell; "" where it is none of them.
 
     OSError where there is no regular file: a pipe would be waited for.
     """
@@ -116,6 +120,8 @@ def format_of(path: Path) -> str:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
         return "sqlite"
+    if head.startswith(_ZSTD):
+        return "jsonl.zst" if path.name.endswith(".jsonl.zst") else ""
     if path.suffix.removeprefix(".") in BY_LINE:
         return "jsonl"
     if is_chat_log(path.name, head.decode("utf-8", "replace")):
@@ -135,6 +141,7 @@ def _is_document(line: bytes) -> bool:
 
 
 _READ: dict[str, RepairLines] = {
+    "jsonl.zst": TextSession.repair_packed_lines,
     "json": TextSession.repair_whole,
     "markdown": TextSession.repair_chat_log,
 }

@@ -1,7 +1,8 @@
-"""How a program packs text into a cell of a database, and packs it again.
+"""How a program packs text into a cell or a file, and packs it again.
 
-Text and JSON are themselves, ``zstd`` is compressed (Zed). What a program packs in a
-way that cannot be packed again exactly as it was is never edited: `CannotEditError`.
+Text and JSON are themselves, ``zstd`` is compressed (Zed, old sessions of Codex). What
+a program packs in a way that cannot be packed again exactly as it was is never edited:
+`CannotEditError`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LARGEST = 1 << 30
-"""So many bytes a cell may have when it is unpacked."""
+"""So many bytes may come out of what is unpacked."""
 
 
 class CannotEditError(Exception):
-    """Why what is in a cell stays as it is, and was not read."""
+    """Why what is in a cell or a file stays as it is, and was not read."""
 
 
 def unpacked(cell: str | bytes, packing: str | None) -> str:
@@ -38,7 +39,8 @@ def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
     return _PACK[packing](data) if packing in _PACK else data
 
 
-def _unpack_zstd(data: bytes) -> bytes:
+def unpack_zstd(data: bytes) -> bytes:
+    """What is compressed in one frame; ValueError where it is none."""
     zstd = _zstd()
     unpacking = zstd.ZstdDecompressor()
     try:
@@ -50,7 +52,7 @@ def _unpack_zstd(data: bytes) -> bytes:
     return told
 
 
-def _pack_zstd(data: bytes) -> bytes:
+def pack_zstd(data: bytes) -> bytes:
     told: bytes = _zstd().compress(data)
     return told
 
@@ -65,7 +67,7 @@ def _zstd() -> Any:
         raise CannotEditError(f"packed as {hint}") from None
 
 
-_UNPACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": _unpack_zstd}
-_PACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": _pack_zstd}
+_UNPACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": unpack_zstd}
+_PACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": pack_zstd}
 
 _OPAQUE = frozenset(("msgpack", "pickle"))

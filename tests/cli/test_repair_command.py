@@ -299,7 +299,9 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     assert files_of("claude-code", "linux", other) == [folder / "0f3.jsonl"]
     nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
     assert nothing.exit_code == 2
-    assert "nothing at ~/.codex/sessions/**/*.jsonl" in nothing.output
+    place = home / "sessions" / "**" / "*.jsonl"
+    assert f"nothing at {place}, nor at 3 more (--list codex)" in nothing.output
+    assert "nothing at .crush" not in repair("crush").output
     assert "2 files, 1 message" in nothing.output
 
 
@@ -314,6 +316,10 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
         ("copilot-cli", {"COPILOT_HOME": "c"}, "c/session-state/**"),
         ("llm", {"LLM_USER_PATH": "l"}, "l/logs.db"),
         ("codex", {"CODEX_HOME": "c"}, "c/sessions/**"),
+        ("zed", {"XDG_DATA_HOME": "x"}, "x/zed/threads"),
+        ("zed", {"FLATPAK_XDG_DATA_HOME": "f", "XDG_DATA_HOME": "x"}, "f/zed/threads"),
+        ("vs-code", {"XDG_CONFIG_HOME": "x"}, "x"),
+        ("llm", {"XDG_CONFIG_HOME": "x"}, "x/io.datasette.llm"),
     ],
 )
 def test_variables_of_agents(
@@ -324,6 +330,36 @@ def test_variables_of_agents(
     first, *_ = places = places_of(name, "linux", told)
     assert Path(first).is_relative_to(tmp_path / place)
     assert all(Path(each).is_relative_to(tmp_path) for each in places)
+
+
+@pytest.mark.parametrize(
+    ("name", "system", "variables", "place"),
+    [
+        ("cline", "linux", {"CLINE_DIR": "c"}, "c/data/sessions"),
+        ("cline", "linux", {"CLINE_DIR": "c", "CLINE_DATA_DIR": "d"}, "d/tasks"),
+        ("cline", "win32", {"APPDATA": "a"}, "a/Code*/User/globalStorage"),
+        ("vs-code", "win32", {"APPDATA": "a"}, "a/VSCodium/User"),
+        ("zed", "win32", {"LOCALAPPDATA": "a", "XDG_DATA_HOME": "x"}, "a/Zed/threads"),
+        ("goose", "win32", {"APPDATA": "a"}, "a/Block/goose/data/sessions"),
+        ("cursor", "darwin", {}, "Library/Application Support/Cursor/User"),
+        ("zed", "darwin", {"XDG_DATA_HOME": "x"}, "Library/Application Support/Zed"),
+        ("cursor", "linux", {"XDG_CONFIG_HOME": "x"}, ".cursor/projects"),
+    ],
+)
+def test_variables_of_a_system(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    system: str,
+    variables: dict[str, str],
+    place: str,
+) -> None:
+    """One of another system counts for nothing."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    told = {each: str(tmp_path / value) for each, value in variables.items()}
+    places = [Path(each) for each in places_of(name, system, told)]
+    assert any(each.is_relative_to(tmp_path / place) for each in places)
 
 
 def test_opencode_by_its_name(tmp_path: Path) -> None:

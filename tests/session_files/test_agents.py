@@ -3,6 +3,7 @@ editor, and nothing else is touched."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -78,7 +79,8 @@ def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
     assert not [*clean.rglob("*.bak*")]
 
 
-TEXTS = [name for name in STORES if name not in {"zed", "cursor", "crush", "llm"}]
+_NO_TEXTS = {"zed", "cursor", "crush", "llm", "codex-packed"}
+TEXTS = [name for name in STORES if name not in _NO_TEXTS]
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -150,6 +152,17 @@ def test_what_cannot_be_written_back_is_told_and_stays(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
+def test_what_is_no_compressed_session_is_told(tmp_path: Path) -> None:
+    broken, other = tmp_path / "rollout-1.jsonl.zst", tmp_path / "data.zst"
+    for path in (broken, other):
+        path.write_bytes(b"\x28\xb5\x2f\xfd and more")
+    told = repair(tmp_path, "--check")
+    assert told.exit_code == 2, told.output
+    assert "1 file, 0 messages" in told.output
+    assert "1 not JSON" in told.output
+    assert repair(other, "--check").exit_code == 2
+
+
 def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
     """Nobody knows whose it is: it is not touched, and not clean."""
     folder, _ = stores
@@ -172,3 +185,13 @@ def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
     log.write_text(f"# aider chat started at x\n\n#### q\n\n{LEAK}\r\n\r\n#### q\n")
     assert repair(log, "--write").exit_code == 0
     assert log.read_bytes().decode().endswith(f"#### q\n\n{CLEAN}\r\n\r\n#### q\n")
+
+
+@pytest.mark.parametrize("name", ["odd.json", "odd.jsonl"])
+def test_a_role_without_a_text_is_no_session(name: str, tmp_path: Path) -> None:
+    """Only in opencode's store does the text stand in other files."""
+    path = tmp_path / name
+    path.write_text(json.dumps({"role": "assistant", "words": LEAK}) + "\n")
+    told = repair(path, "--check")
+    assert told.exit_code == 2
+    assert "1 file in which no message of a model was recognised" in told.output

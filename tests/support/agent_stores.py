@@ -54,6 +54,11 @@ def _codex(folder: Path, question: str, answer: str) -> int:
     def event(kind: str, words: str) -> dict[str, Any]:
         return {"type": "event_msg", "payload": {"type": kind, "message": words}}
 
+    def done(who: str, kind: str, words: str) -> dict[str, Any]:
+        said = {"type": who, "id": "1", "content": [{"type": kind, "text": words}]}
+        payload = {"type": "item_completed", "thread_id": "1", "item": said}
+        return {"type": "event_msg", "payload": payload}
+
     (folder / "rollout-1.jsonl").write_text(
         _lines(
             {"type": "session_meta", "payload": {"id": "1"}},
@@ -61,9 +66,21 @@ def _codex(folder: Path, question: str, answer: str) -> int:
             event("user_message", question),
             event("agent_message", answer),
             item("assistant", "output_text", answer),
+            done("UserMessage", "text", question),
+            done("AgentMessage", "Text", answer),
         )
     )
-    return 2
+    return 3
+
+
+def _codex_packed(folder: Path, question: str, answer: str) -> int:
+    """After a week it compresses a session."""
+    count = _codex(folder, question, answer)
+    plain = folder / "rollout-1.jsonl"
+    packed = compressed(plain.read_bytes())
+    plain.with_suffix(".jsonl.zst").write_bytes(packed)
+    plain.unlink()
+    return count
 
 
 def _gemini_cli(folder: Path, question: str, answer: str) -> int:
@@ -231,12 +248,17 @@ def _crush(folder: Path, question: str, answer: str) -> int:
     return 1
 
 
-def _zed(folder: Path, question: str, answer: str) -> int:
+def compressed(data: bytes) -> bytes:
     name = "compression.zstd"
     try:
         zstd: Any = import_module(name)
     except ImportError:
         zstd = import_module("backports.zstd")
+    packed: bytes = zstd.compress(data)
+    return packed
+
+
+def _zed(folder: Path, question: str, answer: str) -> int:
     thought = {"Thinking": {"text": "Hm.", "signature": "s"}}
     thread = {
         "title": "A talk",
@@ -248,7 +270,7 @@ def _zed(folder: Path, question: str, answer: str) -> int:
     data = json.dumps(thread)
     with database(folder / "threads.db") as db:
         db.execute("CREATE TABLE threads (id TEXT, data_type TEXT, data BLOB)")
-        packed = zstd.compress(data.encode())
+        packed = compressed(data.encode())
         db.execute("INSERT INTO threads VALUES ('1', 'zstd', ?)", (packed,))
         db.execute("INSERT INTO threads VALUES ('2', 'json', ?)", (data.encode(),))
     return 2
@@ -459,9 +481,20 @@ def _aider(folder: Path, question: str, answer: str) -> int:
     return 2
 
 
+def _cursor_cli(folder: Path, question: str, answer: str) -> int:
+    def said(role: str, *content: Any) -> dict[str, Any]:
+        return {"role": role, "message": {"content": [*content]}}
+
+    use = {"type": "tool_use", "name": "Read", "input": {"path": question}}
+    lines = _lines(said("user", text(question)), said("assistant", text(answer), use))
+    (folder / "0f3.jsonl").write_text(lines)
+    return 1
+
+
 STORES: dict[str, Store] = {
     "claude-code": _claude_code,
     "codex": _codex,
+    "codex-packed": _codex_packed,
     "gemini-cli": _gemini_cli,
     "qwen-code": _qwen_code,
     "opencode": _opencode,
@@ -475,6 +508,7 @@ STORES: dict[str, Store] = {
     "vs-code": _vs_code,
     "copilot-cli": _copilot_cli,
     "cursor": _cursor,
+    "cursor-cli": _cursor_cli,
     "open-webui": _open_webui,
     "libre-chat": _libre_chat,
     "chatgpt": _chat_gpt,
