@@ -232,12 +232,16 @@ def assert_traced(
 ) -> None:
     """What policy ``trace`` tells of ``fed``: the same, and where each character is.
 
-    Nothing passes unread then, so the statistics are counted in another way.
+    Nothing passes unread then, so the statistics are counted in another way; and what
+    begins a delimiter in indented code is known to begin none.
     """
     traced = feed(params, chunks, close=close, trace=True)
     assert plain(traced.message) == plain(fed.message), "trace changes the message"
-    stats = attrs.evolve(traced.stats, events=fed.stats.events)
+    same = {"events": fed.stats.events, "held_peak": fed.stats.held_peak}
+    stats = attrs.evolve(traced.stats, **same)
     assert stats == fed.stats, "trace changes the statistics"
+    more = fed.stats.held_peak - traced.stats.held_peak
+    assert abs(more) < _LONGEST, "trace changes what is held"
     assert_conserved(traced, params, chunks)
 
 
