@@ -283,15 +283,27 @@ DocumentPlace: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: the names and numbers that lead to it."""
 
 
+class Told:
+    """What is told beside the text at a ``place``, an object that differs from document
+    to document: ``value`` is that of the latest that was found to be like another."""
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, place: DocumentPlace) -> None:
+        self.place = place
+        self.value: JsonObject = {}
+
+
 @frozen
 class Again:
     """What a wire says of documents that differ from one in their text alone.
 
     The text stands at all of the ``texts``, as it is: a string there is what was said.
     Whatever stands at the ``unread`` places may be something else. ``read(text)`` gives
-    the parts of such a document, and does what reading it does. ``speaker``: where that
-    is nothing but to give one `TextPart`, its choice; ``heeded``: it is one, too, but
-    must be read. All of that holds until the wire reads another document.
+    the parts of such a document, and does what reading it does; with what it tells at
+    another place, where there is one that is ``told``. ``speaker``: where that is
+    nothing but to give one `TextPart`, its choice; ``heeded``: that comes first, but
+    the document must be read. All of that holds until the wire reads another one.
     """
 
     texts: tuple[DocumentPlace, ...]
@@ -299,14 +311,15 @@ class Again:
     unread: frozenset[DocumentPlace] = frozenset()
     speaker: int | None = None
     heeded: bool = False
+    told: Told | None = None
 
 
 class Wire(Protocol):
     """Reads one provider's documents. Never raises for anything that is in them.
 
     ``again`` may be asked of an object that was just read, and of its parts, which are
-    text, reasoning and bits of calls: how to read documents like it without looking at
-    them (``stream.learned_chunks``).
+    text, reasoning, bits of calls and counts: how to read documents like it without
+    looking at them (``stream.learned_chunks``).
     """
 
     def push(self, document: Document) -> list[Part]: ...

@@ -123,7 +123,7 @@ class Outlet:
         if self._waiting is not None and make in self._waiting:
             self._waiting[make].append(lambda seq: make(seq, choice, *args, **fields))
             return
-        if self.run is not None:
+        if self.run is not None and make is not Usage:  # counts are in no block
             self.run.end()
         self.seq += 1
         event = make(self.seq, choice, *args, **fields)

@@ -25,6 +25,7 @@ from sidecar.parts import (
     MetadataPart,
     ReasoningPart,
     TextPart,
+    UsagePart,
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import define, field
@@ -47,8 +48,8 @@ _EXCEPTION = re.compile(
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
-_LEARNED = (TextPart, ReasoningPart, CallPart)
-"""Kinds of parts that are said piece by piece."""
+_LEARNED = (TextPart, ReasoningPart, CallPart, UsagePart)
+"""Kinds of parts that come piece by piece, and counts, which some tell beside each."""
 
 _TRIES = 16
 """Chunks that are learned in vain before none is any more."""

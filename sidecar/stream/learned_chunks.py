@@ -7,9 +7,10 @@ of a framing alike, and gives a `TextOf`, which finds the text of a chunk that i
 the last one. ``intake`` asks for that only where it holds: the wire must say so
 (`Wire.again`), and framing must hold nothing back.
 
-Nothing is guessed. The wire names the places of the text and those of which it reads
-nothing (``obfuscation``, ``sequence_number``, ids); all others must be equal, numbers
-and truth values of the same type, too: false is not 0, and 0.0 is no index. A string is
+Nothing is guessed. The wire names the places of the text, those of which it reads
+nothing (``obfuscation``, ``sequence_number``, ids), and one whose object it reads again
+in every chunk (``usageMetadata``, `Told`); all others must be equal, numbers and truth
+values of the same type, too: false is not 0, and 0.0 is no index. A string is
 cut at these places, and is learned only if it is read as it should with other values
 there. Which of them vary is seen where a chunk differs from the one before; they are
 few, so a string is compared in few pieces.
@@ -29,7 +30,7 @@ from sidecar.values.jsontext import loads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sidecar.parts import Again, DocumentPlace
+    from sidecar.parts import Again, DocumentPlace, Told
 
 TextOf: TypeAlias = "Callable[[object], str | None]"
 """The text of a chunk, if it is like the one that was learned; else None or nothing."""
@@ -81,14 +82,14 @@ class Learner:
     ) -> TextOf | None:
         if type(chunk) is dict:
             free = self._free(document, again)
-            return alike_object(document, again.texts, free)
+            return alike_object(document, again.texts, free, again.told)
         known = self._cut
         if known and known.fits(again) and known.text_of(chunk) == text:
             return known.text_of
         self._cut = None
         if isinstance(chunk, str):
             free = self._free(document, again)
-            cut = cut_string(chunk, again.texts, free, self._limit)
+            cut = cut_string(chunk, again.texts, free, self._limit, again.told)
             if cut is not None and cut.is_read(self._reads, document):
                 self._cut = cut
                 return cut.text_of
@@ -154,6 +155,23 @@ class _Anything:
     __hash__ = None  # type: ignore[assignment]
 
 
+class _Object:
+    """Equal to any object, which is what is ``told``."""
+
+    __slots__ = ("told",)
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is dict:
+            self.told.value = other
+            return True
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class _Exactly:
     """Equal to what is equal and of the same type."""
 
@@ -170,13 +188,19 @@ class _Exactly:
 
 
 def alike_object(
-    document: Any, places: Iterable[DocumentPlace], free: Iterable[DocumentPlace]
+    document: Any,
+    places: Iterable[DocumentPlace],
+    free: Iterable[DocumentPlace],
+    told: Told | None = None,
 ) -> TextOf:
     """For objects like ``document``, whose text stands at all of the ``places``; what
-    stands at those that are ``free`` does not count."""
+    stands at those that are ``free`` does not count, and what is ``told`` is read."""
     texts = {place: _Text() for place in places}
     marks: dict[str | int, Any] = {}
-    for place, leaf in [*texts.items(), *((each, _Anything()) for each in free)]:
+    leaves: dict[DocumentPlace, Any] = {each: _Anything() for each in free} | texts
+    if told:
+        leaves[told.place] = _Object(told)
+    for place, leaf in leaves.items():
         node = marks
         for step in place[:-1]:
             node = node.setdefault(step, {})
@@ -244,6 +268,26 @@ def _is_value(text: str) -> bool:
     return "\n" not in text and "\r" not in text
 
 
+def _object_of(told: Told) -> Callable[[str], bool]:
+    """Whether a text is an object on one line, which is then what is ``told``."""
+    latest, value = "", told.value
+
+    def accepts(text: str) -> bool:
+        nonlocal latest, value
+        if text != latest:  # counts are mostly told again
+            try:
+                read = loads(text)
+            except ValueError:
+                return False
+            if type(read) is not dict or "\n" in text or "\r" in text:
+                return False
+            latest, value = text, read
+        told.value = value
+        return True
+
+    return accepts
+
+
 def _is_blank(text: str) -> bool:
     return not text.strip(" ")
 
@@ -273,12 +317,15 @@ class _Cut:
     chunk: str
     slots: tuple[_Slot, ...]
     text_of: TextOf
+    told: Told | None
 
     def fits(self, again: Again) -> bool:
-        """Whether it is cut where ``again`` allows."""
+        """Whether it is cut where ``again`` allows, for what it tells."""
+        read = {self.told.place} if self.told else set()
         texts = {slot.place for slot in self.slots if slot.kind is None}
-        free = {slot.place for slot in self.slots if slot.kind and slot.place}
-        return texts == set(again.texts) and free <= again.unread
+        free = {slot.place for slot in self.slots if slot.kind and slot.place} - read
+        is_cut = texts == set(again.texts) and free <= again.unread
+        return is_cut and self.told is again.told
 
     def is_read(self, reads: Callable[[str], Any], document: Any) -> bool:
         """Whether the string with other values is read as the ``document`` with these.
@@ -316,10 +363,13 @@ def cut_string(
     texts: Iterable[DocumentPlace],
     free: dict[DocumentPlace, Any],
     limit: int,
+    told: Told | None = None,
 ) -> _Cut | None:
     """For strings like ``chunk`` of at most ``limit`` code points; None where it cannot
     be told where the text stands."""
     found = [_slot(chunk, place, None) for place in texts]
+    if told:
+        found.append(_slot(chunk, told.place, _Kind(_object_of(told), "{}")))
     for place, value in free.items():
         slot = _slot(chunk, place, _KINDS.get(type(value), _VALUE))
         found += [] if slot is None else [slot]
@@ -337,7 +387,7 @@ def cut_string(
     accepts = [slot.kind.accepts if slot.kind else None for slot in slots]
     steps = tuple(zip(accepts, rest, strict=True))
     text_of = _one(head, rest[0], limit) if not rest[1:] else _many(head, steps, limit)
-    return _Cut(chunk, tuple(slots), text_of)
+    return _Cut(chunk, tuple(slots), text_of, told)
 
 
 def _slot(chunk: str, place: DocumentPlace, kind: _Kind | None) -> _Slot | None:

@@ -132,8 +132,9 @@ class Stream:
                     self._passed += 1
                     if type(chunk) is str:
                         self._chars += len(chunk)
-                    if again.heeded:
-                        again.read(text)
+                    if again.heeded and (more := again.read(text)[1:]):
+                        self._take(more)
+                        events += self._outlet.take()
                     return events
                 run.end()
             if text.isascii() or not has_half(text):

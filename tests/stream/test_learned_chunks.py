@@ -63,6 +63,21 @@ def _anthropic(text: str) -> str:
     return f"event: content_block_delta\n{_sse(value)}"
 
 
+def _gemini(text: str, counts: Any, *, thought: bool = False) -> dict[str, Any]:
+    """A chunk that counts; without ``counts`` it does not."""
+    part = {"text": text, "thought": True} if thought else {"text": text}
+    content = {"parts": [part], "role": "model"}
+    told = {} if counts is None else {"usageMetadata": counts}
+    who = {"modelVersion": "m", "responseId": "r"}
+    return {"candidates": [{"content": content, "index": 0}], **told, **who}
+
+
+def _tokens(number: int, **more: Any) -> dict[str, Any]:
+    details = [{"modality": "TEXT", "tokenCount": 9}]
+    many = {"candidatesTokenCount": number, "totalTokenCount": 9 + number}
+    return {"promptTokenCount": 9, **many, "promptTokensDetails": details, **more}
+
+
 def _recorded(path: Path) -> tuple[dict[str, Any], list[Any]]:
     """The options that matter here, and the chunks."""
     header, *chunks = [loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -148,6 +163,89 @@ def test_plain_streams_are_only_compared(make: Any) -> None:
     chunks = [make(word) for word in ["One", *["two"] * 20, *WORDS]]
     assert _both(chunks) > 20
     assert _both([make(word) for word in WORDS]) > 2
+
+
+GEMINI = {
+    "bare": lambda value: value,
+    "wrapped": lambda value: {"response": value, "traceId": "t"},
+}
+
+
+@pytest.mark.parametrize("thought", [False, True])
+@pytest.mark.parametrize("wrap", GEMINI.values(), ids=GEMINI)
+@pytest.mark.parametrize("frame", ["object", "sse", "ascii", "json"])
+def test_counts_beside_the_text_are_read(frame: str, wrap: Any, thought: bool) -> None:
+    """Those of each chunk, which a run of plain text goes on beside; in the text itself
+    may stand what looks like them."""
+    words = [*WORDS, 'a "usageMetadata": {}', "plain ", "plain ", "plain "]
+    told = [_tokens(number // 2) for number, _ in enumerate(words)]
+    said = [_gemini(*each, thought=thought) for each in zip(words, told, strict=True)]
+    chunks = [FRAMES[frame](wrap(each)) for each in said]
+    assert _both(chunks, wire="gemini", framing=FRAMINGS.get(frame, "sse")) >= 8
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        None,
+        7,
+        [],
+        {},
+        "{",
+        _tokens(4, candidatesTokenCount=True),
+        _tokens(4, candidatesTokenCount=2.0),
+        _tokens(4, candidatesTokenCount=None, thoughtsTokenCount=3),
+        _tokens(4, totalTokenCount=10**30),
+        {"candidatesTokenCount": 1, "more": [[[{"deep": [1]}]]]},
+    ],
+)
+def test_other_counts(counts: Any) -> None:
+    said = [_gemini("said ", _tokens(number)) for number in (1, 2, 3, 3)]
+    other = _gemini("other ", counts)
+    for frame in ("object", "sse", "json"):
+        chunks = [*said, other, other, *said[::-1], other, *said]
+        framing = FRAMINGS.get(frame, "sse")
+        _both(list(map(FRAMES[frame], chunks)), wire="gemini", framing=framing)
+
+
+def test_counts_of_several_shapes() -> None:
+    """Objects and strings, wrapped and not, in one stream: each tells its own."""
+    chunks = [
+        frame(wrap(_gemini("said ", _tokens(number))))
+        for number in (1, 1, 2)
+        for wrap in GEMINI.values()
+        for frame in (FRAMES["object"], _sse, FRAMES["object"], _sse, _sse, _sse)
+    ]
+    assert _both(chunks, wire="gemini", framing="sse") > 6
+
+
+def test_counts_in_lines_of_their_own() -> None:
+    """A string is one document only where what it tells is on one line."""
+    chunk = _sse(_gemini("said ", _tokens(1)))
+    chunks = [chunk, chunk, chunk.replace(', "total', ',\n"total'), chunk, chunk]
+    _both([*chunks, chunk.replace('{"prompt', '{{"prompt'), chunk], wire="gemini")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"finishReason": "STOP"},
+        {"citationMetadata": {"citations": [{"uri": "u"}]}},
+        {"content": {"parts": [{"text": "x", "thoughtSignature": "s"}]}},
+        {"content": {"parts": [{"text": "x"}, {"text": "x"}]}},
+        {"content": {"parts": [{"text": "x", "inlineData": {}}]}},
+    ],
+)
+def test_candidates_that_say_more(more: dict[str, Any]) -> None:
+    said = [_gemini("said ", _tokens(number)) for number in (1, 2, 2)]
+    other = deepcopy(said[0])
+    other["candidates"][0] |= more
+    snake = {**said[0], "usage_metadata": {"total_token_count": 4}}
+    live = {**said[0], "serverContent": {"outputTranscription": {"text": "said "}}}
+    for frame in ("object", "sse", "event"):
+        chunks = [*said, other, other, *said, snake, snake, *said, live, live, *said]
+        framing = FRAMINGS.get(frame, "sse")
+        _both(list(map(FRAMES[frame], chunks)), wire="gemini", framing=framing)
 
 
 @pytest.mark.parametrize(

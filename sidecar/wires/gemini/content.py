@@ -113,6 +113,13 @@ class GeminiCandidate:
             self.wire.parts.append(part)
             raw = None  # all of it with the first
 
+    def go_on(self, text: str, *, is_thought: bool) -> None:
+        """The last Part goes on, in a chunk like the one before."""
+        if is_thought:
+            self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
+        else:
+            self.say(text)
+
     def say(self, text: str) -> None:
         """A piece of the answer."""
         if text:
@@ -139,10 +146,8 @@ class GeminiCandidate:
         text = self.wire.text(part, name)
         if text:
             self.end_call()
-        if part.get("thought") is not True:
-            self.say(text)
-        elif text:
-            self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
+        if text:
+            self.go_on(text, is_thought=part.get("thought") is True)
         self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:

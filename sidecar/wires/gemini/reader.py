@@ -15,14 +15,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.parts import DiagnosticPart, DonePart, FinishPart, WireRow
+from sidecar.parts import (
+    Again,
+    DiagnosticPart,
+    DonePart,
+    FinishPart,
+    ReasoningPart,
+    TextPart,
+    Told,
+    WireRow,
+)
 from sidecar.wires.gemini.content import GeminiCandidate
 from sidecar.wires.gemini.interactions import Interaction, is_interaction
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document, Json, JsonObject
+    from sidecar.parts import Document, DocumentPlace, Json, JsonObject, Part
 
 _NAME = "gemini"
 
@@ -38,6 +47,11 @@ _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
 _LIVE = frozenset(("serverContent", "toolCall"))
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
+_TEXT = ("candidates", 0, "content", "parts", 0, "text")
+_TEXTUAL = frozenset(("text", "thought"))
+_UNREAD = (("createTime",), ("candidates", 0, "safetyRatings"))
+"""Places of which nothing is read once it is known who answers."""
+
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
     *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
@@ -62,6 +76,8 @@ class GeminiWire(DocumentWire):
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
         self._who = ("", "")
+        #: where those documents count that are like the one before
+        self._counts: Told | None = None
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -84,6 +100,38 @@ class GeminiWire(DocumentWire):
         self._blocked(value)
         self.count(self.body(value, "usageMetadata"))
         self.fail_if(value, event)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A Part that goes on with text or a thought, and counts beside it."""
+        value = document.value
+        body = _unwrapped(value)
+        before = () if body is value else ("response",)
+        is_there = body is value or body is value.get("response")
+        if document.event or not (is_there and _says_text(body)):
+            return None
+        said = parts[0]
+        assert isinstance(said, TextPart | ReasoningPart)  # of the only Part there is
+        candidate, is_thought = self._at(said.choice), isinstance(said, ReasoningPart)
+
+        def read(text: str) -> list[Part]:
+            self.parts = []
+            candidate.go_on(text, is_thought=is_thought)
+            if told is not None:
+                self.count(told.value)
+            return self.parts
+
+        has_counts = isinstance(body.get("usageMetadata"), dict)
+        told = self._counts_at((*before, "usageMetadata")) if has_counts else None
+        texts = ((*before, *_TEXT),)
+        unread = frozenset((*before, *place) for place in _UNREAD)
+        speaker = None if is_thought else said.choice
+        return Again(texts, read, unread, speaker, True, told)
+
+    def _counts_at(self, place: DocumentPlace) -> Told:
+        """The counts of documents that are alike, the same for all of one shape."""
+        if self._counts is None or self._counts.place != place:
+            self._counts = Told(place)
+        return self._counts
 
     def end(self) -> None:
         for _, candidate in sorted(self._candidates.items()):
@@ -145,6 +193,16 @@ class GeminiWire(DocumentWire):
             candidate.read({"parts": [{"functionCall": call}]})
         if content.get("turnComplete"):
             self.parts.append(DonePart())
+
+
+def _says_text(value: JsonObject) -> bool:
+    """Whether the one candidate says a text in one Part, and no more is read of it."""
+    match value.get("candidates"):
+        case [{"content": {"parts": [{"text": str()} as part]}} as candidate]:
+            is_over = candidate.get("finishReason")
+            only = part.keys() <= _TEXTUAL and _SOURCES.isdisjoint(candidate)
+            return only and not is_over and _LIVE.isdisjoint(value)
+    return False
 
 
 def _unwrapped(value: JsonObject) -> JsonObject:

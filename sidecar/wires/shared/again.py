@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import fields
 
-from sidecar.parts import Again, CallPart, Document, ReasoningPart, TextPart
+from sidecar.parts import Again, CallPart, Document, ReasoningPart, TextPart, UsagePart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,8 +27,11 @@ _TEXTS: dict[type, str] = {
 
 def alone(
     parts: list[Part], texts: tuple[DocumentPlace, ...], unread: Iterable[DocumentPlace]
-) -> Again:
-    """For documents of which nothing is remembered but that they came."""
+) -> Again | None:
+    """For documents of which nothing is remembered but that they came; None where they
+    tell counts, too, which are remembered."""
+    if any(type(part) is UsagePart for part in parts):
+        return None
     makers = [_maker(part) for part in parts]
     free = frozenset(unread)
     first = parts[0]
