@@ -283,7 +283,7 @@ DocumentPlace: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: the names and numbers that lead to it."""
 
 
-class Told:
+class Aside:
     """What is told beside the text at a ``place``, an object that differs from document
     to document: ``value`` is that of the latest that was found to be like another."""
 
@@ -311,7 +311,7 @@ class Again:
     unread: frozenset[DocumentPlace] = frozenset()
     speaker: int | None = None
     heeded: bool = False
-    told: Told | None = None
+    told: Aside | None = None
 
 
 class Wire(Protocol):

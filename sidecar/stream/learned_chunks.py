@@ -9,7 +9,7 @@ the last one. ``intake`` asks for that only where it holds: the wire must say so
 
 Nothing is guessed. The wire names the places of the text, those of which it reads
 nothing (``obfuscation``, ``sequence_number``, ids), and one whose object it reads again
-in every chunk (``usageMetadata``, `Told`); all others must be equal, numbers and truth
+in every chunk (``usageMetadata``, `Aside`); all others must be equal, numbers and truth
 values of the same type, too: false is not 0, and 0.0 is no index. A string is
 cut at these places, and is learned only if it is read as it should with other values
 there. Which of them vary is seen where a chunk differs from the one before; they are
@@ -30,7 +30,7 @@ from sidecar.values.jsontext import loads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sidecar.parts import Again, DocumentPlace, Told
+    from sidecar.parts import Again, Aside, DocumentPlace
 
 TextOf: TypeAlias = "Callable[[object], str | None]"
 """The text of a chunk, if it is like the one that was learned; else None or nothing."""
@@ -160,7 +160,7 @@ class _Object:
 
     __slots__ = ("told",)
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: Aside) -> None:
         self.told = told
 
     def __eq__(self, other: object) -> bool:
@@ -191,7 +191,7 @@ def alike_object(
     document: Any,
     places: Iterable[DocumentPlace],
     free: Iterable[DocumentPlace],
-    told: Told | None = None,
+    told: Aside | None = None,
 ) -> TextOf:
     """For objects like ``document``, whose text stands at all of the ``places``; what
     stands at those that are ``free`` does not count, and what is ``told`` is read."""
@@ -268,7 +268,7 @@ def _is_value(text: str) -> bool:
     return "\n" not in text and "\r" not in text
 
 
-def _object_of(told: Told) -> Callable[[str], bool]:
+def _object_of(told: Aside) -> Callable[[str], bool]:
     """Whether a text is an object on one line, which is then what is ``told``."""
     latest, value = "", told.value
 
@@ -317,7 +317,7 @@ class _Cut:
     chunk: str
     slots: tuple[_Slot, ...]
     text_of: TextOf
-    told: Told | None
+    told: Aside | None
 
     def fits(self, again: Again) -> bool:
         """Whether it is cut where ``again`` allows, for what it tells."""
@@ -363,7 +363,7 @@ def cut_string(
     texts: Iterable[DocumentPlace],
     free: dict[DocumentPlace, Any],
     limit: int,
-    told: Told | None = None,
+    told: Aside | None = None,
 ) -> _Cut | None:
     """For strings like ``chunk`` of at most ``limit`` code points; None where it cannot
     be told where the text stands."""

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from sidecar.parts import (
     Again,
+    Aside,
     DiagnosticPart,
     DonePart,
     FinishPart,
     ReasoningPart,
     TextPart,
-    Told,
     WireRow,
 )
 from sidecar.wires.gemini.content import GeminiCandidate
@@ -77,7 +77,7 @@ class GeminiWire(DocumentWire):
         self._interaction = Interaction(self)
         self._who = ("", "")
         #: where those documents count that are like the one before
-        self._counts: Told | None = None
+        self._counts: Aside | None = None
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -127,10 +127,10 @@ class GeminiWire(DocumentWire):
         speaker = None if is_thought else said.choice
         return Again(texts, read, unread, speaker, True, told)
 
-    def _counts_at(self, place: DocumentPlace) -> Told:
+    def _counts_at(self, place: DocumentPlace) -> Aside:
         """The counts of documents that are alike, the same for all of one shape."""
         if self._counts is None or self._counts.place != place:
-            self._counts = Told(place)
+            self._counts = Aside(place)
         return self._counts
 
     def end(self) -> None:
