@@ -112,6 +112,7 @@ def main(context: click.Context) -> None:
 
     Without a command it serves a host over stdin and stdout.
     """
-    from sidecar.cli.terminal import prepare
+    if context.invoked_subcommand != "serve":  # which shows nothing to anybody
+        from sidecar.cli.terminal import prepare
 
-    prepare(needed=context.invoked_subcommand != "serve")
+        prepare()

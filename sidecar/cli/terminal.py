@@ -117,10 +117,10 @@ def columns(text: str) -> int:
     return cell_len(text)
 
 
-def prepare(*, needed: bool) -> None:
+def prepare() -> None:
     """Lets standard output show characters that its encoding lacks as escapes; OSError
-    where it is ``needed`` and whoever started the process has closed it."""
-    if needed and sys.stdout is None:
+    where whoever started the process has closed it."""
+    if sys.stdout is None:
         raise OSError(EBADF, "standard output is closed")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -15,7 +15,7 @@ from sidecar.history.history import History
 from sidecar.history.messages import model_of, read_message
 from sidecar.options import StreamOptions
 from sidecar.protocol.params import InspectResult, RepairResult
-from sidecar.protocol.sessions import patched
+from sidecar.protocol.reading_options import patched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,15 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 from sidecar import __version__
-from sidecar.dialects import DIALECTS
 from sidecar.errors import InvalidParamsError, UnsupportedVersionError
 from sidecar.events import EVENTS
-from sidecar.framing.framer import FRAMINGS
 from sidecar.options import Limits, Policy
+from sidecar.protocol.announced import DIALECT_NAMES, FRAMING_NAMES, WIRE_NAMES
 from sidecar.protocol.converter import structure, unstructure
-from sidecar.protocol.methods import WIRE_NAMES
-from sidecar.protocol.params import Capabilities, ConnectionOptions
-from sidecar.protocol.sessions import patched
+from sidecar.protocol.reading_options import LimitsPatch, PolicyPatch, patched
 from sidecar.records import frozen
 
 PROTOCOL_VERSION = 1
@@ -46,6 +43,27 @@ LSP_CAPABILITIES: dict[str, Any] = {
 }
 
 _POSITION_ENCODINGS = ("utf-8", "utf-16", "utf-32")
+
+
+@frozen
+class ConnectionOptions:
+    """``initializationOptions.streamSidecar``: defaults for every stream."""
+
+    protocol_version: int | None = None
+    policy: PolicyPatch | None = None
+    limits: LimitsPatch | None = None
+
+
+@frozen
+class Capabilities:
+    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
+
+    protocol_version: int
+    wires: tuple[str, ...]
+    framings: tuple[str, ...]
+    dialects: tuple[str, ...]
+    events: tuple[str, ...]
+    limits: Limits
 
 
 @frozen
@@ -105,8 +123,8 @@ def _our_capabilities(limits: Limits) -> Capabilities:
     return Capabilities(
         protocol_version=PROTOCOL_VERSION,
         wires=WIRE_NAMES,
-        framings=FRAMINGS,
-        dialects=tuple(DIALECTS),
+        framings=FRAMING_NAMES,
+        dialects=DIALECT_NAMES,
         events=tuple(vars(event)["type"] for event in EVENTS),
         limits=limits,
     )

@@ -2,34 +2,19 @@
 
 `METHODS` is the table: a new method is one row here, its params and result classes in
 ``params`` and one function. What a class alone cannot say of its fields is in
-`CHECKS`; other spellings of a tool are in `_tool`.
+`CHECKS`, of options in `reading_options`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import fields
-
-from sidecar.dialects import DIALECTS
-from sidecar.framing.framer import FRAMINGS
-from sidecar.options import (
-    EchoPolicy,
-    Emit,
-    Limits,
-    Policy,
-    ReasoningPolicy,
-    Tool,
-    ToolResultsPolicy,
-)
+from sidecar.options import Emit
+from sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
 from sidecar.protocol.batches import inspect_messages, repair_messages
 from sidecar.protocol.converter import (
     CHECKS,
     Invalid,
-    ValueReader,
-    class_reader,
-    converter,
-    patch_reader,
     structure,
     unstructure,
 )
@@ -42,44 +27,27 @@ from sidecar.protocol.params import (
     ClassifyParams,
     CloseParams,
     HistoryParams,
-    LimitsPatch,
     NoParams,
     NormalizeErrorParams,
     NormalizeParams,
     OpenParams,
-    PolicyPatch,
     PushParams,
     PushResult,
     RenderParams,
     SnapshotParams,
 )
 from sidecar.protocol.plain_answers import written
+from sidecar.protocol.reading_options import Check, not_empty, one_of
 from sidecar.protocol.sessions import Sessions
 from sidecar.records import frozen
 from sidecar.values.absent import ABSENT
 from sidecar.values.jsontext import encode
-from sidecar.wires import REQUESTS, WIRES, WRITERS
+from sidecar.wires import REQUESTS, WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sidecar.protocol.batches import BatchWatch
-
-WIRE_NAMES = ("auto", *WIRES)
-TOOL_KINDS = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch-mode",
-    "other",
-)
-PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
-"""Types of params that are some fields of a class."""
 
 
 @frozen
@@ -144,64 +112,6 @@ METHODS: dict[str, Method] = {
 }
 
 
-@frozen
-class Check:
-    """A check that JSON Schema can say, too: ``schema`` are the keywords that do."""
-
-    test: Callable[[Any], None]
-    schema: dict[str, Any]
-
-    def __call__(self, value: Any) -> None:
-        self.test(value)
-
-
-def _check_not_empty(value: str) -> None:
-    if not value:
-        raise Invalid("must not be empty")
-
-
-_not_empty = Check(_check_not_empty, {"minLength": 1})
-
-
-def _one_of(names: Iterable[str]) -> Check:
-    known = tuple(names)
-
-    def check(value: str) -> None:
-        if value not in known:
-            raise Invalid(f"must be one of {', '.join(known)}")
-
-    return Check(check, {"enum": [*known]})
-
-
-def _at_least(least: int) -> Check:
-    def check(value: int) -> None:
-        if value < least:
-            raise Invalid(f"must be at least {least}")
-
-    return Check(check, {"minimum": least})
-
-
-def _tags(tags: tuple[str, ...]) -> None:
-    for number, tag in enumerate(tags):
-        if not tag or "`" in tag or any(map(str.isspace, tag)):
-            raise Invalid(
-                "must be a name or an opener without white space and backticks",
-                f"[{number}]",
-            )
-
-
-def _no_empty(texts: tuple[str, ...]) -> None:
-    for number, text in enumerate(texts):
-        if not text:
-            raise Invalid("must not be empty", f"[{number}]")
-
-
-def _dialects(names: str | tuple[str, ...]) -> None:
-    for number, name in enumerate(() if isinstance(names, str) else names):
-        if name not in DIALECTS:
-            raise Invalid(f"must be one of {', '.join(DIALECTS)}", f"[{number}]")
-
-
 def _chunk_or_chunks(params: PushParams) -> None:
     """``chunk: null`` is a chunk, but beside ``chunks`` it is an absent one."""
     if params.chunks is None:
@@ -230,50 +140,15 @@ def _textual(params: OpenParams | NormalizeParams) -> None:
 
 CHECKS.update(
     {
-        (OpenParams, "stream_id"): _not_empty,
+        (OpenParams, "stream_id"): not_empty,
         (OpenParams, ""): _textual,
         (NormalizeParams, ""): _textual,
         (PushParams, ""): Check(_chunk_or_chunks, _CHUNK_OR_CHUNKS),
-        (Tool, "name"): _not_empty,
-        (Tool, "kind"): _one_of(TOOL_KINDS),
-        (ReasoningPolicy, "tags"): _tags,
-        (ToolResultsPolicy, "indicators"): _no_empty,
-        (EchoPolicy, "markers"): _no_empty,
-        (EchoPolicy, "prefixes"): _no_empty,
-        (Policy, "dialects"): _dialects,
-        (Limits, "idle_timeout_ms"): _at_least(0),
-        (ClassifyParams, "wire"): _one_of(WIRE_NAMES),
-        (Emit, "wire"): _one_of(WRITERS),
-        (RenderParams, "wire"): _one_of(REQUESTS),
+        (ClassifyParams, "wire"): one_of(WIRE_NAMES),
+        (Emit, "wire"): one_of(WRITERS),
+        (RenderParams, "wire"): one_of(REQUESTS),
     }
 )
 for _kind in (OpenParams, NormalizeParams):
-    CHECKS[_kind, "wire"] = _one_of(WIRE_NAMES)
-    CHECKS[_kind, "framing"] = _one_of(FRAMINGS)
-for _limit in fields(Limits):
-    CHECKS.setdefault((Limits, _limit.name), _at_least(1))
-
-
-def _tool_reader() -> ValueReader:
-    """Reads a tool as MCP, OpenAI or Anthropic spell it."""
-    read = class_reader(Tool)
-    return lambda value, kind: read(_tool(value), kind)
-
-
-def _tool(value: Any) -> Any:
-    """Our spelling of a declared tool; a provider's own tool is named by its type."""
-    if not isinstance(value, dict):
-        return value
-    inner = value.get("function") or value.get("custom")
-    spelled = {**value, **inner} if isinstance(inner, dict) else dict(value)
-    if spelled.get("name") is None and value.get("type") not in ("function", "custom"):
-        spelled["name"] = value.get("type")
-    for other in ("input_schema", "parameters"):
-        if spelled.get("inputSchema") is None:
-            spelled["inputSchema"] = spelled.get(other)
-    return spelled
-
-
-converter.register_structure_hook(Tool, _tool_reader())
-for _part, _whole in PATCHES.items():
-    converter.register_structure_hook(_part, patch_reader(_whole))
+    CHECKS[_kind, "wire"] = one_of(WIRE_NAMES)
+    CHECKS[_kind, "framing"] = one_of(FRAMING_NAMES)

@@ -8,7 +8,7 @@ value, passed through untouched; there null is a value like any other.
 # The converter reads the annotations at run time.
 from __future__ import annotations
 
-from typing import Any, Literal, NewType
+from typing import Any, Literal
 
 from attrs import Factory
 
@@ -19,37 +19,11 @@ from sidecar.history.results import Inspection, Repair
 from sidecar.message.message import Message, Stats
 from sidecar.message.turn import Turn, TurnResult
 from sidecar.options import Emit, Limits, Policy, Tool
+from sidecar.protocol.reading_options import PolicyPatch
 from sidecar.records import define, frozen
 from sidecar.values.absent import ABSENT
 from sidecar.wires.shared.rendering import Lost
 from sidecar.wires.shared.writing import Chunk
-
-PolicyPatch = NewType("PolicyPatch", dict[str, Any])
-"""Some fields of a Policy, by name, nested like it."""
-
-LimitsPatch = NewType("LimitsPatch", dict[str, Any])
-"""Some fields of Limits, by name."""
-
-
-@frozen
-class ConnectionOptions:
-    """``initializationOptions.streamSidecar``: defaults for every stream."""
-
-    protocol_version: int | None = None
-    policy: PolicyPatch | None = None
-    limits: LimitsPatch | None = None
-
-
-@frozen
-class Capabilities:
-    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
-
-    protocol_version: int
-    wires: tuple[str, ...]
-    framings: tuple[str, ...]
-    dialects: tuple[str, ...]
-    events: tuple[str, ...]
-    limits: Limits
 
 
 @frozen

@@ -24,15 +24,20 @@ from sidecar.events import (
     ProviderError,
     ToolCall,
 )
-from sidecar.framing.framer import FRAMINGS
 from sidecar.history.results import KINDS, Finding, Removal
 from sidecar.message.message import Block, Message
 from sidecar.message.sources import Source
 from sidecar.options import Tool
 from sidecar.protocol import params
-from sidecar.protocol.handshake import PROTOCOL_VERSION
+from sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
+from sidecar.protocol.handshake import (
+    PROTOCOL_VERSION,
+    Capabilities,
+    ConnectionOptions,
+)
 from sidecar.protocol.json_schema import Definitions, SchemaRules
-from sidecar.protocol.methods import METHODS, PATCHES, TOOL_KINDS, WIRE_NAMES, Method
+from sidecar.protocol.methods import METHODS, Method
+from sidecar.protocol.reading_options import PATCHES, TOOL_KINDS
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
 from sidecar.wires.shared.usage import REASONS
 
@@ -63,7 +68,7 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     **{
         (kind, name): values
         for kind in (params.OpenResult, params.StreamRow, Metadata)
-        for name, values in (("wire", WIRE_NAMES), ("framing", FRAMINGS))
+        for name, values in (("wire", WIRE_NAMES), ("framing", FRAMING_NAMES))
     },
 }
 
@@ -91,8 +96,8 @@ def schema() -> JsonObject:
     for method in METHODS.values():
         made.of(method.params, reads=True)
         made.of(result_of(method))
-    made.of(params.ConnectionOptions, reads=True)
-    made.of(params.Capabilities)
+    made.of(ConnectionOptions, reads=True)
+    made.of(Capabilities)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "StreamSidecar",
@@ -108,8 +113,8 @@ def table() -> JsonObject:
         "protocolVersion": PROTOCOL_VERSION,
         "schema": SCHEMA_FILE,
         "initialize": {
-            "initializationOptions.streamSidecar": params.ConnectionOptions.__name__,
-            "capabilities.experimental.streamSidecar": params.Capabilities.__name__,
+            "initializationOptions.streamSidecar": ConnectionOptions.__name__,
+            "capabilities.experimental.streamSidecar": Capabilities.__name__,
         },
         "methods": {method.name: _row(method) for method in METHODS.values()},
         "notifications": {

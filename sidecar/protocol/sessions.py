@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, fields, has
+from attrs import fields
 
 from sidecar.errors import (
     LimitExceededError,
@@ -43,6 +43,7 @@ from sidecar.protocol.params import (
     StreamCounts,
     StreamRow,
 )
+from sidecar.protocol.reading_options import patched
 from sidecar.records import define
 from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
 
     from sidecar.events import Event
     from sidecar.stream.emission import Emission
-
-T = TypeVar("T")
 
 _REMEMBERED = 4096
 """So many ids of closed and expired streams are known as such afterwards."""
@@ -310,19 +309,6 @@ def stream_options(
         limits=limits,
         emit=params.emit,
     )
-
-
-def patched(base: T, patch: dict[str, Any]) -> T:
-    """``base`` with the given fields replaced singly, nested classes field by field."""
-    if not patch:
-        return base
-    whole: Any = base
-    changes = {}
-    for name, value in patch.items():
-        old = getattr(whole, name)
-        changes[name] = patched(old, value) if has(type(old)) else value
-    changed: T = evolve(whole, **changes)
-    return changed
 
 
 def _pushed(stream_id: str, entry: _Open, events: list[Event]) -> PushResult:

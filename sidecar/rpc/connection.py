@@ -4,6 +4,8 @@
 does so at the end. Our own methods are called right here, one after the other, but for
 batches, which have a thread of their own (`Batching`). All other methods are LSP's and
 pygls' business, on another one (`Lsp`). Either starts when the first of them arrives.
+What reads streams is two thirds of the modules; it is loaded behind the answer of
+``initialize``, when the host says the next thing, which mostly is ``initialized``.
 
 Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
 -32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
@@ -26,8 +28,6 @@ from sidecar.errors import (
 )
 from sidecar.options import Limits, StreamOptions
 from sidecar.protocol.handshake import shake_hands
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.sessions import Sessions
 from sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame, frame
 from sidecar.rpc.batch_thread import BatchThread
 from sidecar.rpc.batches import Batch
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.errors import UsageError
+    from sidecar.protocol.handshake import Handshake
     from sidecar.protocol.methods import Method
+    from sidecar.protocol.sessions import Sessions
     from sidecar.rpc.base_protocol import ReadFrame
     from sidecar.rpc.batches import Client
 
@@ -100,7 +102,9 @@ class Connection:
         self._watch = watch
         self._reader = BaseProtocolReader(Limits().max_message_bytes)
         self._written: list[bytes] = []
-        self._sessions: Sessions | None = None  # from initialize to shutdown
+        self._methods: dict[str, Method] = {}
+        self._agreed: Handshake | None = None  # until streams can be served
+        self._sessions: Sessions | None = None  # from then on, until shutdown
         self._shut_down = False  # after which there are no sessions, either
         self._initialize_params: Any = None
         self._initialized: dict[str, Any] | None = None
@@ -112,6 +116,8 @@ class Connection:
     def push(self, data: bytes) -> bytes:
         """Takes bytes from the client; gives what is to be written at once."""
         self._reader.feed(data)
+        if self._agreed is not None:
+            self._serve(self._agreed)
         if self._sessions is not None:
             self._sessions.received(len(data))
         while self.exit_code is None and (found := self._reader.next()) is not None:
@@ -134,9 +140,10 @@ class Connection:
     @property
     def stream_options(self) -> StreamOptions:
         """Those of a stream of this connection that asks for nothing special."""
-        if self._sessions is None:
+        own = self._sessions or self._agreed
+        if own is None:
             return StreamOptions()
-        return StreamOptions(policy=self._sessions.policy, limits=self._sessions.limits)
+        return StreamOptions(policy=own.policy, limits=own.limits)
 
     def answer(self, message_id: Id, result: Any) -> None:
         """The result of a submitted request, unless it was answered already."""
@@ -188,6 +195,8 @@ class Connection:
         self._write(refusal(recover_id(body if before is None else before), problem))
 
     def _route(self, message: Any) -> None:
+        if self._agreed is not None:
+            self._serve(self._agreed)
         reason = fault(message)
         if reason is not None:
             self._take_response_or_refuse(message, reason)
@@ -221,7 +230,7 @@ class Connection:
         """The result as JSON text, or `_LATER`."""
         if message_id in self._in_flight:
             raise InvalidRequestError(f"id {message_id!r} is still in flight")
-        method = METHODS.get(name)
+        method = self._methods.get(name)
         if method is not None and self._sessions is not None:
             if method.batch:
                 return self._begin(message_id, method, message.get("params"))
@@ -248,13 +257,21 @@ class Connection:
     def _initialize(self, params: Any) -> Any:
         if self._sessions is not None or self._shut_down:
             raise InvalidRequestError("initialize was answered before")
-        handshake = shake_hands(params)
-        self._sessions = Sessions(handshake.policy, handshake.limits)
+        self._agreed = handshake = shake_hands(params)
         self._reader.limit = handshake.limits.max_message_bytes
         self._initialize_params = params
         if handshake.process_id is not None:
             self._watch(handshake.process_id)
         return handshake.result
+
+    def _serve(self, agreed: Handshake) -> None:
+        """Streams can be opened from now on; what reads them is loaded once."""
+        from sidecar.protocol.methods import METHODS
+        from sidecar.protocol.sessions import Sessions
+
+        self._agreed = None
+        self._methods = METHODS
+        self._sessions = Sessions(agreed.policy, agreed.limits)
 
     def _shutdown(self, message_id: Id, message: dict[str, Any]) -> Any:
         """Streams are gone, and what is in flight: batches here, LSP's by pygls."""
@@ -281,7 +298,7 @@ class Connection:
             self.exit_code = 0 if self._shut_down else 1
         elif self._sessions is None or name in ("initialize", "shutdown"):
             log.debug("ignored notification %s", name)
-        elif (method := METHODS.get(name)) is not None:
+        elif (method := self._methods.get(name)) is not None:
             self._notify(method, self._sessions, message.get("params"))
         elif self._lsp is None and name == "initialized":
             self._initialized = message

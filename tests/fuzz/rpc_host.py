@@ -54,6 +54,7 @@ class SteppedHost(MemoryHost):
         self.clock = Clock()
         super().__init__(**ours)
         connection: Any = self.connection
+        connection.push(b"")  # the first bytes behind initialize make the sessions
         connection._sessions._monotonic = self.clock
         self._batches = connection._batches = Batches(connection)
 

@@ -46,8 +46,8 @@ ROOMS: dict[str, str] = {
     ),
     "history": "parts events options values forms tools channel stream",
     "protocol": (
-        " parts errors events options values framing provider_errors dialects message "
-        "wires tools stream history"
+        " parts errors events options values provider_errors dialects message wires "
+        "tools stream history"
     ),
     "explain": (
         " errors events options values forms dialects message channel stream protocol"

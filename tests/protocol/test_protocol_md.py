@@ -30,9 +30,11 @@ from sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
 from sidecar.message.sources import Source
 from sidecar.options import Limits, Policy, Tool
 from sidecar.protocol import params
+from sidecar.protocol.announced import WIRE_NAMES
 from sidecar.protocol.converter import camel
-from sidecar.protocol.methods import METHODS, TOOL_KINDS, WIRE_NAMES
-from sidecar.protocol.params import ConnectionOptions
+from sidecar.protocol.handshake import ConnectionOptions
+from sidecar.protocol.methods import METHODS
+from sidecar.protocol.reading_options import TOOL_KINDS
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
 from sidecar.stream.stream import MAX_CHOICES
 
@@ -151,7 +153,7 @@ def diagnostic_codes() -> set[str]:
 def imported() -> list[Path]:
     """The files of our modules that the server needs, and no others."""
     program = (
-        "import sidecar.rpc.connection, sys;"
+        "import sidecar.rpc.connection, sidecar.protocol.methods, sys;"
         "print(*(m.__file__ for n, m in sys.modules.items() if n[:8] == 'sidecar.'))"
     )
     command = [sys.executable, "-c", program]

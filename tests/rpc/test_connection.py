@@ -12,6 +12,7 @@ from memory_host import MemoryHost, error_of
 from pygls.capabilities import ServerCapabilitiesBuilder
 from rpc_client import RpcError, frame, message
 
+from sidecar.dialects import DIALECTS
 from sidecar.editor.handlers import register
 from sidecar.editor.server import SidecarServer
 from sidecar.errors import UsageError
@@ -20,7 +21,7 @@ from sidecar.framing.framer import FRAMINGS
 from sidecar.options import Limits, StreamOptions
 from sidecar.protocol import handshake, sessions
 from sidecar.protocol.converter import unstructure
-from sidecar.protocol.methods import WIRE_NAMES
+from sidecar.wires import WIRES
 
 # The envelope
 
@@ -249,10 +250,10 @@ def test_our_capabilities():
 
     ours = result["capabilities"]["experimental"]["streamSidecar"]
     assert ours["limits"] == {**unstructure(Limits()), "maxStreams": 5}
-    assert ours["wires"] == list(WIRE_NAMES)
+    assert ours["wires"] == ["auto", *WIRES]
     assert ours["framings"] == list(FRAMINGS)
     assert ours["events"] == [event.type for event in EVENTS]
-    assert "hermes" in ours["dialects"]
+    assert ours["dialects"] == list(DIALECTS)
 
 
 @pytest.mark.parametrize("options", [None, "x", [], {}, {"other": 1}])

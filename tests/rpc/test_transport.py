@@ -297,6 +297,7 @@ def test_notifications_and_answers_keep_their_order(client):
 def test_oversize_frame_is_skipped_without_being_held():
     with RpcClient() as client:
         client.initialize(limits={"maxMessageBytes": 100_000})
+        client.request("stream/list")  # what reads streams is loaded
         before = peak_memory(client.process.pid)
         client.send_bytes(b"Content-Length: 100000000\r\n\r\n")
         client.send_bytes(b'{"jsonrpc":"2.0","id":77,"method":"stream/push","params":"')
