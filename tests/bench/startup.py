@@ -65,7 +65,7 @@ def _rows(bundle: tuple[str, ...]) -> Iterator[Row]:
     zipped = median(bundled)
     measured = f"{milliseconds(zipped)}, {milliseconds(mine)}"
     yield Row(
-        "the same from one file, against installed", measured, zipped / mine, BUNDLED
+        "initialize from one file, against installed", measured, zipped / mine, BUNDLED
     )
     fast, least = median(version), median(bare)
     measured = f"{milliseconds(fast)}, {milliseconds(least)}"
