@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 from rich.cells import cell_len
-from rpc_client import ROOT, RpcClient, strict_json
+from rpc_client import ROOT, RpcClient, frame, message, strict_json
 
 from sidecar import __version__
 from sidecar.cli import COMMANDS
@@ -262,6 +262,17 @@ def test_version_imports_nothing() -> None:
     output = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT)
     loaded = output.decode().splitlines()[1].split()
     assert not {"click", "rich", "attrs", "cattrs", "pygls", "asyncio"} & {*loaded}
+
+
+def test_initialize_waits_for_nothing_that_reads_streams() -> None:
+    asked = frame(message("initialize", {}, id=1))
+    command = [sys.executable, "-X", "importtime", "-m", "sidecar"]
+    done = subprocess.run(command, input=asked, capture_output=True, cwd=ROOT)
+    loaded = {row.split("|")[-1].strip() for row in done.stderr.decode().splitlines()}
+    assert b'"capabilities"' in done.stdout
+    assert {"sidecar.protocol.handshake", "click"} <= loaded
+    rooms = {"sidecar.stream", "sidecar.wires", "sidecar.dialects", "sidecar.history"}
+    assert not loaded & {*rooms, "sidecar.protocol.methods", "rich", "pygls"}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["serve", "--help"]])
