@@ -1,8 +1,9 @@
 """What ``initialize`` announces by name: wires, framings and dialects.
 
-They stand in their tables, which bring everything along that reads a stream. It is
+They stand in their tables, which bring everything along that reads a stream. That is
 loaded behind the answer, while the host goes on; so the names are here once more, in
-the order of the tables, and a test compares them.
+the order of the tables. Written by ``UPDATE=1 python3 tests/run.py
+tests/protocol/test_announced.py``, which also compares them.
 """
 
 from __future__ import annotations
