@@ -1,9 +1,13 @@
 """``stream-sidecar normalize FILE``: the channels of a stored stream or body.
 
 The same engine as the server: the file is pushed once and closed. Text goes to standard
-output; with ``--json`` one event a line, as the protocol spells it. Exit codes: 0; 1
-when the stream holds an error of its provider; 2 when nothing of an answer was in it,
-as in an empty file, or it could not be read.
+output; with ``--json`` one event a line, as the protocol spells it. Exit codes: 0 with
+an answer; 1 when the stream holds an error of its provider; 2 when nothing of an answer
+was in it, as in an empty file, or it could not be read.
+
+An answer that was cut off is 0, too: many a server writes neither finish reason nor end
+mark, and only the host knows how its connection ended. ``complete`` of ``finish``
+tells what the stream itself says of that.
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ Examples:
   curl -sN ... | stream-sidecar normalize - --model qwen3:32b
   stream-sidecar normalize body.json --json   one event a line
 
-Exit codes: 0; 1 when the stream holds an error of its provider; 2 when there was
+Exit codes: 0 with an answer, also one that was cut off: its last line says
+(incomplete); 1 when the stream holds an error of its provider; 2 when there was
 nothing of an answer in FILE, or it could not be read.
 """
 

@@ -33,7 +33,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import optional, value
+from sidecar.forms.shared_grammars import markup, optional, value
 from sidecar.records import frozen
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
@@ -307,6 +307,11 @@ def _wrapper(name: str) -> Form:
     return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
 
 
+def _element(name: str) -> Form:
+    """A tag of the name that has no attribute: what closes it is no call's closer."""
+    return Form((f"<{name}>",), markup, "B", vague=True, owes=(f"</{name}>",))
+
+
 ANTHROPIC = (
     *map(_wrapper, _WRAPPERS),
     Form(
@@ -315,6 +320,7 @@ ANTHROPIC = (
         "B",
         closers=tuple(f"</{space}invoke>" for space in SPACES),
     ),
+    *(_element(f"{space}invoke") for space in SPACES),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
     Form(("<function_results>",), _results, "B", "behind-call", about="results"),
 )

@@ -17,6 +17,7 @@ from sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from sidecar.forms.grammar import literal, peek, run, scan_checked, space
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.repeated_results import BEGINNING
+from sidecar.forms.shared_grammars import markup
 from sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
@@ -56,11 +57,6 @@ def _stop(cursor: Cursor) -> Reading[Found]:
         yield from literal(cursor, *STOP_TOKENS)
     cursor.at -= cursor.position - end
     return mark()
-
-
-def _struck(cursor: Cursor) -> Reading[Found]:
-    yield from ()
-    raise cursor.mismatch(0)
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
@@ -119,7 +115,7 @@ LEFTOVERS = Dialect(
     "leftovers",
     forms=(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
-        Form(_STRUCK, _struck, "B", vague=True, about="leftovers", owes=("</s>",)),
+        Form(_STRUCK, markup, "B", vague=True, about="leftovers", owes=("</s>",)),
         Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
         Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
     ),

@@ -29,6 +29,12 @@ def optional(cursor: Cursor, *options: str) -> Reading[str]:
     return found
 
 
+def markup(cursor: Cursor) -> Reading[Found]:
+    """Matches nothing: its opener is text, and so is what closes it (``owes``)."""
+    yield from ()
+    raise cursor.mismatch(0)
+
+
 def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
     """Words begin reasoning only where one of ``ends`` follows: alone they are text."""
     start = cursor.position

@@ -137,6 +137,7 @@ def test_anything_is_read(data: bytes) -> None:
         (b'{"error": {"message": "overloaded", "type": "overloaded_error"}}', 1),
         (b'{"choices": [{"index": 0, "delta": {"role": "assistant"}}]}', 2),
         (b'{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}', 2),
+        (b'data: {"choices": [{"delta": {"content": "cut o"}}]}', 0),
     ],
 )
 def test_codes_of_normalize(data: bytes, code: int) -> None:

@@ -32,6 +32,7 @@ FITS: list[tuple[Any, str | None, bool]] = [
     ({"type": "message_stop"}, None, True),
     ({"index": 0, "delta": {}}, "content_block_delta", True),
     ({"type": "message", "model": "m", "content": []}, None, True),
+    ({"type": "message", "stop_reason": "end_turn", "content": []}, None, True),
     ({"type": "message", "content": []}, None, False),
     ({"type": "message", "model": "m", "content": "x"}, None, False),
     ({"type": "ping"}, None, False),

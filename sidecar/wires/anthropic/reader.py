@@ -254,6 +254,8 @@ def _says(value: Json) -> bool:
 
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}
+_OWN = frozenset(("model", "stop_reason"))
+"""A whole message has these; a message item of Responses has none."""
 
 
 def fits(document: Document) -> bool:
@@ -263,7 +265,8 @@ def fits(document: Document) -> bool:
         return False
     kind = type_of(value) or document.event
     if kind == "message":
-        return isinstance(value.get("content"), list) and "model" in value
+        has_own = not _OWN.isdisjoint(value)
+        return isinstance(value.get("content"), list) and has_own
     return kind in _TELLING
 
 

@@ -17,7 +17,7 @@ export async function repaired(uri: vscode.Uri): Promise<string | undefined> {
 }
 
 /** A database is no text, and what is very large is not given to extensions. */
-async function opened(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+export async function opened(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   try {
     return await vscode.workspace.openTextDocument(uri);
   } catch {

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import { SCHEME, type ShownTexts } from "../shown.js";
-import { repaired } from "./preview.js";
+import { opened, repaired } from "./preview.js";
 import type { Repair } from "./repair.js";
 import { counted, grouped, unitsBefore, type Agent, type Finding, type Report } from "./report.js";
 import { SessionTree, type Node, type Session } from "./tree.js";
@@ -83,11 +83,12 @@ export class SessionsView implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", LEAKS, value > 0);
   }
 
-  /** Shows the place; of a database, all places as text. */
+  /** Shows the place; of what is no text (a database, a compressed session) all places as text. */
   async #open(finding: Finding): Promise<void> {
     const { file, line, column, endLine, endColumn } = finding;
     if (line === undefined || column === undefined) return this.#showRemovals(file);
-    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+    const document = await opened(vscode.Uri.file(file));
+    if (document === undefined) return this.#showRemovals(file);
     const position = (atLine: number, atColumn: number) =>
       new vscode.Position(atLine - 1, unitsBefore(document.lineAt(atLine - 1).text, atColumn));
     const selection = new vscode.Range(position(line, column), position(endLine ?? line, endColumn ?? column));
