@@ -13,8 +13,7 @@ from sidecar.forms.call_bodies import Parameter, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from sidecar.forms.grammar import label, literal, need, scan, space
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import optional, value
+from sidecar.forms.shared_grammars import CallTags, optional, tagged_value
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
-_END = Literals(("</parameter>",))
+_TAGS = CallTags(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",))
 
 
 def bare_value(text: str) -> str:
@@ -75,7 +74,7 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
         tags = ("<parameter=", *tags)
     while (end := (yield from literal(cursor, *tags))) == "<parameter=":
         key = (yield from label(cursor, ">")).strip("\"'")
-        part = yield from value(cursor, _END, *tags)
+        part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
         yield from space(cursor)
     cursor.at -= len(end) * (end in closers)

@@ -33,7 +33,13 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
-from sidecar.forms.shared_grammars import markup, optional, value
+from sidecar.forms.shared_grammars import (
+    CallTags,
+    markup,
+    optional,
+    tagged_value,
+    value,
+)
 from sidecar.records import frozen
 from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
@@ -69,11 +75,12 @@ _CALL_STARTS = tuple(f"<{prefix}invoke " for prefix in PREFIXES)
 _ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
 """Closers of calls that nobody writes into a value."""
 
-_VALUE_ENDS = Literals(
-    (
-        *(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
-        *_ONLY_ENDS,
-    )
+_TAGS = CallTags(
+    _CALL_STARTS,
+    _VALUE_STARTS,
+    tuple(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
+    _CALL_ENDS,
+    _ONLY_ENDS,
 )
 _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
@@ -170,14 +177,9 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     while (yield from optional(cursor, _CDATA)):
         _, closer = yield from until(cursor, _CDATA_END)
         cursor.at += len(closer)
-    while True:
-        (_, end), closer = yield from until(cursor, _VALUE_ENDS)
-        if closer in _ONLY_ENDS:
-            return start, end
-        cursor.at += len(closer)
-        yield from space(cursor)
-        if (yield from ahead(cursor, *_VALUE_STARTS, *_CALL_STARTS, *_CALL_ENDS)):
-            return start, end
+    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_CALL_ENDS)
+    _, end = yield from tagged_value(cursor, _TAGS, *follows)
+    return start, end
 
 
 def _one(cursor: Cursor) -> Reading[Found]:

@@ -74,14 +74,27 @@ class KeyedTags:
 
 
 @frozen
+class _Value:
+    """Where a value stands. The line break before what stands in place of its closer
+    belongs to the markup."""
+
+    place: Extent
+    closed: bool = True
+
+    def text(self, raw: str) -> str:
+        text = raw[slice(*self.place)]
+        return text if self.closed else text.removesuffix("\n").removesuffix("\r")
+
+
+@frozen
 class _Call:
     """A call as far as it was read."""
 
     name: str
-    parts: list[tuple[str, Extent]] = field(factory=list)
+    parts: list[tuple[str, _Value]] = field(factory=list)
 
     def written(self, cursor: Cursor, raw: str, end: int) -> WrittenCall:
-        parameters = [Parameter(key, raw[slice(*part)]) for key, part in self.parts]
+        parameters = [Parameter(key, value.text(raw)) for key, value in self.parts]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
 
@@ -163,7 +176,7 @@ def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
     return call
 
 
-def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, Extent]]:
+def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
     """A key and its value; the key's opener may stand twice, its closer be missing, or
     both stand together as ``k=v``."""
     yield from space(cursor)
@@ -175,34 +188,47 @@ def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, Extent]]:
     end = yield from literal(cursor, *(ends if equals else ends[:-1]))
     if end == tags.value[1]:
         behind = cursor.position - len(end)
-        return key.strip(), (start + len(key) + 1, behind)
+        return key.strip(), _Value((start + len(key) + 1, behind))
     cursor.at -= len(end) * (end == tags.value[0])
     return text.strip(), (yield from _value(cursor, tags))
 
 
-def _value(cursor: Cursor, tags: KeyedTags) -> Reading[Extent]:
+def _value(cursor: Cursor, tags: KeyedTags) -> Reading[_Value]:
     """A value, whose opener may be missing, and whose closer may be the key's or none.
 
     A closer ends it where the form goes on behind it, else it is data. What has an
     opener and no closer ends before the next key, or before the call's closer behind
-    which nothing stands but the next call.
+    which nothing stands but the next call. A call that stands in it is data.
     """
     opener = ""
     if tags.value[0]:
         yield from space(cursor)
         opener = yield from optional(cursor, tags.value[0])
     start = cursor.position
-    ends = literals(tags.value[1], *tags.key, tags.call[1])
+    ends = literals(tags.value[1], *tags.key, *tags.call)
     while True:
         (_, end), found = yield from until(cursor, ends)
+        if found == tags.call[0]:
+            cursor.at += len(found)
+            yield from _quoted(cursor, tags)
+            continue
         if opener and (yield from _is_next(cursor, found, tags)):
-            return start, end
+            return _Value((start, end), closed=False)
         cursor.at += len(found)
         yield from space(cursor)
         if found in (tags.value[1], tags.key[1]) and (
             yield from ahead(cursor, tags.key[0], tags.call[1])
         ):
-            return start, end
+            return _Value((start, end))
+
+
+def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[None]:
+    """Behind a call's opener in a value: where a key follows, all up to its closer."""
+    yield from run(cursor, _NAME)
+    yield from space(cursor)
+    if (yield from ahead(cursor, tags.key[0])):
+        _, closer = yield from until(cursor, literals(tags.call[1]))
+        cursor.at += len(closer)
 
 
 def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:

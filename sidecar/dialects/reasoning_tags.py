@@ -40,7 +40,7 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "gemini-call": (("<unused94>thought", "<unused95>"),),
     "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
-    "inkling": (
+    "inkling-messages": (
         ("<|message_model|><|content_thinking|>", "<|end_message|>"),
         ("<|content_thinking|>", "<|end_message|>"),
     ),
@@ -80,7 +80,7 @@ ENDS: dict[str, tuple[str, ...]] = {
         *("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
         *("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
     ),
-    "inkling": ("<|message_model|><|content_text|>", "<|content_text|>"),
+    "inkling-messages": ("<|message_model|><|content_text|>", "<|content_text|>"),
     "solar": ("<|begin|>assistant<|content|>",),
     "apriel": ("[END FINAL RESPONSE]",),
     "gemini-thoughts": ("<final>", "</final>"),
@@ -91,7 +91,7 @@ ENDS: dict[str, tuple[str, ...]] = {
 UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "inkling", "muse", "laguna"),
+        *("gemini-thoughts", "inkling-messages", "muse", "laguna"),
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
@@ -103,6 +103,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "ernie": ("response-tags",),
     "harmony": ("harmony-eaten",),
     "gemini-call": ("gemini-thoughts",),
+    "inkling": ("inkling-messages",),
     "solar": ("solar-open",),
     "pangu": ("lfm2",),
     "functionary": ("functionary-begun",),

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 from sidecar.forms.call_bodies import calls_of, cut_calls
 from sidecar.forms.form import Found
-from sidecar.forms.grammar import ahead, literal, peek, scan, space, until
+from sidecar.forms.grammar import (
+    ahead,
+    literal,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+)
 from sidecar.forms.kinds import PieceKind
+from sidecar.forms.literals import Literals
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -17,9 +26,13 @@ if TYPE_CHECKING:
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.form import Tier
     from sidecar.forms.grammar import Cursor, Extent, Reading
-    from sidecar.forms.literals import Literals
 
 NAME = re.compile(r"[\w.:/-]*+")
+_NO_TAG = re.compile(r"[^<>\n]*+")
+_CLOSERS = re.compile(r"(?:</[^<>\n]*+>|\s)*+")
+_MAY_CLOSE = re.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
+_FAR = 256
+"""So far is looked for what closes everything."""
 
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
@@ -53,6 +66,67 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
         yield from space(cursor)
         if (yield from ahead(cursor, *follows)):
             return start, end
+
+
+class CallTags:
+    """The tags of calls whose values have no escapes: what begins a call and what a
+    value in it, what closes a value and a call, and which of the last nobody writes
+    into a value."""
+
+    def __init__(
+        self,
+        call: tuple[str, ...],
+        value: tuple[str, ...],
+        value_ends: tuple[str, ...],
+        call_ends: tuple[str, ...],
+        decisive: frozenset[str] = frozenset(),
+    ) -> None:
+        self.call, self.value, self.decisive = frozenset(call), value, decisive
+        self.value_ends, self.call_ends = value_ends, frozenset(call_ends)
+        self.all_in_value = Literals((*value_ends, *call, *call_ends))
+
+    def close_all(self, text: str) -> bool:
+        """Whether ``text`` is nothing but closers, none of them of a value."""
+        closed = _CLOSERS.fullmatch(text) is not None
+        return closed and not any(end in text for end in self.value_ends)
+
+
+def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
+    """Whether behind a tag that begins a call, which was read, a value of it begins."""
+    yield from run(cursor, _NO_TAG)
+    yield from optional(cursor, ">")
+    yield from space(cursor)
+    return bool((yield from ahead(cursor, *tags.value)))
+
+
+def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
+    """Whether nothing but closers stands here up to the text's end; nothing is read."""
+    while True:
+        rest = cursor.text[cursor.at : cursor.at + _FAR]
+        if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
+            return len(rest) < _FAR and tags.close_all(rest)
+        yield
+
+
+def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
+    """Reads a value as `value` does. A call that stands in it is data up to its closer;
+    one that lacks that closer, up to what closes everything."""
+    start, quotes = cursor.position, False
+    while True:
+        (_, end), found = yield from until(cursor, tags.all_in_value)
+        cursor.at += len(found)
+        if found in tags.call:
+            quotes = (yield from _begins_call(cursor, tags)) or quotes
+        elif found in tags.call_ends:
+            if found in tags.decisive and not quotes:
+                cursor.at -= len(found)
+                return start, end
+            quotes = False
+        else:
+            yield from space(cursor)
+            fits = yield from ahead(cursor, *follows)
+            if fits and (not quotes or (yield from _closes_all(cursor, tags))):
+                return start, end
 
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:

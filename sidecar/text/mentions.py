@@ -14,7 +14,7 @@ from sidecar.markdown.runs import closing_run, open_runs
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
-_QUOTES = "`\"'"
+_QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
 _TYPOGRAPHIC = [
     "“”",
     "„“",
