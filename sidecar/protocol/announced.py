@@ -92,6 +92,7 @@ DIALECT_NAMES = (
     "named-tags",
     "transcript",
     "ernie",
+    "inkling-messages",
     "solar-open",
     "answer-tags",
     "response-tags",
