@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[int, int]
 """``(start, end)`` in the wire's channel (code points, removals included)."""
 
 
-@frozen
+@hot
 class Metadata:
     """What the provider, or the detection of wire and framing, said of the response."""
 
@@ -57,7 +57,7 @@ class ReasoningDelta:
     span: Span | None = None
 
 
-@frozen
+@hot
 class BlockEnd:
     """A block of text or reasoning is over.
 
@@ -114,7 +114,7 @@ class ToolCallDelta:
     name: str | None = None
 
 
-@frozen
+@hot
 class ToolCall:
     """One call, exactly once, complete or marked as not complete.
 
@@ -218,7 +218,7 @@ class ProviderError:
     retry_after_ms: int | None = None
 
 
-@frozen
+@hot
 class Usage:
     """Token totals so far: each event replaces the one before, nothing is added up.
 
@@ -251,7 +251,7 @@ class Diagnostic:
     span: Span | None = None
 
 
-@frozen
+@hot
 class Finish:
     """The end of one choice, always last; ``raw`` is the provider's own reason.
 

@@ -26,7 +26,7 @@ JsonObject: TypeAlias = dict[str, Any]
 CitationKind: TypeAlias = Literal["url", "document", "file", "search-result", "other"]
 
 
-@frozen
+@hot
 class MetadataPart:
     """Identity of the response; None where the document says nothing.
 
@@ -80,7 +80,7 @@ class ReasoningStatePart:
     field: str | None = None
 
 
-@frozen
+@hot
 class BlockEndPart:
     """The wire ends its current text or reasoning block: held text is decided.
 
@@ -122,7 +122,7 @@ class CallPart:
     whole: bool = False
 
 
-@frozen
+@hot
 class CallEndPart:
     """The wire says that the call ``key`` (or ``index``) is finished.
 
@@ -195,7 +195,7 @@ class CitationPart:
     again: bool = False
 
 
-@frozen
+@hot
 class UsagePart:
     """Token counts as protocol.md, "usage", has them; None: the provider is silent."""
 
@@ -223,7 +223,7 @@ class ErrorPart:
     choice: int = 0
 
 
-@frozen
+@hot
 class FinishPart:
     """A finish chunk: the raw reason and our word for it. The last one wins."""
 
@@ -294,7 +294,7 @@ class Aside:
         self.value: JsonObject = {}
 
 
-@frozen
+@hot
 class Again:
     """What a wire says of documents that differ from one in their text alone.
 

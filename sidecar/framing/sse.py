@@ -20,8 +20,15 @@ and joined once, so time is linear; beyond ``limit`` characters nothing is held.
 
 from __future__ import annotations
 
+import re
+
 from sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
 from sidecar.parts import DiagnosticPart
+
+_WHOLE = re.compile(
+    r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(\{[^\r\n]*+)\r?+\n\r?+\n"
+)
+"""An event as most are: a name or none, and an object on one line."""
 
 _LONGEST_FIELD = len("event: ")
 """A held line may exceed the limit by the field that is not part of the document."""
@@ -42,15 +49,9 @@ class SseReader:
 
     def push(self, text: str) -> list[Frame]:
         frames: list[Frame] = []
-        if (
-            text[-2:] == "\n\n"
-            and text.startswith("data: {")
-            and text.find("\n") == len(text) - 2
-            and self.idle
-            and len(text) <= self._data.limit
-            and "\r" not in text
-        ):
-            return [frame_of(text[6:-2])]
+        whole = _WHOLE.fullmatch(text) if text.endswith("\n") else None
+        if whole and self.idle and len(text) <= self._data.limit:
+            return [frame_of(whole[2], (whole[1] or "")[:HEAD] or None)]
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
         lines = text.split("\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve, fields
+from attrs import fields
 
 from sidecar.events import (
     BlockEnd,
@@ -29,7 +29,7 @@ from sidecar.events import (
 )
 from sidecar.message.message import Block, Message, ReasoningBlock, TextBlock
 from sidecar.message.sources import sources_of
-from sidecar.records import define, field
+from sidecar.records import define, evolve, field
 
 
 @define

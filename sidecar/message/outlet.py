@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import evolve
-
 from sidecar.events import (
     Citation,
     Diagnostic,
@@ -22,7 +20,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.builder import MessageBuilder
-from sidecar.records import frozen
+from sidecar.records import evolve, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

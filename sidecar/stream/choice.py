@@ -10,8 +10,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from sidecar.channel.channel import Channel
 from sidecar.events import (
     ChannelName,
@@ -24,6 +22,7 @@ from sidecar.events import (
 )
 from sidecar.message.outlet import Origin
 from sidecar.parts import CitationPart
+from sidecar.records import evolve
 from sidecar.stream.citations import CitationResolver, marked
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
@@ -296,7 +295,9 @@ class Choice:
         the same, the one from the text is retracted."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
-        event = evolve(classify(call, context), span=span)
+        event = classify(call, context)
+        if span is not None:
+            event = evolve(event, span=span)
         assert call.block is not None  # every caller gave it one
         self._sent[call.block] = call
         self.outlet.post(event)

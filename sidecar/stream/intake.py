@@ -29,7 +29,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import define, field
-from sidecar.stream.learned_chunks import Learned, Learner
+from sidecar.stream.learned_chunks import KnownCuts, Learned, Learner
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
 
@@ -95,7 +95,7 @@ class Intake:
     counts those in ``passed``.
     """
 
-    def __init__(self, options: StreamOptions) -> None:
+    def __init__(self, options: StreamOptions, cuts: KnownCuts | None = None) -> None:
         is_text = options.wire == "text"
         self.options = options
         self.wire = options.wire
@@ -103,6 +103,7 @@ class Intake:
         self.done = False
         self.used = False
         self.passed = 0
+        self._cuts = cuts
         self._framer = Framer(
             "text" if is_text else options.framing,
             options.encoding,
@@ -113,6 +114,7 @@ class Intake:
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: Learned | None = None  # from the last chunk
+        self._trial: Framer | None = None  # a second one, which reads what it might be
         self._tries = _TRIES
         self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
@@ -139,7 +141,8 @@ class Intake:
 
     @cached_property
     def _learner(self) -> Learner:
-        return Learner(self.options.limits.max_document_chars, self._reads)
+        limit = self.options.limits.max_document_chars
+        return Learner(limit, self._reads, self.framing, self._cuts)
 
     @property
     def learned(self) -> Learned | None:
@@ -180,9 +183,10 @@ class Intake:
     def _reads(self, chunk: str) -> object:
         """What framing reads ``chunk`` alone as, if that is one document and nothing is
         held back."""
-        framer = Framer(self.framing)
+        framer = self._trial or Framer(self.framing)
         frames = framer.push(chunk)
         is_one = len(frames) == 1 and framer.idle
+        self._trial = framer if framer.idle else None
         return frames[0].value if is_one and isinstance(frames[0], Document) else None
 
     def close(self) -> Iterator[list[Part]]:

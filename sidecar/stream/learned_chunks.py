@@ -24,7 +24,7 @@ from json import JSONDecoder
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sidecar.records import frozen
+from sidecar.records import evolve, frozen, hot
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ TextOf: TypeAlias = "Callable[[object], str | None]"
 """The text of a chunk, if it is like the one that was learned; else None or nothing."""
 
 
-@frozen
+@hot
 class Learned:
     """How to read a chunk without reading it: ``text_of`` finds its text, ``again``
     says what that gives."""
@@ -52,16 +52,47 @@ _RESTLESS = frozenset(("sequence_number", "obfuscation", "p"))
 """Names of values that are others in every chunk."""
 
 
+class KnownCuts:
+    """Where strings were cut lately, in this stream or in another of the same host: the
+    deltas of many wires have no id of their stream. No text is kept."""
+
+    def __init__(self) -> None:
+        self._latest: list[tuple[object, _Cut]] = []
+
+    def find(self, how: object, chunk: object, text: str, again: Again) -> _Cut | None:
+        """A cut of strings like ``chunk``, which says ``text``; ``how``: framed so."""
+        for known, cut in self._latest:
+            if known == how and cut.text_of(chunk) == text and cut.fits(again):
+                return cut
+        return None
+
+    def add(self, how: object, cut: _Cut) -> None:
+        if cut.told is None:  # else it belongs to its stream
+            known = how, evolve(cut, chunk="")
+            self._latest = [known, *self._latest[: _MOST_KNOWN - 1]]
+
+
+_MOST_KNOWN = 8
+
+
 class Learner:
     """``learn`` a chunk; it remembers of the one before what helps with the next.
 
     ``limit``: code points that a document may have. ``reads(string)`` is the document
-    that framing reads, if it reads one and holds nothing back.
+    that framing reads, if it reads one and holds nothing back; ``framing`` names it.
     """
 
-    def __init__(self, limit: int, reads: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        limit: int,
+        reads: Callable[[str], Any],
+        framing: str = "",
+        cuts: KnownCuts | None = None,
+    ) -> None:
         self._limit = limit
         self._reads = reads
+        self._how = framing, limit
+        self._cuts = cuts or KnownCuts()
         self._cut: _Cut | None = None
         self._values: dict[DocumentPlace, Any] = {}
         self._varying: set[DocumentPlace] = set()
@@ -86,12 +117,15 @@ class Learner:
         known = self._cut
         if known and known.fits(again) and known.text_of(chunk) == text:
             return known.text_of
-        self._cut = None
+        self._cut = self._cuts.find(self._how, chunk, text, again)
+        if self._cut is not None:
+            return self._cut.text_of
         if isinstance(chunk, str):
             free = self._free(document, again)
             cut = cut_string(chunk, again.texts, free, self._limit, again.told)
             if cut is not None and cut.is_read(self._reads, document):
                 self._cut = cut
+                self._cuts.add(self._how, cut)
                 return cut.text_of
         return None
 
@@ -112,13 +146,19 @@ def _values(
     found = []
     for place in places:
         value = document
-        try:
-            for step in place:
-                value = value[step]
-        except (KeyError, IndexError, TypeError):
-            continue
-        found.append((place, value))
+        for step in place:
+            is_there = step in value if type(value) is dict else _is_item(value, step)
+            if not is_there:
+                break
+            value = value[step]
+        else:
+            found.append((place, value))
     return found
+
+
+def _is_item(value: Any, step: int | str) -> bool:
+    """Whether ``value`` is a list that has an item with this number."""
+    return type(value) is list and type(step) is int and step < len(value)
 
 
 # Decoded documents
@@ -299,7 +339,7 @@ _BLANKS = _Kind(_is_blank, "  ")
 _DECODER = JSONDecoder()
 
 
-@frozen
+@hot
 class _Slot:
     """Where the value at a ``place`` of the document stands in a string; ``kind`` is
     None for the text. Blanks have no place."""
@@ -310,7 +350,7 @@ class _Slot:
     kind: _Kind | None
 
 
-@frozen
+@hot
 class _Cut:
     """A string, cut at its slots."""
 

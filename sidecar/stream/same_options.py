@@ -2,7 +2,7 @@
 
 `SameOptions` gives what `surroundings` gives. It remembers the few that it made last,
 without anything of a stream, and gives one again where model, provider, tools, policy
-and limits are the same.
+and limits are the same. ``cuts``: how the chunks of those streams were alike.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.channel.setup import Surroundings, surroundings
 from sidecar.message.outlet import Outlet
+from sidecar.stream.learned_chunks import KnownCuts
 
 if TYPE_CHECKING:
     from sidecar.options import StreamOptions
@@ -25,6 +26,7 @@ class SameOptions:
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first
+        self.cuts = KnownCuts()
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
         known = self._find(options)

@@ -73,7 +73,7 @@ class Stream:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
-        self._intake = Intake(options)
+        self._intake = Intake(options, None if others is None else others.cuts)
         make = surroundings if others is None else others.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile

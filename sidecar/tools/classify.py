@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import evolve
-
 from sidecar.events import ToolCall
-from sidecar.records import frozen
+from sidecar.records import evolve, hot
 from sidecar.tools.call import OpenCall
 from sidecar.tools.judging import ArgumentState, judge
 from sidecar.tools.kinds import kind_of
@@ -35,7 +33,7 @@ Executor: TypeAlias = Literal["client", "server", "unknown"]
 Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result", "none"]
 
 
-@frozen
+@hot
 class CallContext:
     """What a call is judged against; ``tools`` of None: the host did not say.
 
@@ -92,19 +90,19 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
 def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
     """``event`` with executor, awaits and executable as the context says by now."""
     executor = executor_of(call, context)
-    return evolve(
-        event,
-        executor=executor,
-        awaits=_awaits(call, executor, context),
-        executable=(
-            event.state == "complete"
-            and executor == "client"
-            and event.origin == "structured"
-            and event.declared is not False
-            and context.finish not in _SPOILED
-            and not (call.bare and context.finish in _CUT)
-        ),
+    awaits = _awaits(call, executor, context)
+    executable = (
+        event.state == "complete"
+        and executor == "client"
+        and event.origin == "structured"
+        and event.declared is not False
+        and context.finish not in _SPOILED
+        and not (call.bare and context.finish in _CUT)
     )
+    settled = (event.executor, event.awaits, event.executable)
+    if settled == (executor, awaits, executable):
+        return event
+    return evolve(event, executor=executor, awaits=awaits, executable=executable)
 
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:

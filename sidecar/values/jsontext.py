@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 """Arrays and objects of a provider's value nested deeper leave as text in a string."""
 
+_ANYWHERE = frozenset((str, bool, type(None)))
+"""Types of values that every reader can represent."""
+
 _INT64 = range(-(2**63), 2**64)
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
@@ -85,7 +88,12 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, dict):
         if not depth:
             return dumps(value)
-        items = [portable(item, depth - 1) for item in value.values()]
+        items = [
+            item
+            if type(item) in _ANYWHERE or (type(item) is int and item in _INT64)
+            else portable(item, depth - 1)
+            for item in value.values()
+        ]
         same = all(map(is_, items, value.values()))
         return value if same else dict(zip(value, items, strict=True))
     if isinstance(value, list | tuple):

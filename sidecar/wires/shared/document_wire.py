@@ -12,10 +12,9 @@ from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from attrs import evolve
-
 from sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from sidecar.provider_errors.normalize import find_error, normalize_error
+from sidecar.records import evolve
 from sidecar.wires.shared.fields import objects_of
 from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
@@ -91,7 +90,8 @@ class DocumentWire(ABC):
             usage = read_usage(self._usage, self.name)
             if usage is not None:
                 raw = own_usage(self._usage, counts)
-                self.parts.append(evolve(usage, raw=raw))
+                told = usage if raw is self._usage else evolve(usage, raw=raw)
+                self.parts.append(told)
 
     def fail(self, body: Json) -> None:
         """``body`` is a provider's error."""

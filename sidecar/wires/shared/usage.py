@@ -104,6 +104,10 @@ SHAPES: dict[str, UsageShape] = {
 }
 
 
+_NOTHING = (None,) * 6
+"""What a usage object tells that has none of the counts."""
+
+
 def read_usage(value: Json, shape: str) -> UsagePart | None:
     """The counts of a provider's usage object; None when it holds none.
 
@@ -121,16 +125,15 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
     if inputs is not None:
         inputs += sum(_count(counts, paths) or 0 for paths in row.more_input)
     reasoning, total = _count(counts, row.reasoning), _count(counts, row.total)
-    part = UsagePart(
-        raw=value,
-        input_tokens=inputs,
-        output_tokens=_output(counts, row, inputs, reasoning, total),
-        total_tokens=total,
-        cache_read_tokens=_count(counts, row.cache_read),
-        cache_write_tokens=_count(counts, row.cache_write),
-        reasoning_tokens=reasoning,
+    told = (
+        inputs,
+        _output(counts, row, inputs, reasoning, total),
+        total,
+        _count(counts, row.cache_read),
+        _count(counts, row.cache_write),
+        reasoning,
     )
-    return None if part == UsagePart(raw=value) else part
+    return None if told == _NOTHING else UsagePart(value, *told)
 
 
 def merge_usage(old: Json, new: Json) -> Json:
@@ -214,9 +217,11 @@ def _with_compaction(value: dict[str, Any]) -> dict[str, Any]:
 
 def _count(value: dict[str, Any], paths: Paths) -> int | None:
     for path in paths:
-        found: Any = value
-        for name in path.split("."):
-            found = found.get(name) if isinstance(found, dict) else None
+        found: Any = value.get(path)
+        if "." in path:
+            first, _, name = path.partition(".")
+            holder = value.get(first)
+            found = holder.get(name) if isinstance(holder, dict) else None
         if isinstance(found, float) and found.is_integer():
             found = int(found)
         if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
