@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,20 @@ def test_what_is_no_compressed_session_is_told(tmp_path: Path) -> None:
     assert "1 file, 0 messages" in told.output
     assert "1 not JSON" in told.output
     assert repair(other, "--check").exit_code == 2
+
+
+def test_a_compressed_session_without_the_library(
+    stores: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = stores
+    STORES["codex-packed"](folder, QUESTION, LEAK)
+    before = contents(folder)
+    for name in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    told = repair(folder, "--check")
+    assert told.exit_code == 2, told.output
+    assert "1 not read: packed as zstd: pip install" in told.output
+    assert contents(folder) == before
 
 
 def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
