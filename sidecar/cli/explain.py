@@ -3,7 +3,8 @@
 FILE is what a provider sent, in any framing, plain text, or a transcript that
 ``--record`` wrote. The stream goes through the engine as a host's does. A terminal gets
 the text in colours, ``--html`` a page on which each piece tells its rule. Exit codes:
-0, whatever is in the stream; 2 when FILE could not be read or the page not written.
+0, whatever is in the stream; 2 when FILE is empty or could not be read, or the page not
+written.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ Examples:
   stream-sidecar explain response.sse --html page.html
   stream-sidecar explain said-4711.txt --stream s1 --open   from --record
 
-Exit codes: 0, whatever is in the stream; 2 when FILE could not be read or OUT not
-written.
+Exit codes: 0, whatever is in the stream; 2 when FILE is empty or could not be read, or
+OUT not written.
 """
 
 
@@ -89,6 +90,8 @@ def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
     """The stream that is meant; of a page that is passed on nobody learns a folder."""
     data, names = file.read(), ("wire", "framing", "model", "provider")
     name = os.path.basename(file.name)
+    if not data:
+        raise Failure(f"{name} is empty")
     if not is_transcript(data):
         if given["chosen"] is not None:
             raise click.UsageError("--stream goes with a transcript")

@@ -211,6 +211,7 @@ def test_a_reader_that_goes_away(options: list[str]) -> None:
         (["normalize", "--wire", "telepathy", "-"], "telepathy"),
         (["normalize", "--no-such-option", "-"], "--no-such-option"),
         (["repare", "x"], "Did you mean 'repair'?"),
+        (["explain", os.devnull], "is empty"),
         (["telepathy"], "No such command 'telepathy'."),
         (["repair"], "--list"),
         (["repair", "--check", "--write", "x"], "--check and --write exclude"),
