@@ -115,8 +115,8 @@ def test_an_error_of_the_provider_is_shown() -> None:
     assert "\n-- error: overloaded\n" in said
 
 
-def test_nothing_is_explained_as_well() -> None:
-    assert "answer 0," in told("-", data=b"")
+def test_an_empty_file_has_nothing_to_explain() -> None:
+    assert "is empty" in failure("-")
 
 
 # --- Transcripts ----------------------------------------------------------------------
