@@ -18,7 +18,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from sidecar.session_files.backups import back_up, backup_links, copied
+from sidecar.session_files.backups import back_up, backup_links, copied, is_same
 from sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
@@ -99,6 +99,7 @@ class Replacement:
             self._check(old)
             take_rights(new.name, self._path)
             backup = back_up(self._path)
+            self._check_backup(backup)
             self._swap(new, backup)
             made = _state(self._path.stat())
             old = old or files.enter_context(backup.open("rb"))
@@ -117,6 +118,12 @@ class Replacement:
             raise CannotReplaceError(f"it has {names} names (hard links)")
         if old is not None and self._is_written(old):
             raise CannotReplaceError(_OPEN)
+
+    def _check_backup(self, backup: Path) -> None:
+        """Raises where somebody replaced the file right before it got its backup."""
+        if is_same(backup, self._path) and _state(os.lstat(backup)) != self._state:
+            backup.unlink()
+            raise FileChangedError(_CHANGED)
 
     def _swap(self, new: FileBeside, backup: Path) -> None:
         try:

@@ -412,6 +412,27 @@ def test_what_is_written_in_the_last_moment(
     assert list(session.parent.iterdir()) == [session]
 
 
+def test_another_repair_right_before_the_backup(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has done stays, with its backup alone."""
+    real, before = backups.back_up, session.read_text()
+
+    def back_up(path: Path) -> Path:
+        monkeypatch.setattr(replacing, "back_up", real)
+        assert run(session, "--write").exit_code == 0
+        return real(path)
+
+    monkeypatch.setattr(replacing, "back_up", back_up)
+    result = run(session, "--write")
+    assert result.exit_code == 2
+    assert "left alone: the file was changed meanwhile" in result.output
+    assert session.read_text() != before
+    backup = session.with_name("session.jsonl.bak")
+    assert backup.read_text() == before
+    assert {*session.parent.iterdir()} == {session, backup}
+
+
 def test_what_is_written_to_both_files(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
