@@ -7,7 +7,7 @@ lexicon and the context of the splitters; ``answer`` and ``native`` make those.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sidecar.dialects import DIALECTS, SAFE, SENTINELS, companions, pair_of, tags_of
 from sidecar.dialects.host_echo import host_forms
@@ -66,21 +66,21 @@ class Surroundings:
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
         opened = opens == "open" and not has_thought
-        rules = evolve(self._rules(others), settle=settle, opened=opened, orphan=orphan)
+        rules = self._rules(others, settle=settle, opened=opened, orphan=orphan)
         return Rereading(Splitter(rules), partial(self.shown, native))
 
     def shown(self, others: Callable[[], Share] = total) -> Splitter:
         """A splitter that reads visible text as repair of the message would."""
-        return Splitter(evolve(self._rules(others), thinks=False))
+        return Splitter(self._rules(others, thinks=False))
 
     def native(self, others: Callable[[], Share] = total) -> Splitter:
         """The splitter for the native reasoning of a new choice."""
-        return Splitter(evolve(self._rules(others), native=True))
+        return Splitter(self._rules(others, native=True))
 
-    def _rules(self, others: Callable[[], Share]) -> Rules:
+    def _rules(self, others: Callable[[], Share], **own: Any) -> Rules:
         limits, scope = self.options.limits, self.policy.reasoning.scope
         held, call = limits.max_held_chars, limits.max_call_chars
-        return Rules(self.lexicon, self.context, scope, held, call, others)
+        return Rules(self.lexicon, self.context, scope, held, call, others, **own)
 
 
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:

@@ -114,7 +114,6 @@ class Intake:
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: Learned | None = None  # from the last chunk
-        self._trial: Framer | None = None  # a second one, which reads what it might be
         self._tries = _TRIES
         self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
@@ -183,10 +182,9 @@ class Intake:
     def _reads(self, chunk: str) -> object:
         """What framing reads ``chunk`` alone as, if that is one document and nothing is
         held back."""
-        framer = self._trial or Framer(self.framing)
+        framer = Framer(self.framing)
         frames = framer.push(chunk)
         is_one = len(frames) == 1 and framer.idle
-        self._trial = framer if framer.idle else None
         return frames[0].value if is_one and isinstance(frames[0], Document) else None
 
     def close(self) -> Iterator[list[Part]]:

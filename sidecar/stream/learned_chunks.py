@@ -89,7 +89,6 @@ class Learner:
         framing: str = "",
         cuts: KnownCuts | None = None,
     ) -> None:
-        self._limit = limit
         self._reads = reads
         self._how = framing, limit
         self._cuts = cuts or KnownCuts()
@@ -122,7 +121,7 @@ class Learner:
             return self._cut.text_of
         if isinstance(chunk, str):
             free = self._free(document, again)
-            cut = cut_string(chunk, again.texts, free, self._limit, again.told)
+            cut = cut_string(chunk, again.texts, free, self._how[1], again.told)
             if cut is not None and cut.is_read(self._reads, document):
                 self._cut = cut
                 self._cuts.add(self._how, cut)
