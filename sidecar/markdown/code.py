@@ -95,6 +95,16 @@ class CodeState:
         indent = self.indent
         return indent > 0 and self.undecided.startswith(" " * indent)
 
+    def filled(self, text: str, at: int) -> int:
+        """Up to where ``text`` is code from ``at`` on, a place that `fills_line`: one
+        line at least, and in a fence in nothing else all that cannot end it."""
+        end = text.find("\n", at) + 1
+        next_line = at if self.at_beginning else end if self.line is Line.CODE else 0
+        if self.fence and not self.containers and (next_line or self.at_beginning):
+            lines = _FENCED_LINES.match(text, next_line)
+            end = lines.end() if lines else end
+        return end or len(text)
+
     @property
     def is_code(self) -> bool:
         """True when a character that comes next stands in a fence or indented code."""

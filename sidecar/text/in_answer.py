@@ -59,9 +59,7 @@ class InAnswer:
             return self._after_border(final)
         code = tail.code
         if code.fills_line and tail.shown.fences_pass:
-            end_of_line = buffer.text.find("\n", buffer.at) + 1
-            tail.show((end_of_line or len(buffer.text)) - buffer.at)
-            return True
+            return tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
         if self._may_begin_line(code):
             step = self._at_line(final)
             if step is not None:

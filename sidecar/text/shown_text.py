@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 SPACE = "\n" + BLANKS
 
-_FENCE_MARK = re.compile("[`~]")
 _LINE = re.compile("[^\n]*+\n|[^\n]++")
 
 _KNOWN = (
@@ -97,20 +96,16 @@ class ShownText:
 
     def write(self, text: str, start: int, out: Pieces) -> None:
         """Shows ``text``, which begins at ``start`` of the raw channel: one line at a
-        time where fences matter, or where blanks could fill the hold."""
-        fence = self.code.fence or self.code.undecided or _FENCE_MARK.search(text)
-        fences = self.fences_pass and fence
+        time where blanks could fill the hold."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
-        if not fences and ("\n" not in text or most < self.room(most + 1)):
-            self._write(text, start, out)
-            return
-        for line in _LINE.findall(text):
+        whole = "\n" not in text or most < self.room(most + 1)
+        for line in [text] if whole else _LINE.findall(text):
             self._write(line, start, out)
             start += len(line)
 
     def passed(self, text: str) -> None:
-        """``text`` was shown as it stands, nothing waits and no line in it has the
-        signs of a fence: what counts from here on is its last line."""
+        """``text`` was shown as it stands, and nothing waits: what counts from here on
+        is its last line."""
         cut = text.rfind("\n") + 1
         if cut:
             self.note(text[:cut])
@@ -120,19 +115,20 @@ class ShownText:
         self.unread = 0
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
-        rest = text
-        while rest:
-            if self.fences_pass and self.code.fills_line:
-                self._write_fenced(rest, start, out)
-                return
+        while text:
             blank = not self.line_shown or self.orphan is Orphan.ARMED
             step = self._write_blank if blank else self._write_shown
-            rest, start = step(rest, start, out)
+            if self.fences_pass and self.code.fills_line:
+                step = self._write_fenced
+            text, start = step(text, start, out)
 
-    def _write_fenced(self, line: str, start: int, out: Pieces) -> None:
-        """Shows a line of fenced code, or a part: nothing goes, so no blanks wait."""
-        self._emit(line, start, out)
-        self.line_shown, self.line_removed = line[-1] != "\n", False
+    def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows lines that begin in fenced code, or a part of one: nothing goes, so no
+        blanks wait."""
+        end = text.rfind("\n") + 1 or len(text)
+        self._emit(text[:end], start, out)
+        self.line_shown, self.line_removed = text[end - 1] != "\n", False
+        return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Handles one line, or the rest of it, while nothing on it is visible."""
