@@ -66,7 +66,8 @@ class Channel:
         self._native: Splitter | None = None
         self._native_key: int | str | None = None
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
-        self._run = PlainRun(choice, outlet, self._account, self._hold, self._note_held)
+        own = self._account, self._hold, self._note_held, self._fails
+        self._run = PlainRun(choice, outlet, *own)
 
     # What few streams need, or not all at once, is made where it is needed
 
@@ -147,6 +148,10 @@ class Channel:
         """Takes over what the run has held: perhaps the beginning of a delimiter."""
         self.map.raw(text)
         self._take(self.answer.push(text))
+
+    def _fails(self, text: str) -> bool | None:
+        """Whether no form begins a line of the answer so."""
+        return self.answer.first.fails(text)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int

@@ -35,13 +35,15 @@ class PlainRun:
 
     ``account`` takes the text of all deltas since it was last called, ``hold`` what is
     held back at the end of the run: the beginning of a literal, perhaps. ``note`` is
-    told how many code points were held back behind a delta, at most.
+    told how many code points were held back behind a delta, at most; ``fails`` tells
+    whether no form begins a line so.
     """
 
     __slots__ = (
         "_account",
         "_block",
         "_ends",
+        "_fails",
         "_gate",
         "_gates",
         "_held",
@@ -62,6 +64,7 @@ class PlainRun:
         account: Callable[[str], None],
         hold: Callable[[str], None],
         note: Callable[[int], None],
+        fails: Callable[[str], bool | None],
     ) -> None:
         self._use(_AT_FIRST)
         self.choice = choice
@@ -69,6 +72,7 @@ class PlainRun:
         self._account = account
         self._hold = hold
         self._note = note
+        self._fails = fails
         self._texts: list[str] = []
         self._held = ""
         self._peak = 0
@@ -122,15 +126,37 @@ class PlainRun:
         """``text`` without its end, the beginning of a literal or of a line, which is
         held back; None: it matters for something else."""
         gates, gate, certain = self._gates, self._whole_gate, text
-        if gates.matters(gate, text):
+        if not gates.matters(gate, text):
+            behind = gates.code if "\n" in text else None
+        elif across := self._across(gate, text):
+            certain, behind = text[: across[0]], across[1]
+        else:
             certain = text[: gates.passes(gate, text)]
             if certain == text or (certain and gates.matters(gate, certain)):
                 return None
+            behind = gates.code if "\n" in certain else None
         self._held = text[len(certain) :]
         self._peak = max(self._peak, len(self._held))
-        if gates.code is not None and "\n" in certain:
-            self._use(gates.code)
+        if behind is not None and behind is not gates:
+            self._use(behind)
         return certain
+
+    def _across(self, gate: Gate, text: str) -> tuple[int, Gates] | None:
+        """How much of ``text``, in which a fence begins or ends, may pass, and the
+        gates behind it."""
+        gates, before = self._gates, "\n" if gate is self._gates.begins else ""
+        match = gates.border(before + text)
+        if match is None:
+            return None
+        at, end = match.start() - len(before), match.end() - len(before)
+        if at and gates.matters(gate, text[:at]):
+            return None
+        if text[at] in gates.heads and not (failed := self._fails(text[at:])):
+            return (at, gates) if failed is None else None
+        behind, rest = gates.behind(gates, match[0]), text[end:]
+        if behind is None or (rest and behind.matters(behind.inside, rest)):
+            return None
+        return len(text), (behind.code if "\n" in rest else None) or behind
 
     @property
     def _whole_gate(self) -> Gate:

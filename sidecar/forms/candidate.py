@@ -69,6 +69,13 @@ class Failed:
     code: str = ""
     full: bool = False
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to be said of it, and none of its closers owed."""
+        forms = [opening.form for opening in self.openings]
+        owes = any(form.closers or form.owes for form in forms)
+        return not (self.code or self.full or owes)
+
 
 Tried: TypeAlias = "tuple[str, Failed]"
 """What one of openings that are all about the same had read when it failed."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.forms.candidate import Candidate, Failed
 from sidecar.forms.kinds import PieceKind
+from sidecar.markdown.slices import INDENT
 from sidecar.records import define, field
 
 if TYPE_CHECKING:
@@ -46,6 +47,19 @@ class Attempts:
         """A candidate begins here; ``inside`` reasoning."""
         given = self._buffer.place, tuple(openings), self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
+
+    def fails(self, text: str) -> bool | None:
+        """Whether no form begins a line of the answer with ``text``, and nothing is to
+        be said of it; None: that takes a little more text to know."""
+        openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
+        if not openings:
+            return None if openings is None else True
+        candidate = Candidate(0, tuple(openings), self._rules.context, self.known)
+        verdict = candidate.push(text, self._tail.room, final=False)
+        if verdict is None:
+            return None if len(text) <= INDENT else False
+        self.known = candidate.known
+        return isinstance(verdict, Failed) and verdict.quiet
 
     def read(self, *, final: bool) -> Taken | Failed | None:
         """What the candidate is, with all the text there is; None: it stays open. Its

@@ -16,7 +16,9 @@ from functools import lru_cache
 from string import digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from sidecar.markdown import slices
 from sidecar.markdown.code import BLANKS
+from sidecar.markdown.slices import INDENT
 from sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
@@ -24,35 +26,8 @@ if TYPE_CHECKING:
 
     from sidecar.forms.literals import Literals
 
-INDENT = 24
-"""So many blanks at a line's beginning pass at most; more must be able to wait."""
-
-_ORDINARY = rf"[^\n{BLANKS}>*+\-~`\d]"
-"""What begins no quote, list or fence (`code`)."""
-
-_ANY_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
-_PREFIX = rf"(?![>*+\-.)\d{BLANKS}]{{0,64}}?[>*+\-.)][{BLANKS}]{{5}}){_ANY_PREFIX}"
-"""Quotes and list marks, behind which a fence may begin, but no indented code does."""
-
-_GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
-"""What ends the prefix, so that no fence begins on the line."""
-
-_MARK = r"[*+\-]|[0-9]{1,9}[.)]?"
-_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
-"""A prefix at a slice's end, perhaps with a part of a list mark."""
-
-_LAST_LINE = re.compile(
-    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?P<mark>{_MARK})?\Z"
-)
-"""The last line of a slice, if it ends so."""
-
-_PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
-_MARKED = rf"[^{BLANKS}\d.)]|[ \t](?![{BLANKS}]){_PREFIXED}"
-_LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIXED}|{_BEGUN})"
-"""What may pass: the rest of a line behind a whole prefix, behind a list mark or its
-digits, and a line."""
-
 _ANYTHING = re.compile("")
+NOTHING = re.compile(r"(?!)").search
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
@@ -68,9 +43,9 @@ class Gates(NamedTuple):
     ``quick`` finds whatever ``inside`` may, and more, at a third of the cost.
     ``certain`` tells where the beginning of a literal begins at the end of a slice;
     ``heads`` are the openers that begin lines, by their first character, ``waits``
-    what of them waits at a slice's end, as blanks do there. ``ended`` is for a slice
-    behind what ends a fence, if a line break follows; ``code`` are the gates behind
-    the next line break, where they are others.
+    what of them waits at a slice's end, as blanks do there. ``code`` are the gates
+    behind the next line break, where they are others. ``border`` finds what begins a
+    fence at a line's start, or ends it, and ``behind`` gives the gates behind that.
     """
 
     begins: Gate
@@ -83,8 +58,12 @@ class Gates(NamedTuple):
     certain: Callable[[str], int] = len
     heads: Mapping[str, Sequence[str]] = {}  # nobody writes into it
     waits: frozenset[str] = frozenset()
-    ended: Gate | None = None
     code: Gates | None = None
+    border: Gate = NOTHING
+    behind: Callable[[Gates, str], Gates | None] = lambda *_: None
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def matters(self, gate: Gate, text: str) -> bool:
         """Whether ``text`` must go the long way."""
@@ -103,8 +82,6 @@ class Gates(NamedTuple):
     def passes(self, gate: Gate, text: str) -> int:
         """How much of ``text`` may pass where its end waits, as the beginning of a
         literal does, and what begins a line."""
-        if gate is self.ended and text[0] != "\n":
-            return len(text)
         end = self.certain(text)
         start = text.rfind("\n", 0, end) + 1
         if not self.ends or end - start > INDENT or not (start or gate is self.begins):
@@ -112,9 +89,8 @@ class Gates(NamedTuple):
         begun = text[start:end].lstrip(BLANKS)
         if begun and (begun not in self.waits or end < len(text)):
             return end
-        return (
-            end if begun and text[start : end - len(begun)] not in _INDENTS else start
-        )
+        is_code = begun and text[start : end - len(begun)] not in _INDENTS
+        return end if is_code else start
 
     def on(self, start: str) -> Gate | None:
         """The gate in a line of which ``start`` is shown; with a run it may be code."""
@@ -129,7 +105,8 @@ class Gates(NamedTuple):
         if gate is self.inside and "\n" not in text:
             return self.inside
         match = self.last.search(text)
-        if match is None or (gate is not self.begins and match[0][0] != "\n"):
+        goes_on = gate in (self.begins, self.prefixed)
+        if match is None or not (goes_on or match[0][0] == "\n"):
             return self.inside
         code = match[0].strip() and text[-2:].isspace()  # perhaps
         behind = _ANYTHING.match if code else self.prefixed
@@ -150,40 +127,42 @@ def _anywhere(literal: str) -> Gate:
 def anywhere(literals: Literals) -> Gates:
     """Gates where lines do not count."""
     search = _anywhere(literals.beginnings)
-    gates = search, search, search, search
-    quick = _quick(literals.firsts)
-    return Gates(*gates, "", _LAST_LINE, quick, literals.certain)
-
-
-def _line_of_code(indent: int) -> str:
-    """What of a line of code matters; see `in_code`."""
-    if not indent:
-        return rf"[>{BLANKS}]*+[`~]"
-    if 0 < indent <= INDENT:
-        return rf"(?!\n|\Z| {{{indent},{INDENT}}}+[^\n{BLANKS}`~])"
-    return ""
+    gates, quick = (search, search, search, search), _quick(literals.firsts)
+    return Gates(*gates, "", slices.LAST_LINE, quick, literals.certain)
 
 
 @lru_cache(maxsize=2 + INDENT)
 def in_code(indent: int) -> Gates:
     """In code where only the line counts that ends it: in a fence in no item, 0, or in
     items that are ``indent`` wide; less is outside of them. In other code, -1, any."""
-    line = _line_of_code(indent)
-    begins = re.compile(rf"(?:\A|\n){line}|[{HALVES}]").search
-    inside = re.compile(rf"\n{line}|[{HALVES}]").search
+    line = slices.line_of_code(indent)
+    pattern = re.compile(rf"(?:\A|\n){line}|[{HALVES}]")
+    begins, inside = pattern.search, re.compile(rf"\n{line}|[{HALVES}]").search
+    prefixed = pattern.search  # the same, but it is known where it begins
     last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
     ends = "" if indent < 0 else "\n" if indent else f"\n>{BLANKS}"
-    return Gates(begins, inside, begins, begins, ends, last, _quick("\n"))
+    return Gates(begins, inside, begins, prefixed, ends, last, _quick("\n"))
 
 
 @lru_cache(maxsize=64)
-def in_info(literals: Literals, indent: int) -> Gates:
-    """Behind backticks that begin a fence (see `in_code`): one more in their line would
-    make it text, and a literal has to wait for its end."""
+def in_fence(fence: str, outside: Gates) -> Gates:
+    """In a ``fence`` in nothing else, where it is known what is ``outside``."""
+    after = ended(outside)
+
+    def behind(_: Gates, end: str) -> Gates | None:
+        return after if end.startswith(fence) else None
+
+    return in_code(0)._replace(border=slices.ENDS.search, behind=behind)
+
+
+@lru_cache(maxsize=64)
+def in_info(literals: Literals, indent: int, code: Gates) -> Gates:
+    """Behind backticks that begin a fence, in which ``code`` are the gates: one more in
+    their line would make it text, and a literal has to wait for its end."""
     line = rf"\A[^\n]*?(?:`|{literals.beginnings})"
-    search = re.compile(rf"{line}|\n{_line_of_code(indent)}|[{HALVES}]").search
+    search = re.compile(rf"{line}|\n{slices.line_of_code(indent)}|[{HALVES}]").search
     gates, quick = (search, search, search, search), _quick(f"\n`{literals.firsts}")
-    return Gates(*gates, "", _LAST_LINE, quick, code=in_code(indent))
+    return Gates(*gates, "", slices.LAST_LINE, quick, code=code)
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
@@ -192,8 +171,28 @@ def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
     ends = f"\n>*+-.){BLANKS}{digits}"
     quick = _quick("\n" + literals.firsts)
     waits = _waits(tuple(each for openers in heads.values() for each in openers))
-    certain, ended = literals.certain, _ended(gates[1])
-    return Gates(*gates, ends, _LAST_LINE, quick, certain, heads, waits, ended)
+
+    def behind(outside: Gates, fence: str) -> Gates | None:
+        return in_info(literals, 0, in_fence(fence, outside))
+
+    ticks = any("`" in each for each in literals.literals)
+    border = NOTHING if ticks else slices.OPENS.search
+    known = Gates(*gates, ends, slices.LAST_LINE, quick, literals.certain, heads, waits)
+    return known._replace(border=border, behind=behind)
+
+
+@lru_cache(maxsize=64)
+def ended(outside: Gates) -> Gates:
+    """Behind what ends a fence if a line break follows."""
+
+    def gate(text: str, at: int = 0) -> re.Match[str] | None:
+        return (outside.inside if text[:1] == "\n" else _ANYTHING.match)(text, at)
+
+    def certain(text: str) -> int:
+        return outside.certain(text) if text[:1] == "\n" else len(text)
+
+    gates, last, quick = (gate, gate, gate, gate), slices.LAST_LINE, _ANYTHING.search
+    return Gates(*gates, "", last, quick, certain, outside.heads, code=outside)
 
 
 @lru_cache(maxsize=64)
@@ -204,20 +203,15 @@ def _waits(openers: tuple[str, ...]) -> frozenset[str]:
     return frozenset(parts | runs)
 
 
-def _ended(inside: Gate) -> Gate:
-    """``ended`` of `Gates`."""
-    return lambda text: (inside if text[:1] == "\n" else _ANYTHING.match)(text)
-
-
 @lru_cache(maxsize=64)
 def _searches(literal: str, heads: str) -> tuple[Gate, Gate, Gate, Gate]:
     """In the order of `Gates`; ``head`` may begin an opener."""
     head = f"[{BLANKS}]*+(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
-    line = f"(?:(?!{_LINE})|{head})"
+    line = f"(?:(?!{slices.LINE})|{head})"
     rest = f"{literal}|[{HALVES}]"
     return (
         re.compile(rf"(?:\A|\n){line}|{rest}").search,
         re.compile(rf"\n{line}|{rest}").search,
-        re.compile(rf"\A(?!{_MARKED})|\n{line}|{rest}").search,
-        re.compile(rf"\A(?:[{BLANKS}]|(?!{_PREFIXED}))|\n{line}|{rest}").search,
+        re.compile(rf"\A(?!{slices.MARKED})|\n{line}|{rest}").search,
+        re.compile(rf"\A(?:[{BLANKS}]|(?!{slices.PREFIXED}))|\n{line}|{rest}").search,
     )

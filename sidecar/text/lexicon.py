@@ -17,7 +17,7 @@ from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Delimiters, Literals, rebuilt
 from sidecar.markdown.code import BLANKS
 from sidecar.records import frozen
-from sidecar.text.fast_path import anywhere, line_gates
+from sidecar.text.fast_path import NOTHING, anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Lexicon:
         heads = {head: each for head, each in self._heads_inside.items() if each}
         self.gates = line_gates(self.literals, heads)
         #: where fences are text, so that no opener waits in them
-        self.gates_everywhere = self.gates._replace(waits=frozenset())
+        self.gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
         self.thought = anywhere(self.literals)
 
     def _is_inside(self, opener: str) -> bool:

@@ -20,9 +20,10 @@ from sidecar.forms.candidate import Failed
 from sidecar.forms.kinds import PieceKind
 from sidecar.markdown.code import BLANKS
 from sidecar.markdown.lines import Line
+from sidecar.markdown.slices import INDENT
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.fast_path import INDENT, in_code, in_info
+from sidecar.text.fast_path import ended, in_code, in_fence, in_info
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
@@ -49,7 +50,7 @@ class Splitter:
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_reasoning", "_rules", "_tail"),
-        *("gate", "gates"),
+        *("fails", "gate", "gates"),
     )
 
     def __init__(self, rules: Rules) -> None:
@@ -57,6 +58,7 @@ class Splitter:
         self._buffer = buffer = Buffer()
         self._tail = tail = Tail(rules, buffer)
         self._attempts = attempts = Attempts(rules, buffer, tail)
+        self.fails = attempts.fails  # of what may begin a line
         opened = rules.opened or rules.native
         closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
         self._reasoning = reasoning = InReasoning(
@@ -111,14 +113,10 @@ class Splitter:
             return []
         start = self._buffer.base
         self._buffer.base = end = start + len(text)
-        if self.gates.code is not None and "\n" in text:
-            self.gates = self.gates.code
-        self.gate = self.gates.after(text, self.gate)
-        if self._reasoning.depth:
-            self._reasoning.note(text)
-            return [(PieceKind.REASONING, text, start, end)]
-        self._tail.shown.passed(text)
-        return [(PieceKind.TEXT, text, start, end)]
+        thinks = self._reasoning.depth > 0
+        (self._reasoning.note if thinks else self._tail.shown.passed)(text)
+        self._watch()
+        return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
 
     # What others know of the channel
 
@@ -219,19 +217,19 @@ class Splitter:
     def _gate_of_code(self, code: CodeState) -> Gate | None:
         """The same in fenced or indented code."""
         shown, lexicon = self._tail.shown, self._rules.lexicon
+        indent, outside = code.indent, lexicon.gates
+        self.gates = in_code(indent) if indent else in_fence(code.fence, outside)
+        if shown.waits:
+            return None
         if code.line is Line.INFO:
-            self.gates = in_info(lexicon.literals, code.indent)
-            return None if shown.waits else self.gates.inside
-        self.gates = in_code(code.indent)
-        if code.line is Line.CODE:
-            return None if shown.waits else self.gates.inside
+            self.gates = in_info(lexicon.literals, indent, self.gates)
+        if code.line is Line.INFO or code.line is Line.CODE:
+            return self.gates.inside
         if code.undecided.strip(BLANKS):
-            self.gates = lexicon.gates
-            return self.gates.ended if code.may_end and not shown.waits else None
-        if code.indent:  # it is not known yet that the line goes on with the fence
-            known = shown.begins_line and code.at_beginning
-            return self.gates.begins if known else None
-        return None if shown.waits else self.gates.begins
+            self.gates = ended(outside)
+            return self.gates.inside if code.may_end else None
+        known = not indent or (shown.begins_line and code.at_beginning)
+        return self.gates.begins if known else None  # else it may end at this line
 
     # Steps
 
