@@ -31,7 +31,6 @@ class SequenceReader:
     """JSON documents one after the other."""
 
     framing = "ndjson"
-    idle = False  # chunks are not learned: no wire that allows it comes like this
     _separators = _BLANKS
     _between = re.compile(r"[ \t\n\r]*+")
     _extent = re.compile(r"[^\r\n]*+")
@@ -41,6 +40,11 @@ class SequenceReader:
         self._held = Held(limit)
         self._scanner: _Scanner | None = None
         self._tried = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is between two documents."""
+        return self._scanner is None
 
     def push(self, text: str) -> list[Frame]:
         frames: list[Frame] = []
@@ -91,6 +95,7 @@ class ArrayReader(SequenceReader):
     """The elements of one array: documents with a comma, or none, between them."""
 
     framing = "json-array"
+    idle = False  # what comes next depends on the bracket before
     _separators = _BLANKS + ","
     _between = re.compile(r"[ \t\n\r,]*+")
     _extent = re.compile(r"(?s:.*+)")

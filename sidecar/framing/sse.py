@@ -25,10 +25,9 @@ import re
 from sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
 from sidecar.parts import DiagnosticPart
 
-_WHOLE = re.compile(
-    r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(\{[^\r\n]*+)\r?+\n\r?+\n"
-)
-"""An event as most are: a name or none, and an object on one line."""
+_HEAD = re.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=\{)")
+_ENDS = ("\n\n", "\n\r\n")
+"""How an event begins and ends, as most do: a name or none, an object on one line."""
 
 _LONGEST_FIELD = len("event: ")
 """A held line may exceed the limit by the field that is not part of the document."""
@@ -49,9 +48,12 @@ class SseReader:
 
     def push(self, text: str) -> list[Frame]:
         frames: list[Frame] = []
-        whole = _WHOLE.fullmatch(text) if text.endswith("\n") else None
-        if whole and self.idle and len(text) <= self._data.limit:
-            return [frame_of(whole[2], (whole[1] or "")[:HEAD] or None)]
+        head = _HEAD.match(text)
+        if head and self.idle and len(text) <= self._data.limit:
+            end = text.find("\n", head.end())
+            data = text[head.end() : end].removesuffix("\r")
+            if text[end:] in _ENDS and "\r" not in data:
+                return [frame_of(data, (head[1] or "")[:HEAD] or None)]
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
         lines = text.split("\n")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import astuple, fields
+from attrs import fields
 
 from sidecar.channel.setup import surroundings
 from sidecar.events import Event, Metadata, ProviderError, Usage
@@ -292,7 +292,8 @@ class Stream:
         self._ending.done = True
 
     def _metadata(self, part: MetadataPart) -> None:
-        self._outlet.send(Metadata, 0, *astuple(part, recurse=False))
+        told = (part.id, part.model, part.provider, part.created)
+        self._outlet.send(Metadata, 0, *told, part.wire, part.framing)
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""

@@ -156,10 +156,19 @@ def test_changed_recordings(
         _both(list(map(FRAMES[frame], deepcopy(chunks))), wire=wire, framing=framing)
 
 
+def _ollama(text: str) -> str:
+    created = f"2025-01-01T00:00:{len(text):02}Z"
+    message = {"role": "assistant", "content": text}
+    value = {"model": "m", "created_at": created, "message": message, "done": False}
+    return f"{json.dumps(value)}\n"
+
+
 WORDS = ["The ", "sky", " <b", " is", "\n- ", "blue", "</think>", "é ", ".", "\n", "z"]
 
 
-@pytest.mark.parametrize("make", [_chat, lambda text: _sse(_chat(text)), _anthropic])
+@pytest.mark.parametrize(
+    "make", [_chat, lambda text: _sse(_chat(text)), _anthropic, _ollama]
+)
 def test_plain_streams_are_only_compared(make: Any) -> None:
     chunks = [make(word) for word in ["One", *["two"] * 20, *WORDS]]
     assert _both(chunks) > 20
