@@ -96,14 +96,12 @@ class Gates(NamedTuple):
         """The gate in a line of which ``start`` is shown; with a run it may be code."""
         return self.after(start, self.begins) if {*"`~"}.isdisjoint(start) else None
 
-    def after(self, text: str, gate: Gate | None) -> Gate:
+    def after(self, text: str, gate: Gate) -> Gate:
         """The gate behind ``text``, which has passed ``gate``."""
         if text[-1] not in self.ends:
             return self.inside
         if text[-1] == "\n":
             return self.begins
-        if gate is self.inside and "\n" not in text:
-            return self.inside
         match = self.last.search(text)
         goes_on = gate in (self.begins, self.prefixed)
         if match is None or not (goes_on or match[0][0] == "\n"):
