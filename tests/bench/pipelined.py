@@ -18,7 +18,7 @@ from rows import Bar, Row
 REQUESTS = 10_000
 PYGLS_REQUESTS = 1_500
 TURNS = 3
-BAR = Bar(limit=15, aim=30, at_least=True)
+BAR = Bar(limit=60, aim=150, at_least=True)
 
 CHUNKS: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("string", lambda text: event(text_chunk(text))),

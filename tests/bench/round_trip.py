@@ -22,7 +22,7 @@ from rows import Bar, Row, microseconds
 ROUNDS = 8
 BLOCKS = 8
 REQUESTS = 250
-BAR = Bar(limit=2.5, aim=1.5)
+BAR = Bar(limit=1.5, aim=1.25)
 
 CHUNKS: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("string", lambda text: event(text_chunk(text))),
