@@ -247,8 +247,14 @@ class InAnswer:
         """Whether the literal that begins here is only spoken of; None: wait."""
         if tag and self._rules.scope == "everywhere":
             return False
-        after = self._buffer.ahead(LONGEST_TAG + 2, skip=len(literal))
-        return is_mention(self._tail.before, literal, after, final=final)
+        buffer, tail, size = self._buffer, self._tail, len(literal)
+        most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
+        after = buffer.ahead(most + 1, skip=size)
+        mention = is_mention(tail.before, literal, after[:most], final=final)
+        if mention is None and len(after) > most:
+            buffer.mark(PieceKind.FULL)
+            return False
+        return mention
 
     def _counts(self, delimiter: str) -> bool:
         """Whether the delimiter is one here, under policy ``boundary``."""

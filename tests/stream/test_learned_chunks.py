@@ -218,6 +218,19 @@ def test_other_counts(counts: Any) -> None:
         _both(list(map(FRAMES[frame], chunks)), wire="gemini", framing=framing)
 
 
+@pytest.mark.parametrize("thought", [False, True])
+def test_counts_without_text(thought: bool) -> None:
+    """An empty Part says nothing that is like the next one."""
+    words = ("", "said ", "", "", "said ", "said ", "")
+    said = [
+        _gemini(word, _tokens(number), thought=thought)
+        for number, word in enumerate(words)
+    ]
+    for frame in ("object", "sse", "json"):
+        framing = FRAMINGS.get(frame, "sse")
+        _both(list(map(FRAMES[frame], said)), wire="gemini", framing=framing)
+
+
 def test_counts_of_several_shapes() -> None:
     """Objects and strings, wrapped and not, in one stream: each tells its own."""
     chunks = [

@@ -109,8 +109,9 @@ class GeminiWire(DocumentWire):
         is_there = body is value or body is value.get("response")
         if document.event or not (is_there and _says_text(body)):
             return None
-        said = parts[0]
-        assert isinstance(said, TextPart | ReasoningPart)  # of the only Part there is
+        said = parts[0]  # of the only Part there is, if it is not empty
+        if not isinstance(said, TextPart | ReasoningPart):
+            return None
         candidate, is_thought = self._at(said.choice), isinstance(said, ReasoningPart)
 
         def read(text: str) -> list[Part]:
