@@ -151,7 +151,7 @@ test.skipIf(process.platform === "win32").for(["dies", "tears", "freezes", "stal
   "a host ends whose last sidecar %s",
   async (how) => {
     const [stream] = suitable as [Recording];
-    const options = { restarts: { max: 0 }, requestTimeoutMs: 500 };
+    const options = { restarts: { max: 0 }, requestTimeoutMs: 5_000 };
     const { told } = await host({ name: how, streams: [stream], fates: [{ how, frames: 2 }], options });
     expect(told).toMatchObject([{ name: stream.name, error: expect.stringContaining("StreamLost") as string }]);
   },
