@@ -241,6 +241,18 @@ def test_capabilities_are_those_of_pygls(capabilities):
 # initialize
 
 
+def test_requests_right_behind_initialize():
+    """They may come with it, before what reads streams is loaded."""
+    host = MemoryHost(started=False)
+    names = ("initialize", "stream/open", "stream/list")
+    requests = [frame(message(name, {}, id=name)) for name in names]
+
+    _, opened, listed = host.push(b"".join(requests))
+
+    (stream,) = listed["result"]["streams"]
+    assert stream["streamId"] == opened["result"]["streamId"]
+
+
 def test_our_capabilities():
     host = MemoryHost(started=False)
     limits = {"maxStreams": 5, "idleTimeoutMs": None}
