@@ -117,8 +117,9 @@ impl Drop for Peer {
 
 fn recordings() -> Vec<Recording> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/wires");
-    let folders = fs::read_dir(home).expect("the recordings are there");
-    let files = folders.flat_map(|it| fs::read_dir(it.expect("a folder").path()).expect("files"));
+    let entries = fs::read_dir(home).expect("the recordings are there");
+    let folders = entries.map(|it| it.expect("an entry").path()).filter(|it| it.is_dir());
+    let files = folders.flat_map(|it| fs::read_dir(it).expect("files"));
     let mut paths: Vec<_> = files.map(|it| it.expect("a file").path()).collect();
     paths.retain(|it| it.to_string_lossy().ends_with(".chunks.jsonl"));
     paths.sort();
