@@ -28,7 +28,7 @@ from sidecar.records import evolve, frozen, hot
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from sidecar.parts import Again, Aside, DocumentPlace
 
@@ -399,26 +399,24 @@ def _put(document: Any, place: DocumentPlace, value: Any) -> None:
 
 def cut_string(
     chunk: str,
-    texts: Iterable[DocumentPlace],
+    texts: Sequence[DocumentPlace],
     free: dict[DocumentPlace, Any],
     limit: int,
     told: Aside | None = None,
 ) -> _Cut | None:
     """For strings like ``chunk`` of at most ``limit`` code points; None where it cannot
     be told where the text stands."""
-    found = [_slot(chunk, place, None) for place in texts]
+    slots = _text_slots(chunk, texts)
     if told:
-        found.append(_slot(chunk, told.place, _Kind(_object_of(told), "{}")))
+        slots += _slots(chunk, [told.place], _Kind(_object_of(told), "{}"))
+    if len(slots) < len(texts) + (told is not None):
+        return None
     for place, value in free.items():
-        slot = _slot(chunk, place, _KINDS.get(type(value), _VALUE))
-        found += [] if slot is None else [slot]
+        slots += _slots(chunk, [place], _KINDS.get(type(value), _VALUE))
     end = chunk.rfind("}")
     start = len(chunk[: max(end, 0)].rstrip(" "))
     if start < end:  # some servers fill their documents up to a size
-        found.append(_Slot(start, end, (), _BLANKS))
-    slots = [slot for slot in found if slot is not None]
-    if len(slots) < len(found):
-        return None
+        slots.append(_Slot(start, end, (), _BLANKS))
     slots.sort(key=attrgetter("start"))
     ends = [0, *(slot.end for slot in slots)]
     starts = [*(slot.start for slot in slots), len(chunk)]
@@ -429,15 +427,26 @@ def cut_string(
     return _Cut(chunk, tuple(slots), text_of, told)
 
 
-def _slot(chunk: str, place: DocumentPlace, kind: _Kind | None) -> _Slot | None:
-    """Where the value of a name stands that is there once."""
-    names = list(_name(str(place[-1])).finditer(chunk))
-    if len(names) != 1:
-        return None
-    start = names[0].end()
-    value, end = _DECODER.raw_decode(chunk, start)
-    inner = int(isinstance(value, str))  # without its quotes
-    return _Slot(start + inner, end - inner, place, kind)
+def _text_slots(chunk: str, places: Iterable[DocumentPlace]) -> list[_Slot]:
+    """Where the text stands, which is the same at all of the ``places``."""
+    alike: dict[int | str, list[DocumentPlace]] = {}
+    for place in places:
+        alike.setdefault(place[-1], []).append(place)
+    return [slot for those in alike.values() for slot in _slots(chunk, those, None)]
+
+
+def _slots(chunk: str, places: list[DocumentPlace], kind: _Kind | None) -> list[_Slot]:
+    """Where the values of a name stand that is there for each of the ``places`` and
+    nowhere else; none where that cannot be told."""
+    names = list(_name(str(places[0][-1])).finditer(chunk))
+    if len(names) != len(places):
+        return []
+    found = []
+    for place, name in zip(places, names, strict=True):
+        value, end = _DECODER.raw_decode(chunk, name.end())
+        inner = int(isinstance(value, str))  # without its quotes
+        found.append(_Slot(name.end() + inner, end - inner, place, kind))
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -175,6 +175,52 @@ def test_plain_streams_are_only_compared(make: Any) -> None:
     assert _both([make(word) for word in WORDS]) > 2
 
 
+def _delta(text: str, **more: Any) -> dict[str, Any]:
+    """A chunk of LiteLLM's proxy, which tells a thought three times."""
+    block = {"type": "thinking", "thinking": text, **more}
+    mirror = {"thinking_blocks": [block], "citation": None}
+    said = {
+        "reasoning_content": text,
+        "content": "",
+        "provider_specific_fields": mirror,
+    }
+    choice = {"index": 0, "delta": {**said, "thinking_blocks": [block]}}
+    return _chat(None, choices=[choice], vertex_ai_safety_ratings=[], trace={"of": 1})
+
+
+@pytest.mark.parametrize("signed", [{}, {"signature": ""}, {"signature": "s"}])
+def test_a_thought_that_is_mirrored_is_compared(signed: dict[str, Any]) -> None:
+    others = [
+        _delta("x", signature="other"),
+        _delta("x", data="redacted"),
+        _delta("x", signature=5),
+        *(_mirrored(each) for each in ([], {}, "x", {"citation": {"url": "u"}})),
+        *(_mirrored({"thinking_blocks": each}) for each in ([], ["x"], [{}, {}])),
+    ]
+    for make in (lambda each: each, _sse):
+        plain = [make(_delta(word, **signed)) for word in (*WORDS, *WORDS)]
+        assert _both(plain) >= len(WORDS)
+        for other in others:
+            _both([*plain, make(other), *plain[:4], make(other), make(other), plain[0]])
+
+
+def _mirrored(fields: Any) -> dict[str, Any]:
+    """A thought with something else among the fields of the proxy."""
+    chunk = _delta("x")
+    chunk["choices"][0]["delta"]["provider_specific_fields"] = fields
+    return chunk
+
+
+@pytest.mark.parametrize("more", [{"name": "a"}, {"graph_data": {"urls": None}}])
+def test_keys_that_nothing_reads_do_no_harm(more: dict[str, Any]) -> None:
+    def chunk(text: str) -> dict[str, Any]:
+        choice = {"index": 0, "delta": {"content": text, **more}, "seed": 7}
+        return _chat(None, choices=[choice], nonce="n")
+
+    for make in (chunk, lambda text: _sse(chunk(text))):
+        assert _both([make(word) for word in ["One", *["two"] * 9, *WORDS]]) > 9
+
+
 GEMINI = {
     "bare": lambda value: value,
     "wrapped": lambda value: {"response": value, "traceId": "t"},

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from sidecar.parts import JsonObject
     from sidecar.wires.shared.fields import ChoiceState, FieldReader
 
-_PROVIDER = "provider_specific_fields"
+PROVIDER = "provider_specific_fields"
 
 READERS: tuple[tuple[str, FieldReader], ...] = (
     # Fields that know the provider's blocks come before those that mirror them.
     ("thinking_blocks", reasoning.thinking_blocks),
-    (f"{_PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
+    (f"{PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
     ("reasoning_details", reasoning.reasoning_details),
     ("reasoning_content", reasoning.plain),
     ("reasoning", reasoning.plain),
@@ -31,7 +31,7 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("thinking", reasoning.plain),
     ("reasoning_steps", reasoning.reasoning_steps),
     # This one precedes the text that it is for.
-    (f"{_PROVIDER}.citation", cite.citation),
+    (f"{PROVIDER}.citation", cite.citation),
     ("content", content),
     ("refusal", refusal),
     ("audio", audio),
@@ -39,16 +39,16 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("function_call", tools.function_call),
     ("tool_calls", tools.tool_calls),
     ("executed_tools", tools.executed_tools),
-    (f"{_PROVIDER}.server_side_tool_invocations", tools.invocations),
-    (f"{_PROVIDER}.web_search_results", tools.result_blocks),
-    (f"{_PROVIDER}.tool_results", tools.result_blocks),
-    (f"{_PROVIDER}.code_interpreter_results", tools.code_results),
+    (f"{PROVIDER}.server_side_tool_invocations", tools.invocations),
+    (f"{PROVIDER}.web_search_results", tools.result_blocks),
+    (f"{PROVIDER}.tool_results", tools.result_blocks),
+    (f"{PROVIDER}.code_interpreter_results", tools.code_results),
     ("annotations", cite.annotation_list),
     ("citations", citations),
-    (f"{_PROVIDER}.citations", cite.citation_lists),
+    (f"{PROVIDER}.citations", cite.citation_lists),
     ("context", azure_context),
-    (f"{_PROVIDER}.thought_signatures", reasoning.signatures),
-    (f"{_PROVIDER}.compaction_blocks", reasoning.compaction),
+    (f"{PROVIDER}.thought_signatures", reasoning.signatures),
+    (f"{PROVIDER}.compaction_blocks", reasoning.compaction),
 )
 """The fields of a delta or message, in the order in which their parts are given."""
 
@@ -57,9 +57,9 @@ _RANKS: dict[str, tuple[int, str, FieldReader]] = {
 }
 
 _PROVIDER_RANKS = {
-    name.removeprefix(f"{_PROVIDER}."): row
+    name.removeprefix(f"{PROVIDER}."): row
     for name, row in _RANKS.items()
-    if name.startswith(f"{_PROVIDER}.")
+    if name.startswith(f"{PROVIDER}.")
 }
 
 
@@ -71,7 +71,7 @@ def read_delta(choice: ChoiceState, delta: JsonObject) -> None:
         for name, value in delta.items()
         if value is not None and name in _RANKS
     ]
-    fields = delta.get(_PROVIDER)
+    fields = delta.get(PROVIDER)
     if isinstance(fields, dict):
         found += [
             (*_PROVIDER_RANKS[name], value)
@@ -79,7 +79,7 @@ def read_delta(choice: ChoiceState, delta: JsonObject) -> None:
             if value is not None and name in _PROVIDER_RANKS
         ]
     elif fields is not None:
-        choice.malformed(_PROVIDER, fields)
+        choice.malformed(PROVIDER, fields)
     found.sort(key=itemgetter(0))
     for _rank, name, read, value in found:
         read(choice, value, name)

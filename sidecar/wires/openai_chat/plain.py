@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sidecar.wires.openai_chat.delta import PROVIDER, READERS
+from sidecar.wires.openai_chat.sources import SOURCES
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.parts import DocumentPlace, JsonObject
 
 DOCUMENT = frozenset(
@@ -40,52 +45,98 @@ UNREAD = frozenset(
 DETAILS = "reasoning_details"
 """Reasoning of which more is remembered than its text."""
 
-_REASONING = frozenset(("reasoning_content", "reasoning", "reasoning_text", "thinking"))
+ERRORS = frozenset(
+    (
+        *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
+        *("message", "human_readable_message", "code", "success"),
+    )
+)
+"""Keys of a document with choices that may hold an error."""
 
 
 def texts(document: JsonObject) -> tuple[DocumentPlace, ...]:
     """Where the text stands of a ``document`` that says one thing, in one choice; none
-    where it may say more, or it is more than a string."""
-    choices = document.get("choices")
-    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else {}
-    if not (_says_only(document, DOCUMENT) and _says_only(choice, CHOICE)):
+    where it may say more, or it is more than a string. Keys that nothing reads say
+    nothing; several fields of reasoning are mirrors."""
+    choice = _only(document.get("choices"))
+    if any(value and key in SOURCES for key, value in document.items()):
+        return ()
+    if _says(document, ERRORS) or _says(choice, _ENDS):
         return ()
     delta = choice.get("delta")
     said = delta if isinstance(delta, dict) else {}
-    names = {name for name, value in said.items() if value and name not in _QUIET}
-    if names == {"tool_calls"}:
-        return _arguments(said["tool_calls"])
-    if names == {"content"} or (names and names <= {*_REASONING, DETAILS}):
-        more = _detail(said[DETAILS]) if DETAILS in names else ()
-        if bool(more) == (DETAILS in names):
-            names.discard(DETAILS)
-            return (*more, *((*_DELTA, name) for name in said if name in names))
-    return ()
+    names = [name for name, value in said.items() if value and name in _READ]
+    if len(names) > 1 and not _REASONING.issuperset(names):
+        return ()
+    found = [_PLACES[name](said[name]) if name in _PLACES else () for name in names]
+    if not all(found):
+        return ()
+    those = zip(names, found, strict=True)
+    return tuple((*_DELTA, name, *place) for name, places in those for place in places)
+
+
+def _says(value: JsonObject, keys: frozenset[str]) -> bool:
+    """Whether one of the ``keys`` is there; fields that are null are absent."""
+    return any(item is not None and key in keys for key, item in value.items())
+
+
+def _only(items: Any) -> JsonObject:
+    """The only object of a list, or an empty one."""
+    is_one = isinstance(items, list) and len(items) == 1 and isinstance(items[0], dict)
+    return items[0] if is_one else {}
+
+
+def _itself(_text: Any) -> tuple[DocumentPlace, ...]:
+    """A field that is a text."""
+    return ((),)
 
 
 def _detail(details: Any) -> tuple[DocumentPlace, ...]:
     """Where the text of the only detail stands."""
-    detail = details[0] if isinstance(details, list) and len(details) == 1 else {}
-    names = [name for name in ("text", "summary") if name in detail]
-    return tuple((*_DELTA, DETAILS, 0, name) for name in names)
+    detail = _only(details)
+    return tuple((0, name) for name in ("text", "summary") if name in detail)
+
+
+def _thinking(blocks: Any) -> tuple[DocumentPlace, ...]:
+    """Where the text of the only block stands, if it is not redacted. What its
+    signature tells was told by the block before, or it would be a part."""
+    block = _only(blocks)
+    is_text = "thinking" in block and block.get("data") is None
+    return ((0, "thinking"),) if is_text else ()
+
+
+def _provider(fields: Any) -> tuple[DocumentPlace, ...]:
+    """Where the text of the mirrored block stands, if that is all there is."""
+    said = fields if isinstance(fields, dict) else {}
+    if [name for name, value in said.items() if value] != [_BLOCKS]:
+        return ()
+    return tuple((_BLOCKS, *place) for place in _thinking(said[_BLOCKS]))
 
 
 def _arguments(calls: Any) -> tuple[DocumentPlace, ...]:
     """Where a fragment of a call's arguments stands; the first one has a name, too, and
     nothing comes that is like it."""
-    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
-    function = call.get("function") if isinstance(call, dict) else None
+    function = _only(calls).get("function")
     said = function if isinstance(function, dict) else {}
     is_there = "arguments" in said and not said.get("name")
-    return ((*_DELTA, "tool_calls", 0, "function", "arguments"),) if is_there else ()
+    return ((0, "function", "arguments"),) if is_there else ()
 
 
+_BLOCKS = "thinking_blocks"
 _DELTA = ("choices", 0, "delta")
-_QUIET = DELTA - {"content"}
+_ENDS = frozenset(("usage", "error"))
+_READ = frozenset(name.partition(".")[0] for name, _ in READERS)
+_PLACES: dict[str, Callable[[Any], tuple[DocumentPlace, ...]]] = {
+    "content": _itself,
+    "tool_calls": _arguments,
+    "reasoning_content": _itself,
+    "reasoning": _itself,
+    "reasoning_text": _itself,
+    "thinking": _itself,
+    DETAILS: _detail,
+    _BLOCKS: _thinking,
+    PROVIDER: _provider,
+}
+"""Fields of a delta with a text, and where it stands in them."""
 
-
-def _says_only(value: Any, keys: frozenset[str]) -> bool:
-    """Fields that are null are absent."""
-    return isinstance(value, dict) and all(
-        item is None or key in keys for key, item in value.items()
-    )
+_REASONING = frozenset(_PLACES) - {"content", "tool_calls"}

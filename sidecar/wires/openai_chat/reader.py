@@ -44,13 +44,6 @@ _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
 _KNOWN = ("choices", "usage", "x_groq", "prompt_filter_results", *SOURCES)
 _ALIVE = ("ping", "keepalive", "keep-alive")
 
-_ERROR_KEYS = frozenset(
-    (
-        *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
-        *("message", "human_readable_message", "code", "success"),
-    )
-)
-
 
 class OpenAIChatWire:
     """Reads chat.completions documents, as the module's docstring says."""
@@ -253,7 +246,7 @@ class OpenAIChatWire:
                 evolve(self._error({"error": error}), choice=index)
                 for index, error in failed
             ]
-        if event or not value.get("choices") or not _ERROR_KEYS.isdisjoint(value):
+        if event or not value.get("choices") or not plain.ERRORS.isdisjoint(value):
             body = find_error(value, event)
             return [] if body is None else [self._error(body)]
         return []
