@@ -122,7 +122,7 @@ class Learner:
         if isinstance(chunk, str):
             free = self._free(document, again)
             cut = cut_string(chunk, again.texts, free, self._how[1], again.told)
-            if cut is not None and cut.is_read(self._reads, document):
+            if cut is not None and cut.is_right(text, self._reads, document):
                 self._cut = cut
                 self._cuts.add(self._how, cut)
                 return cut.text_of
@@ -366,7 +366,18 @@ class _Cut:
         is_cut = texts == set(again.texts) and free <= again.unread
         return is_cut and self.told is again.told
 
-    def is_read(self, reads: Callable[[str], Any], document: Any) -> bool:
+    def is_right(self, text: str, reads: Callable[[str], Any], document: Any) -> bool:
+        """Whether it is cut where the values of the ``document`` stand. A key spelled
+        without a backslash is spelled in one way: it is the name that was found."""
+        if self.text_of(self.chunk) != text:
+            return False
+        ends = [0, *(slot.end for slot in self.slots)]
+        starts = [*(slot.start for slot in self.slots), len(self.chunk)]
+        between = zip(ends, starts, strict=True)
+        is_bare = all(self.chunk.find("\\", *each) < 0 for each in between)
+        return is_bare or self._is_read(reads, document)
+
+    def _is_read(self, reads: Callable[[str], Any], document: Any) -> bool:
         """Whether the string with other values is read as the ``document`` with these.
 
         Example: ``{"a": "b","c": "\\u002c"}`` must not be cut between its strings.

@@ -431,8 +431,15 @@ def _loads_or_none(chunk: str) -> Any:
 def test_a_false_place_is_noticed() -> None:
     """Where the name stands as it is, it is a part of another."""
     assert _learned('{"\\u0061": "x", "d\\"a": "x"}') is None
+    assert _learned('{"\\u0061": "x", "d\\"a": "y"}') is None
     assert _learned('{"\\u0061": "x"}') is None
     assert _learned('{"a": "x", "d": {"a": "x"}}') is None
+
+
+def test_a_backslash_beside_the_text() -> None:
+    """A string with one is read once more, with another text in it."""
+    chunks = [_sse(_chat(word, system_fingerprint="a\\b")) for word in "abcdef"]
+    assert _both(chunks) == 4
 
 
 def test_places_that_vary() -> None:

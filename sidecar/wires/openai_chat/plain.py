@@ -59,9 +59,7 @@ def texts(document: JsonObject) -> tuple[DocumentPlace, ...]:
     where it may say more, or it is more than a string. Keys that nothing reads say
     nothing; several fields of reasoning are mirrors."""
     choice = _only(document.get("choices"))
-    if any(value and key in SOURCES for key, value in document.items()):
-        return ()
-    if _says(document, ERRORS) or _says(choice, _ENDS):
+    if _says(document, _MORE) or _says(choice, _ENDS):
         return ()
     delta = choice.get("delta")
     said = delta if isinstance(delta, dict) else {}
@@ -76,8 +74,12 @@ def texts(document: JsonObject) -> tuple[DocumentPlace, ...]:
 
 
 def _says(value: JsonObject, keys: frozenset[str]) -> bool:
-    """Whether one of the ``keys`` is there; fields that are null are absent."""
-    return any(item is not None and key in keys for key, item in value.items())
+    """Whether one of the ``keys`` is there; fields that are null are absent, and lists
+    of sources that are empty."""
+    return not keys.isdisjoint(value) and any(
+        value[key] or (value[key] is not None and key not in SOURCES)
+        for key in keys.intersection(value)
+    )
 
 
 def _only(items: Any) -> JsonObject:
@@ -125,6 +127,7 @@ def _arguments(calls: Any) -> tuple[DocumentPlace, ...]:
 _BLOCKS = "thinking_blocks"
 _DELTA = ("choices", 0, "delta")
 _ENDS = frozenset(("usage", "error"))
+_MORE = ERRORS | SOURCES
 _READ = frozenset(name.partition(".")[0] for name, _ in READERS)
 _PLACES: dict[str, Callable[[Any], tuple[DocumentPlace, ...]]] = {
     "content": _itself,

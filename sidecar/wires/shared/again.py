@@ -6,6 +6,7 @@ nothing: other text, other part. `reading` is for the others: they are made and 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import fields
@@ -32,24 +33,30 @@ def alone(
     tell counts, too, which are remembered."""
     if any(type(part) is UsagePart for part in parts):
         return None
-    makers = [_maker(part) for part in parts]
     free = frozenset(unread)
     first = parts[0]
+    make = _maker(first)
     if len(parts) == 1:
-        make = makers[0]
         speaker = first.choice if isinstance(first, TextPart) else None
         return Again(texts, lambda text: [make(text)], free, speaker)
+    makers = [make, *map(_maker, parts[1:])]
     return Again(texts, lambda text: [make(text) for make in makers], free)
 
 
 def _maker(part: Part) -> Callable[[str], Part]:
     """Makes parts that differ from ``part`` in their text."""
     kind: Any = type(part)
-    values = [getattr(part, each.name) for each in fields(kind)]
-    names = [each.name for each in fields(kind)]
-    at = names.index(_TEXTS[kind])
+    at, names = _layout(kind)
+    values = [getattr(part, name) for name in names]
     before, behind = values[:at], values[at + 1 :]
     return lambda text: kind(*before, text, *behind)
+
+
+@cache
+def _layout(kind: type) -> tuple[int, list[str]]:
+    """At which place a kind of part takes its text, and what it takes."""
+    names = [each.name for each in fields(kind)]
+    return names.index(_TEXTS[kind]), names
 
 
 def reading(
