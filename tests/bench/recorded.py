@@ -3,9 +3,13 @@
 A stream is opened, every event of it is pushed alone, and it is closed; the echo gets
 the same bytes. Both are processes at the end of two pipes, and what counts is their
 processor time (where the system has a clock for that of another process, as Linux has),
-for all of a wire's recordings together: whole rounds of the two in turn, of each the
-best. Beside it stands what `Connection.push` and the loop of `echo_orjson` take without
-pipes. Streams are those of ``tests/wires``, short ones that show what there is, and of
+for all of a wire's recordings together. The two take turns in whole rounds, for one
+that goes behind the other finds the core's caches full of that one's data. Of each
+stream the least of all rounds counts, and the sums of these are compared: neighbours on
+the machine spoil some streams of every round, but seldom the same ones of all. What
+comes now and then, as a collection of all garbage, is not in it. Beside it stands what
+`Connection.push` and the loop of `echo_orjson` take without pipes, found in the same
+way. Streams are those of ``tests/wires``, short ones that show what there is, and of
 the corpus beside the project, where it is there; and one of 30 events, as an agent's
 turns are.
 
@@ -22,8 +26,8 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from math import inf
+from functools import partial
+from math import ceil, inf
 from pathlib import Path
 from time import clock_gettime, process_time
 from typing import Any
@@ -39,7 +43,11 @@ from rows import Bar, Row, microseconds
 import sidecar
 from sidecar.rpc.connection import Connection
 
-ROUNDS = 4
+ROUNDS = 5
+MOST_ROUNDS = 40
+EVENTS = 30_000
+"""So many are pushed, in `MOST_ROUNDS` at most: few events take more rounds."""
+
 STREAMS = 60
 """Streams that are opened and closed for a round of those that are made up."""
 
@@ -55,6 +63,9 @@ PROFILED = 12
 
 Streams = list[list[bytes]]
 """Of each stream the frames of its requests."""
+
+Side = tuple[Callable[[bytes], object], Callable[[], float]]
+"""What is given each frame, and the clock of its processor time."""
 
 
 def run(*, profile: bool = False) -> Iterator[Row]:
@@ -87,7 +98,7 @@ def _of_wire(name: str, streams: Streams, bar: Bar, barred: bool) -> Iterator[Ro
 def _made_up() -> Iterator[Row]:
     """A stream without an event, and one as an agent has it."""
     empty = [[_open({}), _close({})]] * STREAMS
-    mine = min(_without_pipes(empty)[0] for _ in range(ROUNDS)) / STREAMS
+    mine = _without_pipes(empty)[0] / STREAMS
     yield Row("open and close of a stream without events", "", mine * 1e6, BARE)
     turns = [_requests(Recording("turn", {}, _turn(), {}))] * STREAMS
     what = "a stream of 30 events: an event against orjson echo"
@@ -96,9 +107,7 @@ def _made_up() -> Iterator[Row]:
 
 def _against_echo(what: str, streams: Streams, bar: Bar, barred: bool) -> Row:
     count = _count(streams)
-    rounds = [_without_pipes(streams) for _ in range(ROUNDS)]
-    best = (min(times) / count for times in zip(*rounds, strict=True))
-    inside, bare = map(microseconds, best)
+    inside, bare = (microseconds(each / count) for each in _without_pipes(streams))
     measured = f"{count} events, without pipes {inside}, echo {bare}"
     if sys.platform != "linux":
         return Row(what, measured)
@@ -174,30 +183,42 @@ def _requests(recording: Recording) -> list[bytes]:
 # Measuring
 
 
-def _without_pipes(streams: Streams) -> tuple[float, float]:
+def _without_pipes(streams: Streams) -> list[float]:
     """Seconds of processor time for all streams: the sidecar's, and the echo's."""
-    return _timed(streams, _connection().push), _timed(streams, echo)
+    return _least(streams, (_connection().push, process_time), (echo, process_time))
 
 
-def _of_processes(streams: Streams) -> tuple[float, float]:
+def _of_processes(streams: Streams) -> list[float]:
     """The same of two processes."""
-    best = [inf, inf]
     with one_core(), Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
         sidecar.ask("initialize", {})
-        for number, peer in [*enumerate((sidecar, echo))] * (ROUNDS + 1):
-            clock = ~peer.process.pid << 3 | 2  # that of all threads of a process
-            before = clock_gettime(clock)
-            for request in chain(*streams):
-                peer.exchange(request)
-            best[number] = min(best[number], clock_gettime(clock) - before)
-    return best[0], best[1]
+        sides = [(each.exchange, _clock(each)) for each in (sidecar, echo)]
+        return _least(streams, *sides)
 
 
-def _timed(streams: Streams, push: Callable[[bytes], object]) -> float:
-    before = process_time()
-    for request in chain(*streams):
-        push(request)
-    return process_time() - before
+def _clock(peer: Peer) -> Callable[[], float]:
+    """That of all threads of a process."""
+    return partial(clock_gettime, ~peer.process.pid << 3 | 2)
+
+
+def _least(streams: Streams, *sides: Side) -> list[float]:
+    """Of each side the least seconds of each stream, added up."""
+    rounds = min(max(ROUNDS, ceil(EVENTS / max(_count(streams), 1))), MOST_ROUNDS)
+    least = [[inf] * len(streams) for _ in sides]
+    for _ in range(rounds):
+        for best, side in zip(least, sides, strict=True):
+            taken = [_timed(requests, *side) for requests in streams]
+            best[:] = map(min, best, taken)
+    return [sum(best) for best in least]
+
+
+def _timed(
+    requests: list[bytes], give: Callable[[bytes], object], clock: Callable[[], float]
+) -> float:
+    before = clock()
+    for request in requests:
+        give(request)
+    return clock() - before
 
 
 def _connection() -> Connection:
@@ -230,7 +251,8 @@ def _profile(name: str, streams: Streams) -> Iterator[Row]:
     profiler makes calls dearer than they are."""
     profiler = cProfile.Profile()
     connection = _connection()
-    profiler.runcall(_timed, streams, connection.push)
+    for requests in streams:
+        profiler.runcall(_timed, requests, connection.push, process_time)
     taken: Counter[str] = Counter()
     for (file, *_), row in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
         if file.startswith(HOUSE):

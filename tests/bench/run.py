@@ -9,8 +9,9 @@ the table of tests/README.md and the plot anew. ``ways`` builds what it measures
 sidecar installed, as one file, with an interpreter, as WebAssembly) and writes the
 table of clients/README.md. ``trust FOLDER ...`` runs alone: it
 reads the texts of folders. Makes its own environment like the other commands. Absolute
-times are this machine's; the ratios are what counts. Exits with 0, but with 1 under
-``--check`` when a bar was missed.
+times are this machine's; the ratios are what counts. The rows of a benchmark are
+printed when it is done; one that fails is told, and the others go on. Exits with 0, but
+with 1 when a benchmark failed, and under ``--check`` when a bar was missed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rows import Row
 
@@ -56,16 +58,19 @@ def main(arguments: list[str]) -> int:
     written = [name for name in WHEN_NAMED if name in names]
     if chosen.write and not written:
         parser.error("--write is for peers and ways")
-    given: dict[str, Any] = {OF_FOLDERS: {"folders": folders}}
+    given: dict[str, dict[str, Any]] = {OF_FOLDERS: {"folders": folders}}
     given["recordings"] = {"profile": chosen.profile}
-    rows = list(_rows(names or BENCHES, given))
-    _print(rows)
+    rows, failed = _measured(names or BENCHES, given)
     for name in written if chosen.write else ():
-        import_module(name).write()
+        if name not in failed:
+            import_module(name).write()
     if chosen.json:
         text = json.dumps([row.as_json() for row in rows], indent=2, ensure_ascii=False)
         Path(chosen.json).write_text(text + "\n", encoding="utf-8")
-    return int(chosen.check and any(row.met is False for row in rows))
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    missed = chosen.check and any(row.met is False for row in rows)
+    return int(bool(failed or missed))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,21 +88,43 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _rows(names: tuple[str, ...], given: dict[str, Any]) -> Iterator[Row]:
+def _measured(
+    names: Sequence[str], given: dict[str, dict[str, Any]]
+) -> tuple[list[Row], list[str]]:
+    """All rows, printed by benchmark, and the names of those that failed.
+
+    What a benchmark gave before it failed counts.
+    """
+    rows: list[Row] = []
+    failed: list[str] = []
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        yield from import_module(MODULES.get(name, name)).run(**given.get(name, {}))
+        before = len(rows)
+        try:
+            rows.extend(_rows(name, given.get(name, {})))
+        except Exception:  # whatever it is, the others can still be measured
+            traceback.print_exc()
+            failed.append(name)
+        _print(rows[before:])
+    return rows, failed
+
+
+def _rows(name: str, given: dict[str, Any]) -> Iterator[Row]:
+    yield from import_module(MODULES.get(name, name)).run(**given)
 
 
 def _print(rows: list[Row]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    if not rows:
+        return
     table = Table(*COLUMNS)
     for row in rows:
         style = {True: "green", False: "bold red", None: None}[row.met]
         table.add_row(*row.cells(), style=style)
     Console(markup=False).print(table)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
