@@ -30,21 +30,26 @@ from peers.report import (
 from peers.results import FROM_EVENTS, OURS, Found, Results, stored
 from peers.table import PEERS
 from peers.texts import (
+    ALONE,
     CLOSER,
+    COMPARED,
     CUTTINGS,
+    GROWING,
     KINDS,
     OPENER,
     deltas,
     leaks,
+    recorded,
+    timed,
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 DIGEST = "bb56b90aa341f7f7"
-"""Of all that is timed: with other texts old results would compare with nothing."""
+"""Of what is made up: with other texts old results would compare with nothing."""
 
 
-def test_the_texts_are_the_same_everywhere() -> None:
+def test_the_made_up_texts_are_the_same_everywhere() -> None:
     streams = [deltas(make(3_000)) for make in KINDS.values()]
 
     assert hashlib.sha256(json.dumps(streams).encode()).hexdigest()[:16] == DIGEST
@@ -60,6 +65,22 @@ def test_texts_have_their_size_and_deltas_lose_nothing() -> None:
         assert 4_999 <= len(text) <= 5_000
         assert tags in ([], [OPENER, CLOSER])
         assert all(len(piece) <= 6 for piece in pieces if piece not in tags)
+
+
+def test_recordings_are_one_block_and_the_answers() -> None:
+    opener, *stream = recorded(5_000)
+    end = stream.index(CLOSER)
+    reasoning, answers = "".join(stream[:end]), "".join(stream[end:])
+
+    assert opener == OPENER
+    assert stream.count(CLOSER) == 1
+    assert 5_000 <= len(reasoning + answers) <= 10_000
+    assert all(stream)
+    for said in ("Let me compute.", "The user wants 4."):
+        assert said in reasoning
+        assert said not in answers
+    assert "Mexico City." in answers
+    assert {name for name, streams in timed().items() if streams} == {*COMPARED, ALONE}
 
 
 def test_every_cutting_is_a_cutting() -> None:
@@ -106,10 +127,18 @@ def test_other_software_is_installed_only_when_it_is_named() -> None:
         command.main(["growth", "--write"])
 
 
-def _results(*costs: dict[str, float | None]) -> Results:
+def _results(
+    *costs: dict[str, float | None], kinds: dict[str, float | None] | None = None
+) -> Results:
     languages = ("Python", "JavaScript", "Rust")
     found = [
-        Found(OURS if not at else f"peer <{at}>", "1", languages[at % 3], sizes=sizes)
+        Found(
+            OURS if not at else f"peer <{at}>",
+            "1",
+            languages[at % 3],
+            kinds=kinds or {},
+            sizes=sizes,
+        )
         for at, sizes in enumerate(costs)
     ]
     return Results(found, 0, {}, "")
@@ -125,6 +154,22 @@ def test_the_plot_draws_every_peer_that_has_costs() -> None:
     assert sum(each.get("class", "").startswith("line") for each in lines) == 3
     assert {"stream-sidecar", "peer <1>", "peer <2> (given up beyond)"} <= {*texts}
     assert "peer <3>" not in texts
+
+
+def test_the_plot_shows_other_texts_beside_prose() -> None:
+    kinds = dict.fromkeys(COMPARED, 2e-06)
+    results = _results({"10000": 2e-6}, {"10000": 2e-6}, kinds={**kinds, ALONE: 1e-3})
+    picture = ElementTree.fromstring(draw(results))
+    beside = [
+        each.get("d", "").count("L")
+        for each in picture.findall(f"{SVG}path[@class]")
+        if each.get("class", "").startswith("beside")
+    ]
+    texts = {each.text for each in picture.iter(f"{SVG}text")}
+
+    assert beside == [len(COMPARED) - 1] * 2
+    assert {*COMPARED} - {GROWING} <= texts
+    assert ALONE not in texts
 
 
 def test_the_plot_needs_something_to_show() -> None:
@@ -148,12 +193,15 @@ def test_rows_have_a_bar_against_each_python_peer() -> None:
     given = list(rows(results))
     barred = [row.what for row in given if row.bar]
     in_python = [
-        found.name
+        (found.name, kind)
         for found in results.found[2:]
         if found.language == "Python" and not found.missing
+        for kind in COMPARED
     ]
 
     assert len(barred) == len(in_python) > 0
-    assert all(name in what for name, what in zip(in_python, barred, strict=True))
+    for (name, kind), what in zip(in_python, barred, strict=True):
+        assert name in what
+        assert f"a delta of {kind}," in what
     assert not any(FROM_EVENTS in what for what in barred)
     assert all(row.value is None or row.value > 0 for row in given)

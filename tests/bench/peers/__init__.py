@@ -18,8 +18,9 @@ from peers import report
 from peers.environments import HOME
 from peers.measuring import measure
 from peers.results import FROM_EVENTS, OURS, Found, Results, stored
+from peers.texts import ALONE, COMPARED
 
-BAR = Bar(limit=1.0, aim=1.0)
+BAR = Bar(limit=1.0, aim=0.5)
 LAST = HOME / "results.json"
 
 
@@ -37,22 +38,36 @@ def write() -> None:
 
 
 def rows(results: Results) -> Iterator[Row]:
-    """One row a peer for cost, with a bar against those in Python, then the cuts."""
+    """Rows of each peer for cost, with a bar against those in Python, then the cuts."""
+    ours = results.of(OURS)
     for found in results.found:
         if found.name != OURS:
-            compared = found.language == "Python" and found.name != FROM_EVENTS
-            yield _cost(results.of(OURS), found, BAR if compared else None)
+            yield from _costs(ours, found)
     for found in results.found:
         if found.wrong is not None:
             yield _cuts(found, results)
 
 
-def _cost(ours: Found, found: Found, bar: Bar | None) -> Row:
-    what = f"engine, a delta of text, against {found.name} ({found.language})"
-    if found.each is None or ours.each is None:
-        return Row(what, found.missing or "given up")
-    measured = f"{ours.each * 1e6:.3g} µs, theirs {found.each * 1e6:.3g} µs"
-    return Row(what, measured, ours.each / found.each, bar)
+def _costs(ours: Found, found: Found) -> Iterator[Row]:
+    """One row for each text, and one without a bar for a stream's start and end."""
+    against = f"against {found.name} ({found.language})"
+    if found.missing:
+        yield Row(f"engine, {against}", found.missing)
+        return
+    barred = found.language == "Python" and found.name != FROM_EVENTS
+    for kind in COMPARED:
+        what = f"engine, a delta of {kind}, {against}"
+        yield _cost(what, ours.kinds[kind], found.kinds[kind], BAR if barred else None)
+    yield _cost(f"engine, {ALONE}, {against}", ours.kinds[ALONE], found.kinds[ALONE])
+
+
+def _cost(
+    what: str, mine: float | None, other: float | None, bar: Bar | None = None
+) -> Row:
+    if mine is None or other is None:
+        return Row(what, "given up")
+    measured = f"{mine * 1e6:.3g} µs, theirs {other * 1e6:.3g} µs"
+    return Row(what, measured, mine / other, bar)
 
 
 def _cuts(found: Found, results: Results) -> Row:

@@ -20,16 +20,21 @@ from attrs import evolve
 from peers.environments import ROOT, MissingError, command, own_command, version_of
 from peers.results import FROM_EVENTS, OURS, Found, Results, Seconds
 from peers.table import PEERS
-from peers.texts import CUTTINGS, KINDS, Leak, deltas, leaks
-
-SHORT = 10_000
-SIZES = (SHORT, 100_000, 1_000_000)
-GROWING = "prose"
-"""The kind whose cost is measured at all `SIZES`."""
+from peers.texts import (
+    CUTTINGS,
+    GROWING,
+    KINDS,
+    SHORT,
+    SIZES,
+    Leak,
+    deltas,
+    leaks,
+    timed,
+)
 
 TURNS = 4
 TURN_SECONDS = 0.7
-"""For the rounds of one stream in one turn."""
+"""For the rounds of the streams of one kind in one turn."""
 
 MOST_SECONDS = 60.0
 """A stream that takes more processor time is given up."""
@@ -95,23 +100,24 @@ def _timed(before: Found, start: list[str]) -> Found:
     """``before`` with one more turn."""
     if before.missing:
         return before
-    kinds = {name: deltas(make(SHORT)) for name, make in KINDS.items()}
-    sizes = {str(size): deltas(KINDS[GROWING](size)) for size in SIZES}
-    streams = (*kinds.values(), *sizes.values())
+    kinds = timed()
+    sizes = {str(size): [deltas(KINDS[GROWING](size))] for size in SIZES[1:]}
+    tasks = [_task(streams) for streams in (*kinds.values(), *sizes.values())]
     try:
-        given = _do(start, timed=[_task(stream) for stream in streams])
+        given = _do(start, timed=tasks)
     except MissingError as why:
         return evolve(before, missing=str(why))
-    seconds = iter(given["timed"])
+    seconds = dict(zip((*kinds, *sizes), given["timed"], strict=True))
+    seconds[str(SHORT)] = seconds[GROWING]
     return evolve(
         before,
-        kinds=_best(before.kinds, {name: next(seconds) for name in kinds}),
-        sizes=_best(before.sizes, {name: next(seconds) for name in sizes}),
+        kinds=_best(before.kinds, {name: seconds[name] for name in kinds}),
+        sizes=_best(before.sizes, {str(size): seconds[str(size)] for size in SIZES}),
     )
 
 
-def _task(stream: list[str]) -> dict[str, Any]:
-    return {"deltas": stream, "seconds": TURN_SECONDS, "most": MOST_SECONDS}
+def _task(streams: list[list[str]]) -> dict[str, Any]:
+    return {"streams": streams, "seconds": TURN_SECONDS, "most": MOST_SECONDS}
 
 
 def _best(before: Seconds, now: Seconds) -> Seconds:

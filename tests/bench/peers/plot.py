@@ -1,8 +1,9 @@
-"""The plot: what a delta costs against the length of its stream, as an SVG.
+"""The plot: what a delta costs by the text, and as its stream grows, as an SVG.
 
-`draw(results)` is text in, text out. Both axes are logarithmic, every line carries its
-name at its end, and languages differ in mark and colour, so that neither colour vision
-nor the page's background matters.
+`draw(results)` is text in, text out. Texts stand side by side: recordings, those that
+are made up, and prose against the length of its stream. Both axes are logarithmic,
+every line carries its name at its end, and languages differ in mark and colour, so that
+neither colour vision nor the page's background matters.
 """
 
 from __future__ import annotations
@@ -14,11 +15,21 @@ from math import ceil, floor, log10
 from attrs import frozen
 
 from peers.results import OURS, Found, Results
+from peers.texts import COMPARED, GROWING, SHORT
 
 WIDTH, HEIGHT = 860, 480
 LEFT, RIGHT, TOP, BOTTOM = 66, 596, 74, 420
+GROWTH = 340
+"""Where the lengths begin; the other texts stand left of them."""
+
 LABEL_GAP = 18
 """Between the base lines of two names."""
+
+COLUMNS = {
+    kind: LEFT + 30 + 82 * number
+    for number, kind in enumerate(kind for kind in COMPARED[::-1] if kind != GROWING)
+}
+"""Where the texts stand whose streams have one length."""
 
 MARKS = {"Python": "circle", "JavaScript": "square", "Rust": "triangle"}
 
@@ -38,6 +49,8 @@ text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #24292
 .lead { stroke: #8c959f; stroke-dasharray: 2 3; }
 .line { fill: none; stroke-width: 1.75; }
 .line.ours { stroke-width: 3.5; }
+.beside { fill: none; stroke-dasharray: 2 4; }
+.beside.ours { stroke-width: 2.5; }
 text.name { font-weight: 700; }
 """
 _DARK = """
@@ -65,9 +78,11 @@ class Scale:
 
 @frozen
 class Line:
-    """A peer's points, in pixels, and whether its last sizes were given up."""
+    """A peer's points, in pixels: of the texts `beside` prose, and of prose as it
+    grows; and whether its last sizes were given up."""
 
     found: Found
+    beside: list[tuple[float, float]]
     points: list[tuple[float, float]]
     ends: bool
 
@@ -86,9 +101,11 @@ def draw(results: Results) -> str:
     shown = [found for found in results.found if any(found.sizes.values())]
     if not shown:
         raise ValueError("no peer has a cost at any length")
-    costs = [cost * 1e6 for found in shown for cost in found.sizes.values() if cost]
+    given = [found.sizes[size] for found in shown for size in found.sizes]
+    given += [found.kinds.get(kind) for found in shown for kind in COLUMNS]
+    costs = [cost * 1e6 for cost in given if cost]
     lengths = sorted({int(size) for found in shown for size in found.sizes})
-    across = Scale(lengths[0], max(lengths[-1], 10 * lengths[0]), LEFT, RIGHT)
+    across = Scale(lengths[0], max(lengths[-1], 10 * lengths[0]), GROWTH, RIGHT)
     lowest, highest = floor(log10(min(costs))), ceil(log10(max(costs)))
     up = Scale(10**lowest, 10 ** max(highest, lowest + 1), BOTTOM, TOP)
     lines = [_line(found, across, up) for found in shown]
@@ -96,7 +113,7 @@ def draw(results: Results) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" role="img" '
-        'aria-label="Cost of a delta against the length of the stream">\n'
+        'aria-label="Cost of a delta by text and by the length of the stream">\n'
         f"<style>{_style()}</style>\n" + "\n".join(body) + "\n</svg>\n"
     )
 
@@ -104,7 +121,7 @@ def draw(results: Results) -> str:
 def _style() -> str:
     light, dark = (
         "".join(
-            f".line.{kind} {{ stroke: {inks[page]}; }} .mark.{kind} "
+            f".line.{kind}, .beside.{kind} {{ stroke: {inks[page]}; }} .mark.{kind} "
             f"{{ fill: {inks[page]}; }}\n"
             for kind, inks in INKS.items()
         )
@@ -116,12 +133,17 @@ def _style() -> str:
 def _line(found: Found, across: Scale, up: Scale) -> Line:
     known = [(int(size), cost) for size, cost in found.sizes.items() if cost]
     points = [(across.at(size), up.at(cost * 1e6)) for size, cost in sorted(known)]
-    return Line(found, points, all(found.sizes.values()))
+    beside = [
+        (float(x), up.at(cost * 1e6))
+        for kind, x in COLUMNS.items()
+        if (cost := found.kinds.get(kind))
+    ]
+    return Line(found, beside, points, all(found.sizes.values()))
 
 
 def _frame(across: Scale, up: Scale, lengths: list[int]) -> Iterator[str]:
-    yield _text(16, 26, "What a delta costs as its stream grows", "title")
-    yield _text(16, 46, "µs a delta of about 4 characters of prose", "faint")
+    yield _text(16, 26, "What a delta costs, by text and as its stream grows", "title")
+    yield _text(16, 46, "µs a delta", "faint")
     for number, (language, shape) in enumerate(MARKS.items()):
         x = RIGHT - 270 + 100 * number
         yield _mark(shape, x, 42, language)
@@ -132,8 +154,13 @@ def _frame(across: Scale, up: Scale, lengths: list[int]) -> Iterator[str]:
         yield _text(LEFT - 10, y + 4, f"{10**power:g}", "faint", "end")
     for length in lengths:
         yield _text(across.at(length), BOTTOM + 24, _size(length), "faint", "middle")
-    middle = (LEFT + RIGHT) / 2
-    yield _text(middle, BOTTOM + 46, "characters of the stream", "faint", "middle")
+    for kind, x in COLUMNS.items():
+        yield _text(x, BOTTOM + 24, kind, "faint", "middle")
+    first, *_, last = COLUMNS.values()
+    below = ((first, last, f"{_size(SHORT)} characters each"),)
+    below += ((GROWTH, RIGHT, f"characters of a stream of {GROWING}"),)
+    for start, end, name in below:
+        yield _text((start + end) / 2, BOTTOM + 46, name, "faint", "middle")
 
 
 def _size(length: int) -> str:
@@ -144,10 +171,15 @@ def _size(length: int) -> str:
 def _lines(lines: list[Line]) -> Iterator[str]:
     """Ours last, so that it lies on top."""
     for line in sorted(lines, key=lambda line: line.kind == "ours"):
-        path = "L".join(f"{x} {y}" for x, y in line.points)
-        yield f'<path class="line {line.kind}" d="M{path}"/>'
-        for x, y in line.points:
+        yield _path("beside", line.kind, [*line.beside, line.points[0]])
+        yield _path("line", line.kind, line.points)
+        for x, y in (*line.beside, *line.points):
             yield _mark(MARKS[line.found.language], x, y, line.kind)
+
+
+def _path(name: str, kind: str, points: list[tuple[float, float]]) -> str:
+    way = "L".join(f"{x} {y}" for x, y in points)
+    return f'<path class="{name} {kind}" d="M{way}"/>'
 
 
 def _names(lines: list[Line]) -> Iterator[str]:

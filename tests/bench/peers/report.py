@@ -12,7 +12,7 @@ from pathlib import Path
 from peers.plot import draw
 from peers.results import FROM_EVENTS, OURS, Found, Results
 from peers.table import LEFT_OUT, PEERS
-from peers.texts import CUTTINGS, KINDS
+from peers.texts import ALONE, COMPARED, CUTTINGS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
@@ -25,8 +25,9 @@ BASELINES = {peer.name for peer in PEERS if peer.baseline}
 COLUMNS = (
     "",
     "runs in",
-    *(f"{kind}, µs" for kind in KINDS),
+    *(f"{kind}, µs" for kind in COMPARED),
     "1 MB, µs",
+    f"{ALONE}, µs",
     "depends on the cut",
     *(f"wrong, {cutting}" for cutting in CUTTINGS),
 )
@@ -75,7 +76,8 @@ def cells(found: Found, results: Results) -> tuple[str, ...]:
     if found.missing:
         return (*head, found.missing, *[""] * (len(COLUMNS) - 3))
     largest = max(found.sizes, key=int)
-    costs = (*(found.kinds[kind] for kind in KINDS), found.sizes[largest])
+    costs = [found.kinds[kind] for kind in COMPARED]
+    costs += [found.sizes[largest], found.kinds[ALONE]]
     if found.differ is None or found.wrong is None:
         judged = ("",) * (1 + len(CUTTINGS))
     else:
@@ -90,17 +92,37 @@ def _microseconds(seconds: float | None) -> str:
 
 def _verdict(results: Results) -> Iterator[str]:
     """Who is cheaper and who is dearer than the sidecar, in words."""
-    ours = results.of(OURS).each
-    others = {
-        found.name: found.each / ours
-        for found in results.found
-        if ours and found.each and found.name not in {OURS, FROM_EVENTS, *BASELINES}
-    }
-    ordered = sorted(others.items(), key=lambda item: item[1])
-    cheaper = [f"{name} {ratio:.3g}" for name, ratio in ordered if ratio < 1]
-    dearer = [f"{name} {ratio:.3g}" for name, ratio in ordered if ratio >= 1]
-    yield "Over the three texts together, with the sidecar's cost as 1:"
+    ours = results.of(OURS)
+    means = {found.name: found.each for found in _others(results)}
+    ratios = _ratios(means, ours.each)
+    cheaper = [each for ratio, each in ratios if ratio < 1]
+    dearer = [each for ratio, each in ratios if ratio >= 1]
+    yield "Over the four texts together, with the sidecar's cost as 1:"
     yield f"cheaper are {_listed(cheaper)}; dearer are {_listed(dearer)}."
+    yield "Peers in Python that are cheaper than the sidecar, by column:"
+    yield "; ".join(_lost(results)) + "."
+
+
+def _lost(results: Results) -> Iterator[str]:
+    """By what is timed, those in Python that are cheaper there."""
+    rivals = [each for each in _others(results) if each.language == "Python"]
+    for kind in (*COMPARED, ALONE):
+        costs = {found.name: found.kinds.get(kind) for found in rivals}
+        ratios = _ratios(costs, results.of(OURS).kinds[kind])
+        yield f"{kind}: {_listed([each for ratio, each in ratios if ratio < 1])}"
+
+
+def _others(results: Results) -> list[Found]:
+    own = {OURS, FROM_EVENTS, *BASELINES}
+    return [found for found in results.found if found.name not in own]
+
+
+def _ratios(
+    costs: dict[str, float | None], ours: float | None
+) -> list[tuple[float, str]]:
+    """Each cost with ours as 1, and how it is told, the cheapest first."""
+    known = [(cost / ours, name) for name, cost in costs.items() if ours and cost]
+    return [(ratio, f"{name} {ratio:.3g}") for ratio, name in sorted(known)]
 
 
 def _listed(names: list[str]) -> str:
@@ -109,7 +131,7 @@ def _listed(names: list[str]) -> str:
 
 def _picture() -> Iterator[str]:
     place = PLOT.relative_to(PAGE.parent).as_posix()
-    yield f"![Cost of a delta against the length of its stream, all peers]({place})"
+    yield f"![Cost of a delta by text and by length of the stream, all peers]({place})"
 
 
 def _peers() -> Iterator[str]:

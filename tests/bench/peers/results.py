@@ -12,6 +12,8 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
+from peers.texts import COMPARED
+
 STORED = Path(__file__).resolve().parent / "results.json"
 
 OURS = "stream-sidecar"
@@ -25,7 +27,7 @@ Seconds = dict[str, float | None]
 class Found:
     """What came of one driver.
 
-    ``kinds``: by kind of text; ``sizes``: by characters of the stream. ``differ``:
+    ``kinds``: by what is `timed()`; ``sizes``: by characters of the stream. ``differ``:
     texts of which two cuttings gave different results. ``wrong``: by cutting, streams
     of one block and an answer that were read wrongly. ``missing``: why there is
     nothing.
@@ -42,9 +44,10 @@ class Found:
 
     @property
     def each(self) -> float | None:
-        """The mean over the kinds of text."""
-        known = [seconds for seconds in self.kinds.values() if seconds is not None]
-        return sum(known) / len(known) if len(known) == len(self.kinds) > 0 else None
+        """The mean over what is compared."""
+        known = [self.kinds.get(name) for name in COMPARED]
+        costs = [seconds for seconds in known if seconds is not None]
+        return sum(costs) / len(costs) if len(costs) == len(COMPARED) else None
 
 
 @frozen

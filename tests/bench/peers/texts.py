@@ -1,9 +1,11 @@
-"""The streams that every peer is given: made up, and the same in every run.
+"""The streams that every peer is given: the same in every run.
 
-`KINDS` are what is timed: a size in characters gives a stream as its deltas, two to six
-characters each as tokens have them, and a reasoning tag always alone, as models whose
-tags are single tokens send it. `leaks()` are texts that are read under several
-cuttings: leaks from the project's own fixtures and made-up ones.
+`timed()` are what is timed. The texts of `KINDS` are made up, in deltas of two to six
+characters as tokens have them; those of `RECORDED` are the answers and the reasoning of
+the recorded streams of tests/wires, cut where their providers cut them. A reasoning tag
+is always alone, as models whose tags are single tokens send it. `leaks()` are texts
+that are read under several cuttings: leaks from the project's own fixtures and made-up
+ones.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from attrs import frozen
@@ -76,7 +79,38 @@ KINDS: dict[str, Callable[[int], str]] = {
     "Markdown": lambda size: _filled(_markdown, size, "Markdown"),
     "thinking": _thinking,
 }
-"""What is timed."""
+"""The made-up texts."""
+
+GROWING = "prose"
+"""The kind whose cost is measured at all `SIZES`; the others are as long as `SHORT`."""
+
+SHORT = 10_000
+SIZES = (SHORT, 100_000, 1_000_000)
+RECORDED = "recordings"
+ALONE = "start and end"
+
+COMPARED = (*KINDS, RECORDED)
+"""What the cost of a delta is compared in."""
+
+
+def timed() -> dict[str, list[list[str]]]:
+    """The streams of each of `COMPARED`; those of `ALONE` have a single delta, so that
+    they cost their start and their end."""
+    made_up = {name: [deltas(make(SHORT))] for name, make in KINDS.items()}
+    return {**made_up, RECORDED: [recorded(SHORT)], ALONE: [["Hello"]] * 50}
+
+
+def recorded(size: int) -> list[str]:
+    """A stream of ``size`` characters at least, as the recordings are short: all their
+    reasoning over and over in one block, then all their answers as often."""
+    told: dict[str, list[str]] = {"reasoning-delta": [], "text-delta": []}
+    for path in sorted((TESTS / "wires").glob("*/*.events.jsonl")):
+        for event in map(json.loads, filter(None, path.read_bytes().splitlines())):
+            if event["type"] in told and event["text"]:
+                told[event["type"]].append(event["text"])
+    times = -(-size // sum(map(len, chain(*told.values()))))
+    reasoning, answers = (each * times for each in told.values())
+    return [OPENER, *reasoning, CLOSER, *answers]
 
 
 def deltas(text: str, seed: int = 0) -> list[str]:

@@ -43,25 +43,29 @@ function processorTime() {
   return (user + system) / 1e6;
 }
 
-async function round(deltas, most) {
+/** All streams, from making the splitter of each to its end. */
+async function round(streams, most) {
   const begin = processorTime();
   const alive = () => processorTime() - begin < most;
-  const reader = (await splitter(source(deltas, alive))).getReader();
-  while (!(await reader.read()).done);
+  for (const deltas of streams) {
+    const reader = (await splitter(source(deltas, alive))).getReader();
+    while (!(await reader.read()).done);
+  }
   return processorTime() - begin;
 }
 
 /** Seconds of processor a delta in the best round, null when one takes over `most`. */
-async function time({ deltas, seconds, most }) {
+async function time({ streams, seconds, most }) {
   const rounds = [];
   try {
     while (rounds.reduce((a, b) => a + b, 0) < seconds)
-      rounds.push(await round(deltas, most));
+      rounds.push(await round(streams, most));
   } catch (error) {
     if (error instanceof TooSlow) return null;
     throw error;
   }
-  return Math.min(...rounds) / deltas.length;
+  const deltas = streams.reduce((sum, each) => sum + each.length, 0);
+  return Math.min(...rounds) / deltas;
 }
 
 async function split(deltas) {

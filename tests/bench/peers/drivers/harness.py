@@ -1,9 +1,10 @@
 """What every Python driver does with its splitter: times it, and shows what it gives.
 
 ``python drive_x.py [OPTION] JOB RESULT``: both are JSON files. A job has ``timed``,
-streams with how long they may take, and ``split``, streams whose result is wanted; a
-stream is the list of its deltas. Knows nothing of the project, for it runs in the
-peers' own environments; ``drive_ai.mjs`` and ``drive_smg.rs`` do the same in theirs.
+groups of streams with how long they may take, and ``split``, streams whose result is
+wanted; a stream is the list of its deltas, and begins with a splitter of its own. Knows
+nothing of the project, for it runs in the peers' own environments; ``drive_ai.mjs`` and
+``drive_smg.rs`` do the same in theirs.
 """
 
 from __future__ import annotations
@@ -46,32 +47,41 @@ def drive(
 def _time(
     start: Callable[[], Splitter],
     prepare: Callable[[str], Any],
-    deltas: list[str],
+    streams: list[list[str]],
     seconds: float,
     most: float,
 ) -> float | None:
     """Seconds of processor a delta, in the best of the rounds that fill ``seconds``;
     None when a round takes over ``most``."""
-    prepared = [prepare(delta) for delta in deltas]
-    batches = [prepared[at : at + BATCH] for at in range(0, len(prepared), BATCH)]
+    prepared = [_batches([prepare(delta) for delta in each]) for each in streams]
     rounds: list[float] = []
     while sum(rounds) < seconds:
-        taken = _round(start(), batches, most)
+        taken = _round(start, prepared, most)
         if taken is None:
             return None
         rounds.append(taken)
-    return min(rounds) / len(deltas)
+    return min(rounds) / sum(map(len, streams))
 
 
-def _round(splitter: Splitter, batches: list[list[Any]], most: float) -> float | None:
-    push, clock = splitter.push, time.process_time
+def _batches(deltas: list[Any]) -> list[list[Any]]:
+    return [deltas[at : at + BATCH] for at in range(0, len(deltas), BATCH)]
+
+
+def _round(
+    start: Callable[[], Splitter], streams: list[list[list[Any]]], most: float
+) -> float | None:
+    """All ``streams``, from making the splitter of each to its end."""
+    clock = time.process_time
     begin = clock()
-    for batch in batches:
-        for delta in batch:
-            push(delta)
-        if clock() - begin > most:
-            return None
-    splitter.close()
+    for batches in streams:
+        splitter = start()
+        push = splitter.push
+        for batch in batches:
+            for delta in batch:
+                push(delta)
+            if clock() - begin > most:
+                return None
+        splitter.close()
     return clock() - begin
 
 
