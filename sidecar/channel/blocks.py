@@ -13,7 +13,7 @@ from sidecar.events import BlockEnd, ReasoningDelta, TextDelta
 from sidecar.records import define, field
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from sidecar.events import ChannelName, Span
     from sidecar.message.outlet import Outlet
@@ -70,6 +70,13 @@ class Blocks:
         seq, number = outlet.seq + 1, block.number
         outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
         return block.number
+
+    @property
+    def native(self) -> Callable[[int, str], ReasoningDelta]:
+        """Makes deltas of the open block, which is native reasoning."""
+        assert self.open is not None  # a run belongs to it
+        choice, number = self.choice, self.open.number
+        return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
 
     def extend(self, text: str) -> None:
         """More text of the open block, whose deltas have been sent."""
@@ -133,6 +140,11 @@ class Blocks:
             block.opaque = opaque
         if block is not self.open:
             self._send_end(block)
+
+    @property
+    def says_native(self) -> bool:
+        """Whether a block of native reasoning is open."""
+        return self.open is not None and self.open.source == "native"
 
     @property
     def signed(self) -> bool:

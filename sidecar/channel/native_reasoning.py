@@ -91,6 +91,28 @@ class NativeText:
             state.position = self.size
         return new.decode("utf-8", "surrogatepass") if old else text, said
 
+    def in_step(self, fields: list[str]) -> bool:
+        """Whether each of these ``fields`` has said all that was given: then what all
+        of them say next, in this order, is new and given once."""
+        known = [self._fields[name] for name in fields]
+        is_each_once = len(set(fields)) == len(fields)
+        return is_each_once and all(each.position == self.size for each in known)
+
+    def longest(self, fields: list[str], count: int) -> int:
+        """How many code points each of the next ``count`` texts may have that need not
+        be compared: none may repeat all of its field, or pass the limit."""
+        sizes = (self._fields[name].size - 1 for name in fields)
+        return min(*sizes, (self.limit - self.size) // (4 * count))
+
+    def extend(self, fields: list[str], text: str, deltas: int) -> None:
+        """These ``fields``, which are in step, have said ``text`` in so many deltas."""
+        self._append(text.encode("utf-8", "surrogatepass"))
+        for name in fields:
+            state = self._fields[name]
+            state.size += len(text)
+            state.deltas += deltas
+            state.position = self.size
+
     def says(self, field: str, *, anew: bool) -> None:
         """``field`` is one of those that say the block at hand, or begins another."""
         if anew:

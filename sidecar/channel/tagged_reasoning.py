@@ -176,6 +176,12 @@ class TaggedReasoning:
         return True
 
     @property
+    def hears(self) -> bool:
+        """Whether it has to know what native reasoning says."""
+        same = self._same
+        return self._native is not None or (same is not None and same.same is None)
+
+    @property
     def is_open(self) -> bool:
         """Whether a tagged block is open."""
         return self._block is not None

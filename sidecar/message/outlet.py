@@ -41,11 +41,13 @@ CLOSING_ORDER: tuple[type, ...] = (
 
 class Run(Protocol):
     """Deltas of one choice that have been sent, while their bookkeeping is still to do;
-    see `sidecar.channel.plain_run`."""
+    see `sidecar.channel.plain_run` and `sidecar.channel.parts_run`."""
 
-    choice: int
+    @property
+    def choice(self) -> int | None:
+        """The choice whose texts it takes as they are; None: it takes parts."""
 
-    def push(self, text: str) -> list[Event] | None:
+    def push(self, said: Any) -> list[Event] | None:
         """The events of a delta; None: it is not plain, so the run cannot take it."""
 
     def settle(self) -> None:
@@ -142,6 +144,11 @@ class Outlet:
         """The run does its bookkeeping, and goes on."""
         if self.run is not None:
             self.run.settle()
+
+    def end_parts(self) -> None:
+        """Ends a run that takes parts, if there is one."""
+        if self.run is not None and self.run.choice is None:
+            self.run.end()
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, under its own number."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sidecar.channel.channel import Channel
+from sidecar.channel.parts_run import MOST, PartsRun
 from sidecar.events import (
     ChannelName,
     Citation,
@@ -30,7 +31,7 @@ from sidecar.tools.classify import CallContext, classify, executor_of, settle
 from sidecar.tools.written import Twins, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sidecar.channel.setup import Surroundings
     from sidecar.events import Span, ToolCall
@@ -108,6 +109,23 @@ class Choice:
             if call.ended:
                 self._send_call(call, wire)
         self._report(self._calls.take_reports())
+
+    def begin_arguments(self, part: CallPart) -> None:
+        """Begins a run behind a fragment of a call whose arguments go on."""
+        entry = self._calls.goes_on(part)
+        if entry is None:
+            return
+        block, arguments, number = entry.call.block, entry.text, self.number
+        assert block is not None  # a delta of it was sent
+
+        def make(seq: int, text: str) -> ToolCallDelta:
+            return ToolCallDelta(seq, number, block, text)
+
+        def account(texts: Sequence[str]) -> int:
+            arguments.push("".join(texts))
+            return arguments.longest(MOST)
+
+        PartsRun(self.outlet, [part], arguments.matters, make, account)
 
     def end_call(self, part: CallEndPart, wire: str) -> None:
         self._end_calls(self._calls.end(part), wire)

@@ -126,7 +126,8 @@ class Stream:
         text = None if learned is None else learned.text_of(chunk)
         if text and learned is not None:
             run, again = self._outlet.run, learned.again
-            if run is not None and run.choice == again.speaker:
+            speaker = again.speaker
+            if run is not None and speaker is not None and run.choice == speaker:
                 events = run.push(text)
                 if events is not None:
                     self._passed += 1
@@ -146,8 +147,23 @@ class Stream:
         self._passed += 1
         if isinstance(chunk, str):
             self._chars += len(chunk)
+        run = self._outlet.run
+        if run is not None and run.choice is None:
+            events = run.push(parts)
+            if events is not None:
+                return events
         self._take(parts)
+        self._begin_run(parts)
         return self._outlet.take()
+
+    def _begin_run(self, parts: list[Part]) -> None:
+        """What is said next may be read as ``parts`` of a document were, and then says
+        no more than its text."""
+        said = [part for part in parts if type(part) is ReasoningPart]
+        if said and len(said) == len(parts):
+            self._choice(said[0].choice).channel.begin_native(said)
+        elif len(parts) == 1 and type(call := parts[0]) is CallPart:
+            self._choice(call.choice).begin_arguments(call)
 
     def _read(self, chunk: object) -> list[Event]:
         """The events of a chunk that says more."""
@@ -158,7 +174,9 @@ class Stream:
         self._pushes += 1
         for parts in intake.push(chunk):
             self._take(parts)
-        self._learned = intake.learned
+        self._learned = learned = intake.learned
+        if learned is not None and learned.again.speaker is None:
+            self._begin_run(parts)
         return self._outlet.take()
 
     def close(
@@ -173,6 +191,7 @@ class Stream:
         self._ending.implicit = self.wire == "text"
         self._choice(0)  # the message's top level, whatever came
         choices = self._choices
+        self._outlet.end_parts()
         self._outlet.closing()
         for choice in choices.values():
             choice.flush()
@@ -234,6 +253,7 @@ class Stream:
     def _take(self, parts: list[Part]) -> None:
         """The parts of one document."""
         self._lists += 1
+        self._outlet.end_parts()
         for part in parts:
             self._READ[type(part)](self, part)
 

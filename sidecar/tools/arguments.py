@@ -163,6 +163,20 @@ class ArgumentText:
             self._snapshot = None
         return news or ""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether what comes is kept as it comes, but for what ``matters``."""
+        return self._lead is None and self._snapshot is None
+
+    def matters(self, text: str) -> bool:
+        """Whether ``text``, no longer than ``longest`` says, may be more than that."""
+        return self._json and _GLUED.search(text) is not None
+
+    def longest(self, count: int) -> int:
+        """How many code points each of the next ``count`` texts may have that need not
+        be compared: none may be all that came, or pass the limit."""
+        return min(self.length - 1, self._room // count)
+
     def push(self, text: str) -> str:
         if self._lead is not None:
             text = self._past_lead(self._lead + text)

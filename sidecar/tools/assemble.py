@@ -119,6 +119,20 @@ class CallAssembler:
         self._open[self._count] = self._latest
         return self._latest
 
+    def goes_on(self, part: CallPart) -> Entry | None:
+        """The call that ``part``, which came last, went to, if each fragment like it
+        goes there and out again as it is, unless its text ``matters``."""
+        if part.whole or (part.key is None and (part.id or part.name)):
+            return None
+        entry = self._latest
+        if part.key is not None:
+            entry = self._by_key.get(part.key)
+        elif part.index is not None:
+            entry = self._by_index.get(part.index)
+        if entry is None or any(entry.heir) or not entry.shown:
+            return None
+        return entry if entry.text.goes_on else None
+
     def end(self, part: CallEndPart) -> list[OpenCall]:
         """The calls that the wire ends with ``part``: usually one."""
         entry = self._latest

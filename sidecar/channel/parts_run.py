@@ -1,0 +1,109 @@
+"""Runs of parts: reasoning in fields of the provider's own, arguments of one call.
+
+What plain text has in `plain_run`, these have here: a delta that says nothing new but
+its text becomes an event at once and is only remembered, and the bookkeeping for all of
+them is done together. A wire reads such a document before (`Again.read`), because it
+may remember something of it; so a run takes parts, and only those that differ from the
+ones it began behind in their text alone. Example: behind ``ReasoningPart("a", "why")``
+it takes ``ReasoningPart("b", "why")``, and nothing of another field.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import fields
+
+from sidecar.parts import CallPart, ReasoningPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sidecar.events import Event
+    from sidecar.message.outlet import Outlet
+    from sidecar.parts import Part
+
+MOST = 128
+"""Deltas that are remembered at most: each is a string of its own."""
+
+_TEXTS: dict[Any, str] = {ReasoningPart: "text", CallPart: "arguments"}
+"""Parts of which there are runs, and what says their text."""
+
+_REST = {
+    kind: attrgetter(*(each.name for each in fields(kind) if each.name != name))
+    for kind, name in _TEXTS.items()
+}
+
+
+class PartsRun:
+    """The run behind ``parts``, all of one kind; until ``end`` it is the outlet's.
+
+    ``matters(text)`` tells whether a delta must go the long way, ``make(seq, text)`` is
+    its event. ``account`` takes the texts of all deltas since it was last called, and
+    tells of how many code points the next `MOST` may be at most.
+    """
+
+    __slots__ = (
+        *("_account", "_kind", "_like", "_make", "_matters", "_most", "_outlet"),
+        *("_rest", "_text", "_texts"),
+    )
+
+    choice: ClassVar[None] = None  # it does not take a text as it is
+
+    def __init__(
+        self,
+        outlet: Outlet,
+        parts: Sequence[Part],
+        matters: Callable[[str], object],
+        make: Callable[[int, str], Event],
+        account: Callable[[Sequence[str]], int],
+    ) -> None:
+        if outlet.run is not None:
+            outlet.run.end()
+        self._outlet = outlet
+        self._kind = kind = type(parts[0])
+        self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
+        self._like = [self._rest(part) for part in parts]
+        self._matters, self._make, self._account = matters, make, account
+        self._texts: list[str] = []
+        self._most = account(())
+        outlet.run = self
+
+    def push(self, parts: list[Part]) -> list[Event] | None:
+        """The events of a document's parts, under the next number; None: they must go
+        the long way."""
+        text = self._said(parts)
+        if not text or len(text) > self._most or self._matters(text):
+            return None
+        self._texts.append(text)
+        if len(self._texts) == MOST:
+            self.settle()
+        outlet = self._outlet
+        outlet.seq = seq = outlet.seq + 1
+        return [self._make(seq, text)]
+
+    def _said(self, parts: list[Part]) -> str | None:
+        """The text of parts like those before, which all of them say."""
+        if len(parts) != len(self._like):
+            return None
+        text = None
+        for part, like in zip(parts, self._like, strict=True):
+            if type(part) is not self._kind or self._rest(part) != like:
+                return None
+            said = self._text(part)
+            if text is not None and said != text:
+                return None
+            text = said
+        return text
+
+    def settle(self) -> None:
+        """Does the bookkeeping; the run goes on."""
+        texts, self._texts = self._texts, []
+        if texts:
+            self._most = self._account(texts)
+
+    def end(self) -> None:
+        """Does the bookkeeping, and is over."""
+        self._outlet.run = None
+        self.settle()
