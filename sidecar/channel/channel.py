@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sidecar.channel.blocks import Blocks
 from sidecar.channel.extracted import REMOVALS, Extracted, TextCounters
 from sidecar.channel.native_reasoning import NativeText
-from sidecar.channel.parts_run import MOST, PartsRun
 from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import ResultWatch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
@@ -25,17 +24,15 @@ from sidecar.channel.text_map import RECENT, TextMap
 from sidecar.dialects.profiles import cumulative_fields
 from sidecar.events import Diagnostic
 from sidecar.forms.kinds import PieceKind
+from sidecar.message.outlet import Going
 from sidecar.text.lexicon import total
 from sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from sidecar.values.surrogates import SurrogateJoiner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
     from sidecar.message.outlet import Ear
-    from sidecar.parts import ReasoningPart
     from sidecar.text.fast_path import Gate
     from sidecar.text.lexicon import Share
     from sidecar.text.rereading import Rereading
@@ -186,31 +183,29 @@ class Channel:
                 self.answer.first.gate = None  # there may be no room for blanks
             self._note_held()
 
-    def begin_native(self, parts: list[ReasoningPart]) -> None:
-        """Begins a run behind the ``parts`` of a document, if all they said was sent as
-        it came."""
-        native, names = self._native, [part.field for part in parts]
+    def goes_on(self, fields: list[str], block: int | str | None) -> Going | None:
+        """How more native reasoning is read, which these ``fields`` will say in the
+        provider's ``block``, as they just did; None: one text after the other."""
+        native = self._native
         gate = None if native is None or self.outlet.trace else native.gate
-        is_one = len({(part.choice, part.block) for part in parts}) == 1
-        if native is None or gate is None or not is_one:
-            return
+        if native is None or gate is None or not self._says(block):
+            return None
         waits = self._joiners[1].held or self.tagged.hears
-        if waits or not (self._says(parts[0].block) and self._mirrors.in_step(names)):
-            return
-
+        if waits or not self._mirrors.in_step(fields):
+            return None
         gates, quick = native.gates, native.gates.quick
 
         def matters(text: str) -> bool:
             return quick(text) is not None and gates.matters(gate, text)
 
-        def account(texts: Sequence[str]) -> int:
+        def account(texts: list[str], more: int) -> int:
             if texts:
                 native.passed(text := "".join(texts))
                 self.blocks.extend(text)
-                self._mirrors.extend(names, text, len(texts))
-            return self._mirrors.longest(names, MOST)
+                self._mirrors.extend(fields, text, len(texts))
+            return self._mirrors.longest(fields, more)
 
-        PartsRun(self.outlet, parts, matters, self.blocks.native, account)
+        return Going(matters, self.blocks.native, account)
 
     def _says(self, block: int | str | None) -> bool:
         """Whether the open block is that of the provider and goes on."""

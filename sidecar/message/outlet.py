@@ -20,7 +20,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.builder import MessageBuilder
-from sidecar.records import evolve, frozen
+from sidecar.records import evolve, frozen, hot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ CLOSING_ORDER: tuple[type, ...] = (
 
 class Run(Protocol):
     """Deltas of one choice that have been sent, while their bookkeeping is still to do;
-    see `sidecar.channel.plain_run` and `sidecar.channel.parts_run`."""
+    see `sidecar.channel.plain_run` and `sidecar.stream.parts_run`."""
 
     @property
     def choice(self) -> int | None:
@@ -55,6 +55,20 @@ class Run(Protocol):
 
     def end(self) -> None:
         """Does the bookkeeping, and is over."""
+
+
+@hot
+class Going:
+    """How deltas are read that say nothing new but their text.
+
+    ``matters(text)`` tells whether one must go the long way, ``make(seq, text)`` is its
+    event. ``account(texts, more)`` does the bookkeeping for all that came since it was
+    last called, and tells of how many code points each of so many ``more`` may be.
+    """
+
+    matters: Callable[[str], object]
+    make: Callable[[int, str], Event]
+    account: Callable[[list[str], int], int]
 
 
 class Ear(Protocol):

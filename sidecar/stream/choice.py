@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sidecar.channel.channel import Channel
-from sidecar.channel.parts_run import MOST, PartsRun
 from sidecar.events import (
     ChannelName,
     Citation,
@@ -21,27 +20,27 @@ from sidecar.events import (
     ToolCallDelta,
     ToolResult,
 )
-from sidecar.message.outlet import Origin
-from sidecar.parts import CitationPart
+from sidecar.message.outlet import Going, Origin
+from sidecar.parts import CallPart, CitationPart, ReasoningPart
 from sidecar.records import evolve
 from sidecar.stream.citations import CitationResolver, marked
+from sidecar.stream.parts_run import PartsRun
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
 from sidecar.tools.classify import CallContext, classify, executor_of, settle
 from sidecar.tools.written import Twins, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sidecar.channel.setup import Surroundings
     from sidecar.events import Span, ToolCall
     from sidecar.forms.candidate import Taken
     from sidecar.parts import (
         CallEndPart,
-        CallPart,
-        CitationPart,
         DiagnosticPart,
         FinishPart,
+        Part,
         ResultPart,
     )
     from sidecar.stream.ending import Ending
@@ -110,22 +109,36 @@ class Choice:
                 self._send_call(call, wire)
         self._report(self._calls.take_reports())
 
-    def begin_arguments(self, part: CallPart) -> None:
-        """Begins a run behind a fragment of a call whose arguments go on."""
+    def begin_run(self, parts: list[Part]) -> None:
+        """Begins a run behind the parts of a document, if what is like them says no
+        more than its text."""
+        going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
+        first = parts[0]
+        if len(said) == len(parts):
+            if len({(part.choice, part.block) for part in said}) == 1:
+                fields = [part.field for part in said]
+                going = self.channel.goes_on(fields, said[0].block)
+        elif len(parts) == 1 and isinstance(first, CallPart):
+            going = self._going(first)
+        if going is not None:
+            PartsRun(self.outlet, parts, going)
+
+    def _going(self, part: CallPart) -> Going | None:
+        """How more fragments like ``part``, which came last, are read."""
         entry = self._calls.goes_on(part)
         if entry is None:
-            return
+            return None
         block, arguments, number = entry.call.block, entry.text, self.number
         assert block is not None  # a delta of it was sent
 
         def make(seq: int, text: str) -> ToolCallDelta:
             return ToolCallDelta(seq, number, block, text)
 
-        def account(texts: Sequence[str]) -> int:
+        def account(texts: list[str], more: int) -> int:
             arguments.push("".join(texts))
-            return arguments.longest(MOST)
+            return arguments.longest(more)
 
-        PartsRun(self.outlet, [part], arguments.matters, make, account)
+        return Going(arguments.matters, make, account)
 
     def end_call(self, part: CallEndPart, wire: str) -> None:
         self._end_calls(self._calls.end(part), wire)

@@ -157,13 +157,9 @@ class Stream:
         return self._outlet.take()
 
     def _begin_run(self, parts: list[Part]) -> None:
-        """What is said next may be read as ``parts`` of a document were, and then says
-        no more than its text."""
-        said = [part for part in parts if type(part) is ReasoningPart]
-        if said and len(said) == len(parts):
-            self._choice(said[0].choice).channel.begin_native(said)
-        elif len(parts) == 1 and type(call := parts[0]) is CallPart:
-            self._choice(call.choice).begin_arguments(call)
+        """What comes next may be read as the ``parts`` of a document were."""
+        if parts and isinstance(first := parts[0], (ReasoningPart, CallPart)):
+            self._choice(first.choice).begin_run(parts)
 
     def _read(self, chunk: object) -> list[Event]:
         """The events of a chunk that says more."""

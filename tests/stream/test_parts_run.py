@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.channel.parts_run import MOST, PartsRun
 from sidecar.events import ReasoningDelta
-from sidecar.message.outlet import Outlet
+from sidecar.message.outlet import Going, Outlet
 from sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
 from sidecar.parts import CallPart, Part, ReasoningPart, TextPart
+from sidecar.stream.parts_run import MOST, PartsRun
 from sidecar.stream.stream import Stream
 
 WORDS = [
@@ -216,7 +216,8 @@ def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) ->
     def make(seq: int, text: str) -> ReasoningDelta:
         return ReasoningDelta(seq, 0, 0, text, "native")
 
-    run = PartsRun(outlet, MIRRORS, lambda _: False, make, lambda _: 9)
+    going = Going(lambda _: False, make, lambda *_: 9)
+    run = PartsRun(outlet, MIRRORS, going)
     assert run.push(parts) == ([make(1, "b")] if fits else None)
 
 

@@ -1,11 +1,12 @@
 """Runs of parts: reasoning in fields of the provider's own, arguments of one call.
 
-What plain text has in `plain_run`, these have here: a delta that says nothing new but
-its text becomes an event at once and is only remembered, and the bookkeeping for all of
-them is done together. A wire reads such a document before (`Again.read`), because it
-may remember something of it; so a run takes parts, and only those that differ from the
-ones it began behind in their text alone. Example: behind ``ReasoningPart("a", "why")``
-it takes ``ReasoningPart("b", "why")``, and nothing of another field.
+What plain text has in `sidecar.channel.plain_run`, these have here: a delta that says
+nothing new but its text becomes an event at once and is only remembered, and the
+bookkeeping for all of them is done together. A wire reads such a document before
+(`Again.read`), because it may remember something of it; so a run takes parts, and only
+those that differ from the ones it began behind in their text alone. Example: behind
+``ReasoningPart("a", "why")`` it takes ``ReasoningPart("b", "why")``, and nothing of
+another field.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from attrs import fields
 from sidecar.parts import CallPart, ReasoningPart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sidecar.events import Event
-    from sidecar.message.outlet import Outlet
+    from sidecar.message.outlet import Going, Outlet
     from sidecar.parts import Part
 
 MOST = 128
@@ -37,12 +38,8 @@ _REST = {
 
 
 class PartsRun:
-    """The run behind ``parts``, all of one kind; until ``end`` it is the outlet's.
-
-    ``matters(text)`` tells whether a delta must go the long way, ``make(seq, text)`` is
-    its event. ``account`` takes the texts of all deltas since it was last called, and
-    tells of how many code points the next `MOST` may be at most.
-    """
+    """The run behind ``parts``, all of one kind, which go on as ``going`` says; until
+    ``end`` it is the outlet's."""
 
     __slots__ = (
         *("_account", "_kind", "_like", "_make", "_matters", "_most", "_outlet"),
@@ -51,23 +48,17 @@ class PartsRun:
 
     choice: ClassVar[None] = None  # it does not take a text as it is
 
-    def __init__(
-        self,
-        outlet: Outlet,
-        parts: Sequence[Part],
-        matters: Callable[[str], object],
-        make: Callable[[int, str], Event],
-        account: Callable[[Sequence[str]], int],
-    ) -> None:
+    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: Going) -> None:
         if outlet.run is not None:
             outlet.run.end()
         self._outlet = outlet
         self._kind = kind = type(parts[0])
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
         self._like = [self._rest(part) for part in parts]
-        self._matters, self._make, self._account = matters, make, account
+        self._matters, self._make = going.matters, going.make
+        self._account = going.account
         self._texts: list[str] = []
-        self._most = account(())
+        self._most = going.account([], MOST)
         outlet.run = self
 
     def push(self, parts: list[Part]) -> list[Event] | None:
@@ -101,7 +92,7 @@ class PartsRun:
         """Does the bookkeeping; the run goes on."""
         texts, self._texts = self._texts, []
         if texts:
-            self._most = self._account(texts)
+            self._most = self._account(texts, MOST)
 
     def end(self) -> None:
         """Does the bookkeeping, and is over."""
