@@ -187,16 +187,16 @@ class Channel:
         """How more native reasoning is read, which these ``fields`` will say in the
         provider's ``block``, as they just did; None: one text after the other."""
         native = self._native
-        gate = None if native is None or self.outlet.trace else native.gate
-        if native is None or gate is None or not self._says(block):
+        passes = native is not None and native.gate is not None
+        if native is None or not passes or self.outlet.trace or not self._says(block):
             return None
         waits = self._joiners[1].held or self.tagged.hears
         if waits or not self._mirrors.in_step(fields):
             return None
-        gates, quick = native.gates, native.gates.quick
+        search = native.gates.search  # lines do not count in reasoning
 
         def matters(text: str) -> bool:
-            return quick(text) is not None and gates.matters(gate, text)
+            return search(text) is not None
 
         def account(texts: list[str], more: int) -> int:
             if texts:

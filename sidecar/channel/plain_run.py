@@ -11,23 +11,27 @@ over.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sidecar.events import ReasoningDelta, TextDelta
-from sidecar.text.fast_path import in_code
+from sidecar.text.fast_path import INSIDE, in_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.events import Event
     from sidecar.message.outlet import Outlet
-    from sidecar.text.fast_path import Gate, Gates
+    from sidecar.text.fast_path import Gate, Gates, Search
 
 _MOST = 128
 """Deltas that are remembered at most: each is a string of its own."""
 
-_AT_FIRST = in_code(0)
+_AT_FIRST = in_code(-1)
 """The gates before a run begins: any will do."""
+
+_ANYTHING = re.compile("").match
+"""What is asked first where a delta is not all that counts: it has to be read."""
 
 
 class PlainRun:
@@ -42,7 +46,6 @@ class PlainRun:
     __slots__ = (
         "_account",
         "_block",
-        "_ends",
         "_fails",
         "_gate",
         "_gates",
@@ -51,7 +54,7 @@ class PlainRun:
         "_note",
         "_outlet",
         "_peak",
-        "_quick",
+        "_search",
         "_texts",
         "_thinks",
         "choice",
@@ -66,7 +69,6 @@ class PlainRun:
         note: Callable[[int], None],
         fails: Callable[[str], bool | None],
     ) -> None:
-        self._use(_AT_FIRST)
         self.choice = choice
         self._outlet = outlet
         self._account = account
@@ -75,6 +77,7 @@ class PlainRun:
         self._fails = fails
         self._texts: list[str] = []
         self._held = ""
+        self._go_on(_AT_FIRST, INSIDE)
         self._peak = 0
         self._block = -1
         self._thinks = False
@@ -91,28 +94,26 @@ class PlainRun:
         reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._use(gates)
-        self._gate = gates.quick if gate is gates.inside else gate
+        self._go_on(gates, gate)
         self._block, self._thinks = block, thinks
         self._outlet.run = self
 
-    def _use(self, gates: Gates) -> None:
-        self._gates, self._ends = gates, gates.ends
-        self._gate = self._quick = gates.quick
+    def _go_on(self, gates: Gates, gate: Gate) -> None:
+        """What comes next is read so."""
+        self._gates, self._gate = gates, gate
+        alone = not (gate or self._held)
+        self._search: Search = gates.search if alone else _ANYTHING
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a delta, under the next number; None: it must go the long
         way."""
-        if self._held or self._gate(text) is not None:
-            certain = self._certain(self._held + text)
+        match = self._search(text)
+        if match is not None:
+            certain = self._certain(text, match)
             if not certain:
                 return None if certain is None else []
             text = certain
         outlet, texts = self._outlet, self._texts
-        if text[-1] in self._ends and ("\n" in text or self._gate is not self._quick):
-            self._go_on(text)
-        else:
-            self._gate = self._quick
         texts.append(text)
         if len(texts) == _MOST:
             self.settle()
@@ -122,50 +123,21 @@ class PlainRun:
             return [ReasoningDelta(seq, self.choice, block, text, "tag", None)]
         return [TextDelta(seq, self.choice, self._block, text, None)]
 
-    def _certain(self, text: str) -> str | None:
-        """``text`` without its end, the beginning of a literal or of a line, which is
-        held back; None: it matters for something else."""
-        gates, gate, certain = self._gates, self._whole_gate, text
-        if not gates.matters(gate, text):
-            behind = gates.code if "\n" in text else None
-        elif across := self._across(gate, text):
-            certain, behind = text[: across[0]], across[1]
-        else:
-            certain = text[: gates.passes(gate, text)]
-            if certain == text or (certain and gates.matters(gate, certain)):
-                return None
-            behind = gates.code if "\n" in certain else None
-        self._held = text[len(certain) :]
+    def _certain(self, text: str, match: re.Match[str]) -> str | None:
+        """What of ``text``, with what is held, may pass; its end, the beginning of a
+        literal or of a line, is held back. None: it matters for something else."""
+        if match.lastgroup == "last":
+            self._go_on(self._gates, text[match.start() :])
+            return text
+        text = self._held + text
+        read = self._gates.read(self._gate, text, self._fails)
+        if read is None:
+            return None
+        end, gates, gate = read
+        self._held = text[end:]
         self._peak = max(self._peak, len(self._held))
-        if behind is not None and behind is not gates:
-            self._use(behind)
-        return certain
-
-    def _across(self, gate: Gate, text: str) -> tuple[int, Gates] | None:
-        """How much of ``text``, in which a fence begins or ends, may pass, and the
-        gates behind it."""
-        gates, before = self._gates, "\n" if gate is self._gates.begins else ""
-        match = gates.border(before + text)
-        if match is None:
-            return None
-        at, end = match.start() - len(before), match.end() - len(before)
-        if at and gates.matters(gate, text[:at]):
-            return None
-        if text[at] in gates.heads and not (failed := self._fails(text[at:])):
-            return (at, gates) if failed is None else None
-        behind, rest = gates.behind(gates, match[0]), text[end:]
-        if behind is None or (rest and behind.matters(behind.inside, rest)):
-            return None
-        return len(text), (behind.code if "\n" in rest else None) or behind
-
-    @property
-    def _whole_gate(self) -> Gate:
-        return self._gates.inside if self._gate is self._quick else self._gate
-
-    def _go_on(self, text: str) -> None:
-        """Sets the gate behind ``text``, which may end with the beginning of a line."""
-        gate = self._gates.after(text, self._whole_gate)
-        self._gate = self._quick if gate is self._gates.inside else gate
+        self._go_on(gates, gate)
+        return text[:end]
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -41,15 +40,6 @@ class Literals:
         self.first = re.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
         self.any = re.compile(_alternatives(self.literals) or r"(?!)")
 
-    @cached_property
-    def beginnings(self) -> str:
-        """A pattern that matches wherever a literal may begin, and in a few places
-        more: it looks at the first `_TELLING` characters only."""
-        whole = {text[:_TELLING] for text in self.literals}
-        begun = {text[:end] for text in whole for end in range(1, len(text))}
-        cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
-        return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
-
     def certain(self, text: str, at: int = 0) -> int:
         """Up to where ``text`` is certain: an unfinished literal may begin there."""
         position = max(at, len(text) - self.longest + 1)
@@ -67,6 +57,15 @@ class Literals:
         if match is None or match.start() >= end:
             return end, None
         return match.start(), match[0]
+
+
+def beginnings(literals: Iterable[str]) -> str:
+    """A pattern that matches wherever one of the ``literals`` may begin, and in a few
+    places more: it looks at the first `_TELLING` characters only."""
+    whole = {text[:_TELLING] for text in literals}
+    begun = {text[:end] for text in whole for end in range(1, len(text))}
+    cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
+    return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
 
 class Delimiters(Literals):

@@ -34,7 +34,7 @@ _MAY_HAVE_RUN = re.compile(r"[`\\]").search
 _MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
 _TICK_OR_BREAK = re.compile(r"[`\n]")
 
-_AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
+AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
 _NEXT = {Line.TEXT: Line.PARAGRAPH, Line.PARAGRAPH: Line.PARAGRAPH}
 """What a line leaves to the next one; the others nothing."""
 
@@ -80,15 +80,9 @@ class CodeState:
         return sum(self.containers) if fenced else -1
 
     @property
-    def may_end(self) -> bool:
-        """True where a line of a fence begins and a line break would end the fence."""
-        start = self.undecided
-        return not read_line(start, self.line, self.containers, self.fence).fence
-
-    @property
     def fills_line(self) -> bool:
         """True where all that comes up to the next line is code, whatever it is."""
-        if not self.fence or self.line not in _AT_BEGINNING:
+        if not self.fence or self.line not in AT_BEGINNING:
             return self.line is Line.CODE
         if not self.containers:
             return True
@@ -108,7 +102,7 @@ class CodeState:
     @property
     def is_code(self) -> bool:
         """True when a character that comes next stands in a fence or indented code."""
-        if self.line not in _AT_BEGINNING:
+        if self.line not in AT_BEGINNING:
             return self.line is Line.CODE
         may_be = self.fence or _MAY_BE_CODE.search(self.undecided)
         if not may_be:
@@ -120,7 +114,7 @@ class CodeState:
     @property
     def at_beginning(self) -> bool:
         """True where a line begins."""
-        return self.line in _AT_BEGINNING and not self.undecided
+        return self.line in AT_BEGINNING and not self.undecided
 
     @property
     def closing(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from sidecar.markdown.code import BLANKS
+from sidecar.markdown.code import BLANKS, LONGEST_START
 
 INDENT = 24
 """So many blanks at a line's beginning pass at most; more must be able to wait."""
@@ -21,37 +21,46 @@ _ANY_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
 _PREFIX = rf"(?![>*+\-.)\d{BLANKS}]{{0,64}}?[>*+\-.)][{BLANKS}]{{5}}){_ANY_PREFIX}"
 """Quotes and list marks, behind which a fence may begin, but no indented code does."""
 
-_GOES_ON = rf"{_ORDINARY}|\n|[*+\-][^ \t]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^ \t])"
+_WORD = rf"[*+\-][^{BLANKS}]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^{BLANKS}])"
+_GOES_ON = rf"{_ORDINARY}|\n|{_WORD}"
 """What ends the prefix, so that no fence begins on the line."""
 
 _MARK = r"[*+\-]|[0-9]{1,9}[.)]?"
 _BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
 """A prefix at a slice's end, perhaps with a part of a list mark."""
 
-LAST_LINE = re.compile(
-    rf"(?:\A|\n)[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?P<mark>{_MARK})?\Z"
+_PASSES = (
+    rf"[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIX}(?:{_GOES_ON})|{_BEGUN})"
 )
-"""The last line of a slice, if it ends so."""
 
-PREFIXED = rf"{_PREFIX}(?:{_GOES_ON})"
-MARKED = rf"[^{BLANKS}\d.)]|[ \t](?![{BLANKS}]){PREFIXED}"
-LINE = rf"\Z|[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{PREFIXED}|{_BEGUN})"
-"""What may pass: the rest of a line behind a whole prefix, behind a list mark or its
-digits, and a line."""
+LINE = rf"(?=[>*+\-~`\d{BLANKS}])(?!{_PASSES})"
+"""A line that may not pass; a prefix of one may, with list marks or the digits of one,
+behind which it is open what comes."""
 
-OPENS = re.compile(r"(?<=\n)`{3,64}+(?!`)")
+BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_MARK})?)?\Z"
+"""A slice's end on a line of which it is open what it is."""
+
+OPENS = re.compile(r"\n`{3,64}+(?!`)")
 """Backticks that begin a fence in nothing else, unless one more is on their line."""
-
-ENDS = re.compile(r"(?<=\n)(?:`{3,64}+|~{3,64}+)[ \t\r]{0,64}+(?=\n|\Z)")
-"""What ends a fence in nothing else with no more signs, unless more of its line comes
-behind the slice."""
 
 
 def line_of_code(indent: int) -> str:
-    """What of a line may end the code of a fence in items that are ``indent`` wide, or
-    in none, 0; of other code, -1, nothing does."""
-    if not indent:
-        return rf"[>{BLANKS}]*+[`~]"
+    """What of a line may end the code of a fence in items that are ``indent`` wide; of
+    other code any line may."""
     if 0 < indent <= INDENT:
-        return rf"(?!\n|\Z| {{{indent},{INDENT}}}+[^\n{BLANKS}`~])"
+        passes = rf"\n| {{{indent},{INDENT}}}+[^\n{BLANKS}`~]"
+        return rf"(?P<last>\Z)|(?!{passes})"
     return ""
+
+
+def line_of_fence(fence: str) -> str:
+    """What of a line may end the ``fence``, which is in nothing else."""
+    sign, size = fence[0], len(fence)
+    begun = rf"[ \r]{{0,3}}+{sign}{{0,{size + 60}}}+[ \t\r]{{0,64}}+\Z"
+    return rf"(?P<last>{begun})|[ \r]{{0,3}}+{sign}{{{size},}}+[ \t\r]*+(?:\n|\Z)"
+
+
+def end_of_fence(fence: str) -> str:
+    """A line that ends the ``fence``, which is in nothing else; not its break."""
+    signs = rf"{fence[0]}{{{len(fence)},}}+[ \t\r]*+"
+    return rf"\n(?![^\n]{{{LONGEST_START}}})[ \r]{{0,3}}+{signs}(?=\n)"

@@ -1,90 +1,120 @@
 """Patterns that prove a slice of text plain: where none matches, nobody has to read it.
 
-A gate is the search of such a pattern; it finds anything that may matter: the beginning
-of a literal, half a character, an opener that begins a line, what may begin a fence,
-and what waits at the slice's end, since more could make it one of these: blanks at a
-line's beginning, a list mark. Which gate is asked depends on where the slice begins: on
-a new line, within one, or behind the beginning of a list or a quote. A line break
-itself passes, and so do backticks within a line: whether they make code is only asked
-where a literal stands. Example: ``hello\n`` passes, ``a <`` does not.
+The search of such a pattern finds anything that may matter: the beginning of a literal,
+half a character, an opener that begins a line, what may begin a fence, and what waits
+at the slice's end, since more could make it one of these: blanks at a line's beginning,
+a list mark. What stands before the slice on a line that is not known yet is read with
+it: its gate. A line break itself passes, and so do backticks within a line: whether
+they make code is only asked where a literal stands. Example: ``hello\n`` passes, and
+``a <`` does not.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from string import digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from sidecar.forms.literals import beginnings
 from sidecar.markdown import slices
 from sidecar.markdown.code import BLANKS
 from sidecar.markdown.slices import INDENT
 from sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sidecar.forms.literals import Literals
 
-_ANYTHING = re.compile("")
-NOTHING = re.compile(r"(?!)").search
+Search: TypeAlias = "Callable[..., re.Match[str] | None]"
+
+Gate: TypeAlias = str
+"""What stands before a slice: a line break and the beginning of a line that may become
+anything, else nothing."""
+
+NOTHING = re.compile(r"(?!)").match
+_BREAK = re.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
-Gate: TypeAlias = "Callable[..., re.Match[str] | None]"
-"""The search of a pattern: what it finds may matter, and mostly does."""
+INSIDE: Gate = ""
+
+
+def on(start: str) -> Gate:
+    """The gate in a line of which there is ``start``."""
+    return "\n" + start
 
 
 class Gates(NamedTuple):
-    """``begins``: for a slice that begins a line; ``inside``: for one that goes on;
-    ``marked``: behind what may be a list mark; ``prefixed``: behind list marks and
-    quotes. A slice that ends with one of ``ends`` may end so, which ``last`` tells.
+    """How slices are read in one kind of text.
 
-    ``quick`` finds whatever ``inside`` may, and more, at a third of the cost.
-    ``certain`` tells where the beginning of a literal begins at the end of a slice;
-    ``heads`` are the openers that begin lines, by their first character, ``waits``
-    what of them waits at a slice's end, as blanks do there. ``code`` are the gates
-    behind the next line break, where they are others. ``border`` finds what begins a
-    fence at a line's start, or ends it, and ``behind`` gives the gates behind that.
+    ``search`` finds whatever may matter; its group is ``head`` where that may be an
+    opener that begins a line, and ``last`` where the slice may end with the beginning
+    of a line, which passes. ``certain`` tells where the beginning of a literal begins
+    at the end of a slice; ``heads`` are the openers that begin lines, by their first
+    character, ``waits`` what of them waits at a slice's end, as blanks do there if
+    ``lines`` count. Where ``border`` matches, the gates are those ``behind`` it.
     """
 
-    begins: Gate
-    inside: Gate
-    marked: Gate
-    prefixed: Gate
-    ends: str
-    last: re.Pattern[str]
-    quick: Gate
+    search: Search
+    lines: bool = False
     certain: Callable[[str], int] = len
     heads: Mapping[str, Sequence[str]] = {}  # nobody writes into it
     waits: frozenset[str] = frozenset()
-    code: Gates | None = None
-    border: Gate = NOTHING
-    behind: Callable[[Gates, str], Gates | None] = lambda *_: None
+    border: Search = NOTHING
+    behind: Callable[[Gates, str], Gates] = lambda gates, _: gates
 
     def __hash__(self) -> int:
         return id(self)
 
     def matters(self, gate: Gate, text: str) -> bool:
-        """Whether ``text`` must go the long way."""
-        match = gate(text)
-        while match is not None:
-            if match.lastgroup is None:
-                return True
+        """Whether ``text`` behind ``gate`` must go the long way."""
+        match = self._find(gate + text)
+        return match is not None and match.lastgroup != "last"
+
+    def _find(self, text: str) -> re.Match[str] | None:
+        """What matters first in ``text``, or begins its last line."""
+        match = self.search(text)
+        while match is not None and match.lastgroup == "head":
             at = match.start("head")
             for opener in self.heads[text[at]]:
-                rest = text[at : at + len(opener)]
-                if opener.startswith(rest):
-                    return True
-            match = self.inside(text, at)  # a literal may begin there
-        return False
+                if opener.startswith(text[at : at + len(opener)]):
+                    return match
+            match = self.search(text, match.start() + 1)
+        return match
 
-    def passes(self, gate: Gate, text: str) -> int:
-        """How much of ``text`` may pass where its end waits, as the beginning of a
-        literal does, and what begins a line."""
+    def read(
+        self, gate: Gate, text: str, fails: Callable[[str], bool | None]
+    ) -> tuple[int, Gates, Gate] | None:
+        """How much of ``text`` behind ``gate`` may pass, where its end may wait, and
+        gates and gate behind that; None: something else in it matters.
+
+        ``fails`` tells whether no form begins a line so; None: it takes more to know.
+        """
+        gates, done, rest = self, -len(gate), gate + text
+        while (match := gates._find(rest)) and match.lastgroup != "last":
+            end, border = match.start() + 1, gates.border(rest, match.start())
+            if border is None:
+                return gates._cut(rest, gates._passes(gate, rest), done)
+            if rest[end : end + 1] in gates.heads and not (failed := fails(rest[end:])):
+                return gates._cut(rest, end, done) if failed is None else None
+            done, rest = done + border.end(), rest[border.end() :]
+            gates, gate = gates.behind(gates, border[0]), INSIDE
+        return done + len(rest), gates, rest[match.start() :] if match else INSIDE
+
+    def _cut(self, text: str, end: int, done: int) -> tuple[int, Gates, Gate] | None:
+        """The same where ``text`` waits from ``end`` on, and ``done`` stood before."""
+        match = self._find(text[:end])
+        if end == len(text) or (match and match.lastgroup != "last"):
+            return None
+        return done + end, self, text[match.start() : end] if match else INSIDE
+
+    def _passes(self, gate: Gate, text: str) -> int:
+        """How much of ``text``, with which its ``gate`` is, may pass where its end
+        waits, as the beginning of a literal does, and what begins a line."""
         end = self.certain(text)
         start = text.rfind("\n", 0, end) + 1
-        if not self.ends or end - start > INDENT or not (start or gate is self.begins):
+        if not self.lines or not start or start < len(gate) or end - start > INDENT:
             return end
         begun = text[start:end].lstrip(BLANKS)
         if begun and (begun not in self.waits or end < len(text)):
@@ -92,105 +122,69 @@ class Gates(NamedTuple):
         is_code = begun and text[start : end - len(begun)] not in _INDENTS
         return end if is_code else start
 
-    def on(self, start: str) -> Gate | None:
-        """The gate in a line of which ``start`` is shown; with a run it may be code."""
-        return self.after(start, self.begins) if {*"`~"}.isdisjoint(start) else None
 
-    def after(self, text: str, gate: Gate) -> Gate:
-        """The gate behind ``text``, which has passed ``gate``."""
-        if text[-1] not in self.ends:
-            return self.inside
-        if text[-1] == "\n":
-            return self.begins
-        match = self.last.search(text)
-        goes_on = gate in (self.begins, self.prefixed)
-        if match is None or not (goes_on or match[0][0] == "\n"):
-            return self.inside
-        code = match[0].strip() and text[-2:].isspace()  # perhaps
-        behind = _ANYTHING.match if code else self.prefixed
-        return behind if match["mark"] is None else self.marked
+@lru_cache(maxsize=64)
+def _search(literals: frozenset[str], line: str | None = None) -> Search:
+    """What finds beginnings of ``literals``, half a character, and what may matter of a
+    ``line``, behind its break. It begins with a set, so most text is soon looked at."""
+    tails: dict[str, list[str]] = {}
+    for literal in literals:
+        tails.setdefault(literal[0], []).append(literal[1:])
+    ways = {first: _tails(rest) for first, rest in sorted(tails.items())}
+    if line is not None:
+        ways["\n"] = "|".join([line, *filter(None, [ways.get("\n")])])
+    firsts = "".join(map(re.escape, ways))
+    behind = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
+    found = "|".join([*behind, f"(?<=[{HALVES}])"])
+    return re.compile(f"[{firsts}{HALVES}](?:{found})").search
+
+
+def _tails(literals: Iterable[str]) -> str:
+    """What goes on as one of the ``literals``, or may; an empty one always does."""
+    return "" if "" in literals else rf"\Z|{beginnings(literals)}"
 
 
 @lru_cache(maxsize=64)
-def _quick(characters: str) -> Gate:
-    """Any of the (escaped) ``characters``, or half of one."""
-    return re.compile(f"[{characters}{HALVES}]").search
-
-
-@lru_cache(maxsize=64)
-def _anywhere(literal: str) -> Gate:
-    return re.compile(f"{literal}|[{HALVES}]").search
-
-
 def anywhere(literals: Literals) -> Gates:
     """Gates where lines do not count."""
-    search = _anywhere(literals.beginnings)
-    gates, quick = (search, search, search, search), _quick(literals.firsts)
-    return Gates(*gates, "", slices.LAST_LINE, quick, literals.certain)
+    return Gates(_search(literals.literals), certain=literals.certain)
 
 
 @lru_cache(maxsize=2 + INDENT)
 def in_code(indent: int) -> Gates:
-    """In code where only the line counts that ends it: in a fence in no item, 0, or in
-    items that are ``indent`` wide; less is outside of them. In other code, -1, any."""
+    """In a fence in items that are ``indent`` wide, where a line with less may end it;
+    in other code, -1, any may."""
     line = slices.line_of_code(indent)
-    pattern = re.compile(rf"(?:\A|\n){line}|[{HALVES}]")
-    begins, inside = pattern.search, re.compile(rf"\n{line}|[{HALVES}]").search
-    prefixed = pattern.search  # the same, but it is known where it begins
-    last = re.compile(rf"(?:\A|\n)[>{BLANKS}]*+(?P<mark>(?!))?\Z")
-    ends = "" if indent < 0 else "\n" if indent else f"\n>{BLANKS}"
-    return Gates(begins, inside, begins, prefixed, ends, last, _quick("\n"))
+    return Gates(_search(frozenset(), line), lines=indent > 0)
 
 
 @lru_cache(maxsize=64)
 def in_fence(fence: str, outside: Gates) -> Gates:
     """In a ``fence`` in nothing else, where it is known what is ``outside``."""
-    after = ended(outside)
-
-    def behind(_: Gates, end: str) -> Gates | None:
-        return after if end.startswith(fence) else None
-
-    return in_code(0)._replace(border=slices.ENDS.search, behind=behind)
+    search = _search(frozenset(), slices.line_of_fence(fence))
+    border = re.compile(slices.end_of_fence(fence)).match
+    return Gates(search, border=border, behind=lambda *_: outside)
 
 
 @lru_cache(maxsize=64)
-def in_info(literals: Literals, indent: int, code: Gates) -> Gates:
+def in_info(literals: Literals, code: Gates) -> Gates:
     """Behind backticks that begin a fence, in which ``code`` are the gates: one more in
     their line would make it text, and a literal has to wait for its end."""
-    line = rf"\A[^\n]*?(?:`|{literals.beginnings})"
-    search = re.compile(rf"{line}|\n{slices.line_of_code(indent)}|[{HALVES}]").search
-    gates, quick = (search, search, search, search), _quick(f"\n`{literals.firsts}")
-    return Gates(*gates, "", slices.LAST_LINE, quick, code=code)
+    search = _search(literals.literals | {"`", "\n"})
+    return Gates(search, border=_BREAK, behind=lambda *_: code)
 
 
 def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
     """Gates of the answer outside fences."""
-    gates = _searches(literals.beginnings, "".join(sorted(heads)))
-    ends = f"\n>*+-.){BLANKS}{digits}"
-    quick = _quick("\n" + literals.firsts)
-    waits = _waits(tuple(each for openers in heads.values() for each in openers))
+    openers = tuple(each for openers in heads.values() for each in openers)
+    known = _search_in_text(literals.literals, openers), True, literals.certain
 
-    def behind(outside: Gates, fence: str) -> Gates | None:
-        return in_info(literals, 0, in_fence(fence, outside))
+    def behind(outside: Gates, fence: str) -> Gates:
+        return in_info(literals, in_fence(fence[1:], outside))
 
     ticks = any("`" in each for each in literals.literals)
-    border = NOTHING if ticks else slices.OPENS.search
-    known = Gates(*gates, ends, slices.LAST_LINE, quick, literals.certain, heads, waits)
-    return known._replace(border=border, behind=behind)
-
-
-@lru_cache(maxsize=64)
-def ended(outside: Gates) -> Gates:
-    """Behind what ends a fence if a line break follows."""
-
-    def gate(text: str, at: int = 0) -> re.Match[str] | None:
-        return (outside.inside if text[:1] == "\n" else _ANYTHING.match)(text, at)
-
-    def certain(text: str) -> int:
-        return outside.certain(text) if text[:1] == "\n" else len(text)
-
-    gates, last, quick = (gate, gate, gate, gate), slices.LAST_LINE, _ANYTHING.search
-    return Gates(*gates, "", last, quick, certain, outside.heads, code=outside)
+    border = NOTHING if ticks else slices.OPENS.match
+    return Gates(*known, heads, _waits(openers), border, behind)
 
 
 @lru_cache(maxsize=64)
@@ -202,14 +196,6 @@ def _waits(openers: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _searches(literal: str, heads: str) -> tuple[Gate, Gate, Gate, Gate]:
-    """In the order of `Gates`; ``head`` may begin an opener."""
-    head = f"[{BLANKS}]*+(?P<head>[{re.escape(heads)}])" if heads else r"(?!)"
-    line = f"(?:(?!{slices.LINE})|{head})"
-    rest = f"{literal}|[{HALVES}]"
-    return (
-        re.compile(rf"(?:\A|\n){line}|{rest}").search,
-        re.compile(rf"\n{line}|{rest}").search,
-        re.compile(rf"\A(?!{slices.MARKED})|\n{line}|{rest}").search,
-        re.compile(rf"\A(?:[{BLANKS}]|(?!{slices.PREFIXED}))|\n{line}|{rest}").search,
-    )
+def _search_in_text(literals: frozenset[str], openers: tuple[str, ...]) -> Search:
+    line = rf"{slices.LINE}|[{BLANKS}]*+(?P<head>{beginnings(openers)})"
+    return _search(literals, rf"{line}|(?P<last>{slices.BEGUN})")

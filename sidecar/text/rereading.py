@@ -60,7 +60,7 @@ class Rereading:
         first = self.first
         if self._since is None and not first.depth:
             second = self.second
-            if second.gate is not first.gate or second.gates is not first.gates:
+            if second.gate != first.gate or second.gates is not first.gates:
                 return None
         return first.gate
 

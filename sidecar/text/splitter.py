@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sidecar.forms.candidate import Failed
 from sidecar.forms.kinds import PieceKind
-from sidecar.markdown.code import BLANKS
+from sidecar.markdown.code import AT_BEGINNING
 from sidecar.markdown.lines import Line
 from sidecar.markdown.slices import INDENT
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.fast_path import ended, in_code, in_fence, in_info
+from sidecar.text.fast_path import INSIDE, in_code, in_fence, in_info, on
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
@@ -199,7 +199,7 @@ class Splitter:
         lexicon, shown = self._rules.lexicon, self._tail.shown
         if self._reasoning.depth:
             self.gates = lexicon.thought
-            return None if self._reasoning.skip_break else self.gates.inside
+            return None if self._reasoning.skip_break else INSIDE
         code = shown.code
         if shown.fences_pass and (code.fence or code.line is Line.CODE):
             fills = code.fills_line or code.line is Line.INFO
@@ -208,10 +208,10 @@ class Splitter:
         passes = shown.fences_pass
         self.gates = lexicon.gates if passes else lexicon.gates_everywhere
         if shown.begins_line and code.at_beginning:
-            return self.gates.begins
+            return on("")
         if shown.goes_on and code.line is not Line.INFO:
-            start = code.undecided
-            return self.gates.on(start) if start else self.gates.inside
+            begun = code.line in AT_BEGINNING and code.undecided
+            return on(begun) if begun else INSIDE
         return None
 
     def _gate_of_code(self, code: CodeState) -> Gate | None:
@@ -222,14 +222,11 @@ class Splitter:
         if shown.waits:
             return None
         if code.line is Line.INFO:
-            self.gates = in_info(lexicon.literals, indent, self.gates)
+            self.gates = in_info(lexicon.literals, self.gates)
         if code.line is Line.INFO or code.line is Line.CODE:
-            return self.gates.inside
-        if code.undecided.strip(BLANKS):
-            self.gates = ended(outside)
-            return self.gates.inside if code.may_end else None
+            return INSIDE
         known = not indent or (shown.begins_line and code.at_beginning)
-        return self.gates.begins if known else None  # else it may end at this line
+        return on(code.undecided) if known else None  # else it may end at this line
 
     # Steps
 
