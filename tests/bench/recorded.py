@@ -25,7 +25,7 @@ import pstats
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import ceil, inf
 from pathlib import Path
@@ -43,7 +43,10 @@ from rows import Bar, Row, microseconds
 import sidecar
 from sidecar.rpc.connection import Connection
 
-ROUNDS = 5
+PAIRS = 3
+"""Of processes, one after the other: some pairs stay slower than others."""
+
+ROUNDS = 6
 MOST_ROUNDS = 40
 EVENTS = 30_000
 """So many are pushed, in `MOST_ROUNDS` at most: few events take more rounds."""
@@ -185,15 +188,22 @@ def _requests(recording: Recording) -> list[bytes]:
 
 def _without_pipes(streams: Streams) -> list[float]:
     """Seconds of processor time for all streams: the sidecar's, and the echo's."""
-    return _least(streams, (_connection().push, process_time), (echo, process_time))
+    sides = ((_connection().push, process_time), (echo, process_time))
+    return [sum(least) for least in _least(streams, sides, _rounds(streams))]
 
 
 def _of_processes(streams: Streams) -> list[float]:
     """The same of two processes."""
+    rounds = ceil(_rounds(streams) / PAIRS)
+    pairs = [_of_pair(streams, rounds) for _ in range(PAIRS)]
+    return [sum(map(min, *least)) for least in zip(*pairs, strict=True)]
+
+
+def _of_pair(streams: Streams, rounds: int) -> list[list[float]]:
     with one_core(), Peer(SIDECAR) as sidecar, Peer(ORJSON_ECHO) as echo:
         sidecar.ask("initialize", {})
         sides = [(each.exchange, _clock(each)) for each in (sidecar, echo)]
-        return _least(streams, *sides)
+        return _least(streams, sides, rounds)
 
 
 def _clock(peer: Peer) -> Callable[[], float]:
@@ -201,15 +211,18 @@ def _clock(peer: Peer) -> Callable[[], float]:
     return partial(clock_gettime, ~peer.process.pid << 3 | 2)
 
 
-def _least(streams: Streams, *sides: Side) -> list[float]:
-    """Of each side the least seconds of each stream, added up."""
-    rounds = min(max(ROUNDS, ceil(EVENTS / max(_count(streams), 1))), MOST_ROUNDS)
+def _rounds(streams: Streams) -> int:
+    return min(max(ROUNDS, ceil(EVENTS / max(_count(streams), 1))), MOST_ROUNDS)
+
+
+def _least(streams: Streams, sides: Sequence[Side], rounds: int) -> list[list[float]]:
+    """Of each side the least seconds of each stream."""
     least = [[inf] * len(streams) for _ in sides]
     for _ in range(rounds):
         for best, side in zip(least, sides, strict=True):
             taken = [_timed(requests, *side) for requests in streams]
             best[:] = map(min, best, taken)
-    return [sum(best) for best in least]
+    return least
 
 
 def _timed(
