@@ -113,11 +113,10 @@ class Choice:
         """Begins a run behind the parts of a document, if what is like them says no
         more than its text."""
         going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
-        first = parts[0]
-        if len(said) == len(parts):
-            if len({(part.choice, part.block) for part in said}) == 1:
-                fields = [part.field for part in said]
-                going = self.channel.goes_on(fields, said[0].block)
+        first, owners = parts[0], {(part.choice, part.block) for part in said}
+        if len(said) == len(parts) and len(owners) == 1:
+            fields = [part.field for part in said]
+            going = self.channel.goes_on(fields, said[0].block)
         elif len(parts) == 1 and isinstance(first, CallPart):
             going = self._going(first)
         if going is not None:

@@ -42,8 +42,8 @@ class PartsRun:
     ``end`` it is the outlet's."""
 
     __slots__ = (
-        *("_account", "_kind", "_like", "_make", "_matters", "_most", "_outlet"),
-        *("_rest", "_text", "_texts"),
+        *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
+        *("_outlet", "_rest", "_size", "_text", "_texts"),
     )
 
     choice: ClassVar[None] = None  # it does not take a text as it is
@@ -54,7 +54,8 @@ class PartsRun:
         self._outlet = outlet
         self._kind = kind = type(parts[0])
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
-        self._like = [self._rest(part) for part in parts]
+        self._like, *self._others = [self._rest(part) for part in parts]
+        self._size = len(parts)
         self._matters, self._make = going.matters, going.make
         self._account = going.account
         self._texts: list[str] = []
@@ -64,7 +65,12 @@ class PartsRun:
     def push(self, parts: list[Part]) -> list[Event] | None:
         """The events of a document's parts, under the next number; None: they must go
         the long way."""
-        text = self._said(parts)
+        first = parts[0] if len(parts) == self._size else None
+        if type(first) is not self._kind or self._rest(first) != self._like:
+            return None
+        text = self._text(first)
+        if self._others and not self._is_said_by(parts[1:], text):
+            return None
         if not text or len(text) > self._most or self._matters(text):
             return None
         self._texts.append(text)
@@ -74,19 +80,14 @@ class PartsRun:
         outlet.seq = seq = outlet.seq + 1
         return [self._make(seq, text)]
 
-    def _said(self, parts: list[Part]) -> str | None:
-        """The text of parts like those before, which all of them say."""
-        if len(parts) != len(self._like):
-            return None
-        text = None
-        for part, like in zip(parts, self._like, strict=True):
+    def _is_said_by(self, parts: list[Part], text: str) -> bool:
+        """Whether the other ``parts`` are like those before and say ``text``, too."""
+        for part, like in zip(parts, self._others, strict=True):
             if type(part) is not self._kind or self._rest(part) != like:
-                return None
-            said = self._text(part)
-            if text is not None and said != text:
-                return None
-            text = said
-        return text
+                return False
+            if self._text(part) != text:
+                return False
+        return True
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""

@@ -170,7 +170,7 @@ class ArgumentText:
 
     def matters(self, text: str) -> bool:
         """Whether ``text``, no longer than ``longest`` says, may be more than that."""
-        return self._json and _GLUED.search(text) is not None
+        return self._json and "{" in text and _GLUED.search(text) is not None
 
     def longest(self, count: int) -> int:
         """How many code points each of the next ``count`` texts may have that need not
