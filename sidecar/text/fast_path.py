@@ -37,6 +37,9 @@ _BREAK = re.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
+_MOST = 2048
+"""In longer text nothing is looked for behind a border: that copies the rest."""
+
 INSIDE: Gate = ""
 
 
@@ -67,11 +70,6 @@ class Gates(NamedTuple):
     def __hash__(self) -> int:
         return id(self)
 
-    def matters(self, gate: Gate, text: str) -> bool:
-        """Whether ``text`` behind ``gate`` must go the long way."""
-        match = self._find(gate + text)
-        return match is not None and match.lastgroup != "last"
-
     def _find(self, text: str) -> re.Match[str] | None:
         """What matters first in ``text``, or begins its last line."""
         match = self.search(text)
@@ -94,7 +92,7 @@ class Gates(NamedTuple):
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
             end, border = match.start() + 1, gates.border(rest, match.start())
-            if border is None:
+            if border is None or len(rest) > _MOST:
                 return gates._cut(rest, gates._passes(gate, rest), done)
             if rest[end : end + 1] in gates.heads and not (failed := fails(rest[end:])):
                 return gates._cut(rest, end, done) if failed is None else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sidecar.forms.form import Dialect
     from sidecar.forms.grammar import Context
+    from sidecar.text.fast_path import Gates
 
 Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
 
@@ -124,12 +125,19 @@ class Lexicon:
             for head, openers in self._heads.items()
         }
         self._line_start = _line_starts("".join(sorted(self._heads)))
-        #: what text of the answer, and of reasoning, must not have to pass
         heads = {head: each for head, each in self._heads_inside.items() if each}
+        #: what text of the answer, and of reasoning, must not have to pass
         self.gates = line_gates(self.literals, heads)
-        #: where fences are text, so that no opener waits in them
-        self.gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
+        self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
         self.thought = anywhere(self.literals)
+
+    def gates_of(self, *, fences_pass: bool) -> Gates:
+        """The gates of the answer; where fences are text no opener waits in them."""
+        return self.gates if fences_pass else self._gates_everywhere
+
+    def may_begin(self, first: str) -> bool:
+        """Whether an opener that counts where the answer begins begins so."""
+        return first in self._heads
 
     def _is_inside(self, opener: str) -> bool:
         """Whether it counts on any line of the answer, not only on its first."""

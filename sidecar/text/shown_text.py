@@ -109,7 +109,7 @@ class ShownText:
         cut = text.rfind("\n") + 1
         if cut:
             self.note(text[:cut])
-            self.line_shown = self.line_removed = False
+            self.start = self.line_shown = self.line_removed = False
         if cut < len(text):
             self._write(text[cut:], 0, [])
         self.unread = 0

@@ -9,7 +9,7 @@ It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of
 answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
 decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
 a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
-tail. While ``gate`` is set, text in which nothing matters is one piece.
+tail. While ``gate`` is set, and at first, text in which nothing matters is one piece.
 """
 
 from __future__ import annotations
@@ -65,14 +65,17 @@ class Splitter:
             *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
-        self.gates = rules.lexicon.gates  # for plain text from here on
+        #: for plain text from here on
+        self.gates = rules.lexicon.gates_of(fences_pass=tail.shown.fences_pass)
         self.gate: Gate | None = None
         if opened and not rules.native:
             buffer.mark(PieceKind.ENTER)
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
-        if self.gate is not None and not self.gates.matters(self.gate, text):
+        gate = self._first_gate(text) if self.gate is None else self.gate
+        read = None if gate is None else self.gates.read(gate, text, self.fails)
+        if read is not None and read[0] == len(text):
             return self.passed(text)
         # In bounded steps, because each step through the buffer copies its rest.
         for at in range(0, len(text), _STEP):
@@ -194,6 +197,14 @@ class Splitter:
         if gate is not None and tail.room(INDENT + 1) > INDENT:
             self.gate = gate  # there is room for the blanks that may have to wait
 
+    def _first_gate(self, text: str) -> Gate | None:
+        """The gate for the first ``text`` of the channel, if that begins as most do."""
+        buffer, first = self._buffer, text[:1]
+        if buffer.text or buffer.place or buffer.border or self._reasoning.depth:
+            return None
+        odd = not first or first.isspace() or self._rules.lexicon.may_begin(first)
+        return None if odd or self._tail.room(INDENT + 1) <= INDENT else on("")
+
     def _next_gate(self) -> Gate | None:
         """The gate for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self._tail.shown
@@ -205,8 +216,7 @@ class Splitter:
             fills = code.fills_line or code.line is Line.INFO
             if fills or 0 < code.indent <= INDENT:
                 return self._gate_of_code(code)
-        passes = shown.fences_pass
-        self.gates = lexicon.gates if passes else lexicon.gates_everywhere
+        self.gates = lexicon.gates_of(fences_pass=shown.fences_pass)
         if shown.begins_line and code.at_beginning:
             return on("")
         if shown.goes_on and code.line is not Line.INFO:
