@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sidecar.message.outlet import Outlet
     from sidecar.text.fast_path import Gate, Gates, Search
 
-_MOST = 128
+_MOST = 256
 """Deltas that are remembered at most: each is a string of its own."""
 
 _AT_FIRST = in_code(-1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sidecar.forms.candidate import Opening, Taken
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.literals import Delimiters, Literals, rebuilt
+from sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
 from sidecar.markdown.code import BLANKS
 from sidecar.records import frozen
 from sidecar.text.fast_path import NOTHING, anywhere, line_gates
@@ -124,7 +124,7 @@ class Lexicon:
             head: [opener for opener in openers if self._is_inside(opener)]
             for head, openers in self._heads.items()
         }
-        self._line_start = _line_starts("".join(sorted(self._heads)))
+        self._line_start = _line_starts(beginnings(self._lines))
         heads = {head: each for head, each in self._heads_inside.items() if each}
         #: what text of the answer, and of reasoning, must not have to pass
         self.gates = line_gates(self.literals, heads)
@@ -265,6 +265,6 @@ def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _line_starts(heads: str) -> re.Pattern[str]:
-    """``heads`` are the first characters of what may begin a line, if anything may."""
-    return re.compile(rf"\n[{BLANKS}]*+(?=[{re.escape(heads)}])" if heads else r"(?!)")
+def _line_starts(openers: str) -> re.Pattern[str]:
+    """``openers`` is a pattern of what may begin a line, if anything may."""
+    return re.compile(rf"\n[{BLANKS}]*+(?={openers})")
