@@ -239,12 +239,35 @@ def class_writer(kind: Any) -> ValueWriter:
     return cast("ValueWriter", scope["write"])
 
 
+SHARED: set[type] = set()
+"""Frozen classes of which one instance stands in many results: written once."""
+
+
 class _Writers(dict[type, ValueWriter]):
     """Writers by class, made when they are first needed."""
 
     def __missing__(self, kind: type) -> ValueWriter:
-        self[kind] = class_writer(kind)
+        write = class_writer(kind)
+        self[kind] = _once(write) if kind in SHARED else write
         return self[kind]
+
+
+_MOST_SHARED = 32
+
+
+def _once(write: ValueWriter) -> ValueWriter:
+    """Writes the instances that came last as it did before."""
+    known: dict[int, tuple[Any, Any]] = {}  # by id, which theirs is while they are here
+
+    def write_once(value: Any) -> Any:
+        found = known.get(id(value))
+        if found is None:
+            if len(known) == _MOST_SHARED:
+                known.clear()
+            found = known[id(value)] = value, write(value)
+        return found[1]
+
+    return write_once
 
 
 _WRITERS = _Writers()

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sidecar.dialects.profiles import Profile
 from sidecar.options import Emit
 from sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
 from sidecar.protocol.batches import inspect_messages, repair_messages
 from sidecar.protocol.converter import (
     CHECKS,
+    SHARED,
     Invalid,
     structure,
     unstructure,
@@ -32,11 +34,9 @@ from sidecar.protocol.params import (
     NormalizeParams,
     OpenParams,
     PushParams,
-    PushResult,
     RenderParams,
     SnapshotParams,
 )
-from sidecar.protocol.plain_answers import written
 from sidecar.protocol.reading_options import Check, not_empty, one_of
 from sidecar.protocol.sessions import Sessions
 from sidecar.records import frozen
@@ -55,36 +55,30 @@ class Method:
     """``handler`` takes the open streams and ``params``, and gives an attrs instance.
 
     ``notifies``: sent as a notification, the method is answered with this one.
-    ``quick`` does the commonest calls without the converter, or gives None. A
-    ``batch`` may take long: its handler is told, third, whom to tell how far it is.
+    ``quick`` does the commonest calls without the converter and gives their result as
+    JSON text, or None. A ``batch`` may take long: its handler is told, third, whom to
+    tell how far it is.
     """
 
     name: str
     params: type[Any]
     handler: Callable[..., Any]
     notifies: str | None = None
-    quick: Callable[[Sessions, Any], Any] | None = None
+    quick: Callable[[Sessions, Any], bytes | None] | None = None
     batch: bool = False
 
     def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
         """Reads JSON ``params``, calls the handler, and gives the JSON result."""
-        return unstructure(self._result(sessions, params, *watch))
+        read = structure({} if params is None else params, self.params, "params")
+        return unstructure(self.handler(sessions, read, *watch))
 
     def write(self, sessions: Sessions, params: Any) -> bytes:
         """The same as JSON text."""
-        result = self._result(sessions, params)
-        text = written(result) if type(result) is PushResult else None
-        return encode(unstructure(result)) if text is None else text
-
-    def _result(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
-        result = None if self.quick is None else self.quick(sessions, params)
-        if result is None:
-            read = structure({} if params is None else params, self.params, "params")
-            result = self.handler(sessions, read, *watch)
-        return result
+        text = None if self.quick is None else self.quick(sessions, params)
+        return encode(self.call(sessions, params)) if text is None else text
 
 
-def _push_one(sessions: Sessions, params: Any) -> PushResult | None:
+def _push_one(sessions: Sessions, params: Any) -> bytes | None:
     """``streamId`` and ``chunk``, nothing else: what is sent for every chunk."""
     if type(params) is dict and len(params) == 2 and "chunk" in params:
         stream_id = params.get("streamId")
@@ -138,6 +132,7 @@ def _textual(params: OpenParams | NormalizeParams) -> None:
         raise Invalid('must be "text" where wire is, and only there', ".framing")
 
 
+SHARED.add(Profile)
 CHECKS.update(
     {
         (OpenParams, "stream_id"): not_empty,

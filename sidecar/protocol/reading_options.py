@@ -18,6 +18,7 @@ from sidecar.options import (
 from sidecar.protocol.announced import DIALECT_NAMES
 from sidecar.protocol.converter import (
     CHECKS,
+    SHARED,
     Invalid,
     ValueReader,
     class_reader,
@@ -125,6 +126,7 @@ CHECKS.update(
         (Limits, "idle_timeout_ms"): at_least(0),
     }
 )
+SHARED.update((Policy, Limits))
 for _limit in fields(Limits):
     CHECKS.setdefault((Limits, _limit.name), at_least(1))
 

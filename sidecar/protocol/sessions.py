@@ -23,6 +23,8 @@ from sidecar.errors import (
 from sidecar.history.repair_counts import MODELS, RepairCounts
 from sidecar.message.message import Message, Stats
 from sidecar.options import Limits, Policy, StreamOptions
+from sidecar.protocol.converter import unstructure
+from sidecar.protocol.open_stream import OpenStream
 from sidecar.protocol.params import (
     AllCounters,
     CloseParams,
@@ -43,17 +45,17 @@ from sidecar.protocol.params import (
     StreamCounts,
     StreamRow,
 )
+from sidecar.protocol.plain_answers import written
 from sidecar.protocol.reading_options import patched
-from sidecar.records import define
 from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
+from sidecar.values.jsontext import encode
 from sidecar.values.text_size import text_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sidecar.events import Event
-    from sidecar.stream.emission import Emission
 
 _REMEMBERED = 4096
 """So many ids of closed and expired streams are known as such afterwards."""
@@ -62,18 +64,6 @@ _WIDEST = 4
 """Bytes of the widest code point: what is held back is counted with it."""
 
 _COUNTED = tuple(each.name for each in fields(Counters) if hasattr(Stats(), each.name))
-
-
-@define
-class _Open:
-    """An open stream; ``pushes`` counts requests, ``used`` is the monotonic clock."""
-
-    stream: Stream
-    opened: float
-    used: float
-    metadata: Any
-    emission: Emission | None
-    pushes: int = 0
 
 
 class Sessions:
@@ -92,7 +82,7 @@ class Sessions:
         self._monotonic = monotonic
         self._now = now
         self._started = monotonic()
-        self._streams: dict[str, _Open] = {}  # with a timeout: in the order of use
+        self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
         self._others = SameOptions()
         self._gone: dict[str, str] = {}
         self._named = 0
@@ -121,7 +111,8 @@ class Sessions:
             )
         options = stream_options(params, self.policy, self.limits)
         stream = Stream(options, others=self._others)
-        self._streams[stream_id] = _Open(
+        self._streams[stream_id] = OpenStream(
+            encode(stream_id),
             stream,
             self._now(),
             self._monotonic(),
@@ -140,8 +131,8 @@ class Sessions:
             params.emit,
         )
 
-    def push_one(self, stream_id: str, chunk: Any) -> PushResult:
-        """One chunk, without a number of its own."""
+    def push_one(self, stream_id: str, chunk: Any) -> bytes:
+        """One chunk, without a number of its own; gives the result as JSON text."""
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
@@ -149,7 +140,10 @@ class Sessions:
             self._count_held(chunk)
         events = entry.stream.push(chunk)
         entry.pushes += 1
-        return _pushed(stream_id, entry, events)
+        text = written(entry, events)
+        if text is None:
+            text = encode(unstructure(_pushed(stream_id, entry, events)))
+        return text
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -160,12 +154,11 @@ class Sessions:
                 streamId=params.stream_id,
                 expected=expected,
             )
-        if params.chunks is None:
-            return self.push_one(params.stream_id, params.chunk)
+        chunks = [params.chunk] if params.chunks is None else params.chunks
         if self._room < 0:
-            self._count_held(params.chunks)
+            self._count_held(chunks)
         stream = entry.stream
-        events = [event for chunk in params.chunks for event in stream.push(chunk)]
+        events = [event for chunk in chunks for event in stream.push(chunk)]
         entry.pushes = expected
         return _pushed(params.stream_id, entry, events)
 
@@ -233,7 +226,7 @@ class Sessions:
             if name not in self._streams:
                 return name
 
-    def _use(self, stream_id: str) -> _Open:
+    def _use(self, stream_id: str) -> OpenStream:
         """The open stream ``stream_id``, which counts as used now."""
         if self.limits.idle_timeout_ms:
             self._expire()
@@ -260,7 +253,7 @@ class Sessions:
             stream = entry.stream
             self._count(stream.options, stream.message(), stream.stats())
 
-    def _idle(self, deadline: float) -> Iterator[tuple[str, _Open]]:
+    def _idle(self, deadline: float) -> Iterator[tuple[str, OpenStream]]:
         for stream_id, entry in self._streams.items():
             if entry.used > deadline:
                 return
@@ -311,7 +304,7 @@ def stream_options(
     )
 
 
-def _pushed(stream_id: str, entry: _Open, events: list[Event]) -> PushResult:
+def _pushed(stream_id: str, entry: OpenStream, events: list[Event]) -> PushResult:
     emission, last_seq = entry.emission, entry.stream.last_seq
     chunks = None if emission is None else emission.push(events)
     return PushResult(stream_id, events, last_seq, entry.pushes, chunks)
@@ -322,12 +315,12 @@ def _add(totals: Counters, more: Counters | Stats, names: tuple[str, ...]) -> No
         setattr(totals, name, getattr(totals, name) + getattr(more, name))
 
 
-def _stats(entry: _Open) -> Stats:
+def _stats(entry: OpenStream) -> Stats:
     """The stream's counters; a push is what the host calls so, not a chunk."""
     return entry.stream.stats(entry.pushes)
 
 
-def _row(stream_id: str, entry: _Open) -> StreamRow:
+def _row(stream_id: str, entry: OpenStream) -> StreamRow:
     opened = datetime.fromtimestamp(entry.opened, UTC).isoformat(
         timespec="milliseconds"
     )

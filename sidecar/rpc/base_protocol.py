@@ -1,7 +1,7 @@
 """The base protocol: bytes of stdin in, message bodies out (LSP 3.17, "Base Protocol").
 
-``feed(data)``, then ``next()`` until it gives None; ``finish()`` at the end of input. A
-frame is the body of a message, or an `UnreadableFrame` that says why there is none.
+``first(data)``, then ``next()`` until it gives None; ``finish()`` at the end of input.
+A frame is the body of a message, or an `UnreadableFrame` that says why there is none.
 Whatever comes, the reader finds the next header and never goes deaf:
 
 - Header names in any case, LF or CRLF, any spacing, unknown and repeated headers (the
@@ -45,6 +45,7 @@ _LENGTH = re.compile(rb"[0-9]{1,15}")
 _LONGEST_HEADER = 64
 _LONGEST_LINE = 65_536
 _WINDOW = 256
+_NOTHING = (None, None, None)
 
 
 def frame(body: bytes) -> bytes:
@@ -66,6 +67,22 @@ class BaseProtocolReader:
         self._length: bytes | None = None  # of the header that is being read
         self._awaited: int | None = None  # size of the body that is being read
         self._skipped: _Skipped | None = None  # a body over the limit
+        self._inside = False  # there is one of these three
+
+    def first(self, data: bytes) -> ReadFrame | None:
+        """More bytes from the client; the next frame, as `next` gives it."""
+        if self._at == len(self._buffer) and not self._inside:
+            match = _PLAIN.match(data)
+            if match:
+                start = match.end()
+                size = int(match[1])
+                if start + size == len(data) and size <= self.limit:
+                    self._buffer = data
+                    self._at = self._searched = len(data)
+                    self._doubted = 0
+                    return data[start:]
+        self.feed(data)
+        return self.next()
 
     def feed(self, data: bytes) -> None:
         """More bytes from the client."""
@@ -87,7 +104,7 @@ class BaseProtocolReader:
         buffer = self._buffer
         if self._missing or (self._at == len(buffer) and self._awaited != 0):
             return None
-        if self._awaited is None and self._length is None and self._skipped is None:
+        if not self._inside:
             match = _PLAIN.match(buffer, self._at)
             if match:
                 start = match.end()
@@ -96,7 +113,10 @@ class BaseProtocolReader:
                 if whole and start >= self._doubted:
                     self._at = self._searched = end
                     return buffer[start:end]
-        return self._next_by_line()
+        found = self._next_by_line()
+        begun = self._awaited, self._length, self._skipped
+        self._inside = begun != _NOTHING
+        return found
 
     def _next_by_line(self) -> ReadFrame | None:
         if self._awaited is None:

@@ -57,10 +57,6 @@ if TYPE_CHECKING:
     from sidecar.rpc.batches import Client
 
 
-_LATER: Any = object()
-"""In place of a result: the LSP side will answer."""
-
-
 class Lsp(Protocol):
     """The LSP side; gives its answers to the connection's ``answer`` and ``refuse``."""
 
@@ -115,13 +111,14 @@ class Connection:
 
     def push(self, data: bytes) -> bytes:
         """Takes bytes from the client; gives what is to be written at once."""
-        self._reader.feed(data)
         if self._agreed is not None:
             self._serve(self._agreed)
         if self._sessions is not None:
             self._sessions.received(len(data))
-        while self.exit_code is None and (found := self._reader.next()) is not None:
+        found = self._reader.first(data)
+        while found is not None and self.exit_code is None:
             self._receive(found)
+            found = self._reader.next()
         return self._take()
 
     def close(self, patience: float) -> bytes:
@@ -218,23 +215,27 @@ class Connection:
 
     def _request(self, message_id: Id, name: str, message: dict[str, Any]) -> None:
         try:
-            result = self._call(message_id, name, message)
-            if result is _LATER:
+            if message_id in self._in_flight:
+                raise InvalidRequestError(f"id {message_id!r} is still in flight")
+            method, sessions = self._methods.get(name), self._sessions
+            if method is None or sessions is None:
+                result = self._call_other(message_id, name, message)
+            elif method.batch:
+                result = self._begin(message_id, method, message.get("params"))
+            else:
+                result = method.write(sessions, message.get("params"))
+            if result is None:  # it comes later
                 return
             body = answer_text(message_id, result)
         except Exception as error:
             body = encode(refusal(message_id, usage_error(error, name)))
         self._written.append(frame(body))
 
-    def _call(self, message_id: Id, name: str, message: dict[str, Any]) -> Any:
-        """The result as JSON text, or `_LATER`."""
-        if message_id in self._in_flight:
-            raise InvalidRequestError(f"id {message_id!r} is still in flight")
-        method = self._methods.get(name)
-        if method is not None and self._sessions is not None:
-            if method.batch:
-                return self._begin(message_id, method, message.get("params"))
-            return method.write(self._sessions, message.get("params"))
+    def _call_other(
+        self, message_id: Id, name: str, message: dict[str, Any]
+    ) -> bytes | None:
+        """The result of what is none of our methods, or comes when they cannot be
+        called, as JSON text; None when the LSP side will answer."""
         if name == "initialize":
             return encode(self._initialize(message.get("params")))
         if self._shut_down:
@@ -247,12 +248,12 @@ class Connection:
             raise MethodNotFoundError(f"there is no method {name}")
         return self._submit(message_id, message)
 
-    def _begin(self, message_id: Id, method: Method, params: Any) -> Any:
+    def _begin(self, message_id: Id, method: Method, params: Any) -> bytes | None:
         """A batch, which is answered when it is done."""
         assert self._sessions is not None
         self._in_flight.add(message_id)
         self._batches.submit(Batch(message_id, method, self._sessions, params))
-        return _LATER
+        return None
 
     def _initialize(self, params: Any) -> Any:
         if self._sessions is not None or self._shut_down:
@@ -273,17 +274,17 @@ class Connection:
         self._methods = METHODS
         self._sessions = Sessions(agreed.policy, agreed.limits)
 
-    def _shutdown(self, message_id: Id, message: dict[str, Any]) -> Any:
+    def _shutdown(self, message_id: Id, message: dict[str, Any]) -> bytes | None:
         """Streams are gone, and what is in flight: batches here, LSP's by pygls."""
         self._shut_down = True
         self._sessions = None
         self._batches.cancel_all()
         return b"null" if self._lsp is None else self._submit(message_id, message)
 
-    def _submit(self, message_id: Id, message: dict[str, Any]) -> Any:
+    def _submit(self, message_id: Id, message: dict[str, Any]) -> bytes | None:
         self._in_flight.add(message_id)
         self._lsp_side().submit(message)
-        return _LATER
+        return None
 
     def _lsp_side(self) -> Lsp:
         """The LSP side, started now if need be, with the lifecycle so far."""

@@ -20,6 +20,7 @@ from sidecar.values.jsontext import encode
 Id: TypeAlias = int | str
 
 _FIRST_UNSAFE = 2**53
+_LAST_UNSAFE = -_FIRST_UNSAFE
 SAMPLE = 4096
 """Bytes at either end of an unreadable message in which its id is looked for."""
 
@@ -46,8 +47,9 @@ def answer(message_id: Id, result: Any) -> dict[str, Any]:
 
 def answer_text(message_id: Id, result: bytes) -> bytes:
     """The same as JSON text, of a result that is."""
-    spelled = b"%d" % message_id if isinstance(message_id, int) else encode(message_id)
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (spelled, result)
+    if type(message_id) is int:
+        return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (message_id, result)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(message_id), result)
 
 
 def refusal(message_id: Id | None, error: UsageError) -> dict[str, Any]:
@@ -62,8 +64,9 @@ def notification(method: str, params: Any) -> dict[str, Any]:
 
 def is_id(value: Any) -> bool:
     """Whether ``value`` can be the id of a request, and echoed to any peer."""
-    kind = type(value)
-    return kind is str or (kind is int and -_FIRST_UNSAFE < value < _FIRST_UNSAFE)
+    if type(value) is int:
+        return _LAST_UNSAFE < value < _FIRST_UNSAFE
+    return type(value) is str
 
 
 def fault(message: Any) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import stat
 import sys
 import threading
 from typing import TYPE_CHECKING, Protocol
@@ -98,6 +99,7 @@ class Writer:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
+        self._ready = _without_waiting(descriptor)
         self._poll = _poll(descriptor)
 
     def send(self, data: bytes) -> None:
@@ -121,13 +123,16 @@ class Writer:
 
     def _write_ready(self, data: bytes) -> bytes | memoryview:
         """Writes what can be written without waiting; gives the rest."""
+        if self._ready is not None:
+            return data[self._write(data, self._ready) :]
         if self._poll is None:
             return data
         if len(data) <= _READY_SIZE:
-            return data[self._write(data) :] if self._poll.poll(0) else data
+            is_ready = self._poll.poll(0)
+            return data[self._write(data, self._descriptor) :] if is_ready else data
         rest = memoryview(data)
         while rest and self._poll.poll(0):
-            written = self._write(rest[:_READY_SIZE])
+            written = self._write(rest[:_READY_SIZE], self._descriptor)
             if not written:
                 break
             rest = rest[written:]
@@ -148,7 +153,7 @@ class Writer:
                 data = memoryview(b"".join(self._queue))
                 self._queue.clear()
             while data:
-                written = self._write(data[: self._piece])
+                written = self._write(data[: self._piece], self._descriptor)
                 if not written:
                     select.select([], [self._descriptor], [])
                 data = data[written:]
@@ -156,15 +161,30 @@ class Writer:
                     self._queued -= written
                     self._changed.notify_all()
 
-    def _write(self, data: bytes | memoryview) -> int:
+    def _write(self, data: bytes | memoryview, descriptor: int) -> int:
         """Bytes written; 0 when a non-blocking descriptor takes none just now."""
         try:
-            return os.write(self._descriptor, data)
+            return os.write(descriptor, data)
         except BlockingIOError:
             return 0
         except OSError:
             self._failed()
             return len(data)
+
+
+def _without_waiting(descriptor: int) -> int | None:
+    """Another descriptor of the same pipe, to which writing never waits; Linux has it.
+
+    It saves a system call per answer. Those who share ``descriptor`` with us see
+    nothing of it, as they would if that itself were made non-blocking.
+    """
+    try:
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            flags = os.O_WRONLY | os.O_NONBLOCK
+            return os.open(f"/proc/self/fd/{descriptor}", flags)
+    except (AttributeError, OSError):  # Windows has no such flag
+        pass
+    return None
 
 
 def _poll(descriptor: int) -> select.poll | None:

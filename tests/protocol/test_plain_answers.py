@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from sidecar.events import BlockEnd, ReasoningDelta, TextDelta, ToolCallDelta
 from sidecar.protocol.converter import unstructure
+from sidecar.protocol.open_stream import OpenStream
 from sidecar.protocol.params import PushResult
 from sidecar.protocol.plain_answers import written
+from sidecar.records import define
 from sidecar.rpc.envelope import answer, answer_text
 from sidecar.values.jsontext import encode
 
@@ -33,49 +35,60 @@ CALLS = st.builds(
     ToolCallDelta, NUMBERS, NUMBERS, NUMBERS, ANY, st.none() | ANY, st.none() | ANY
 )
 DELTAS = (TEXTS | THOUGHTS | CALLS).filter(lambda event: event.seq > 0)
-RESULTS = st.builds(PushResult, ANY, st.lists(DELTAS, max_size=2), NUMBERS, NUMBERS)
+EVENTS = st.lists(DELTAS, max_size=1) | st.lists(DELTAS, min_size=2, max_size=2)
 
 
-def _check(result: PushResult) -> bool:
-    text = written(result)
+@define
+class _Numbered:
+    """A stream of which nothing is asked but the number of its last event."""
+
+    last_seq: int
+
+
+def _check(
+    events: list[Any], stream_id: str = "s", pushes: int = 1, emission: Any = None
+) -> bool:
+    last_seq = events[-1].seq if events else 7
+    stream: Any = _Numbered(last_seq)
+    entry = OpenStream(encode(stream_id), stream, 0, 0, None, emission, pushes)
+    text = written(entry, events)
+    result = PushResult(stream_id, events, last_seq, pushes)
     assert text is None or text == encode(unstructure(result))
     return text is not None
 
 
-@given(RESULTS)
-def test_the_spelling_is_the_encoders(result: PushResult) -> None:
-    _check(result)
-
-
-def _result(*events: Any, **more: Any) -> PushResult:
-    return PushResult("s", list(events), 1, 1, **more)
+@given(EVENTS, ANY, NUMBERS)
+def test_the_spelling_is_the_encoders(
+    events: list[Any], stream_id: str, pushes: int
+) -> None:
+    _check(events, stream_id, pushes)
 
 
 def test_every_character() -> None:
     """A thousand of them in a text, and those that have no other half alone."""
     for start in range(0, sys.maxunicode + 1, 1024):
         text = "".join(map(chr, range(start, start + 1024)))
-        assert _check(_result(TextDelta(1, 0, 0, text)))
+        assert _check([TextDelta(1, 0, 0, text)])
     for code in range(0xD800, 0xE000, 37):
-        assert _check(_result(ReasoningDelta(1, 2, 3, f"a{chr(code)}b", "native")))
+        assert _check([ReasoningDelta(1, 2, 3, f"a{chr(code)}b", "native")])
 
 
 @pytest.mark.parametrize(
-    ("result", "expected"),
+    ("events", "expected"),
     [
-        (_result(), True),
-        (_result(TextDelta(1, 0, 0, "a")), True),
-        (_result(ToolCallDelta(1, 0, 0, "{")), True),
-        (_result(TextDelta(1, 0, 0, "a", (0, 1))), False),
-        (_result(ReasoningDelta(1, 0, 0, "a", "tag", (0, 1))), False),
-        (_result(ToolCallDelta(1, 0, 0, "{", "id")), False),
-        (_result(BlockEnd(1, 0, 0, "text")), False),
-        (_result(TextDelta(1, 0, 0, "a"), TextDelta(2, 0, 0, "a")), False),
-        (_result(chunks=[]), False),
+        ([], True),
+        ([TextDelta(1, 0, 0, "a")], True),
+        ([ToolCallDelta(1, 0, 0, "{")], True),
+        ([TextDelta(1, 0, 0, "a", (0, 1))], False),
+        ([ReasoningDelta(1, 0, 0, "a", "tag", (0, 1))], False),
+        ([ToolCallDelta(1, 0, 0, "{", "id")], False),
+        ([BlockEnd(1, 0, 0, "text")], False),
+        ([TextDelta(1, 0, 0, "a"), TextDelta(2, 0, 0, "a")], False),
     ],
 )
-def test_what_is_written_at_once(result: PushResult, expected: bool) -> None:
-    assert _check(result) is expected
+def test_what_is_written_at_once(events: list[Any], expected: bool) -> None:
+    assert _check(events) is expected
+    assert not _check(events, emission=object())
 
 
 @given(st.integers(-(2**53), 2**53) | ANY)
