@@ -122,24 +122,22 @@ class CallAssembler:
     def goes_on(self, part: CallPart) -> Entry | None:
         """The call that ``part``, which came last, went to, if each fragment like it
         goes there and out again as it is, unless its text ``matters``."""
-        if part.whole or (part.key is None and (part.id or part.name)):
-            return None
-        entry = self._latest
-        if part.key is not None:
-            entry = self._by_key.get(part.key)
-        elif part.index is not None:
-            entry = self._by_index.get(part.index)
-        if entry is None or any(entry.heir) or not entry.shown:
+        entry = self._at(part)
+        is_told = part.key is None and bool(part.id or part.name)
+        is_bare = not (part.whole or is_told)
+        if entry is None or not is_bare or any(entry.heir) or not entry.shown:
             return None
         return entry if entry.text.goes_on else None
 
+    def _at(self, part: CallPart | CallEndPart) -> Entry | None:
+        """The open call that the part's key, else its index, else the order names."""
+        if part.key is not None:
+            return self._by_key.get(part.key)
+        return self._latest if part.index is None else self._by_index.get(part.index)
+
     def end(self, part: CallEndPart) -> list[OpenCall]:
         """The calls that the wire ends with ``part``: usually one."""
-        entry = self._latest
-        if part.key is not None:
-            entry = self._by_key.get(part.key)
-        elif part.index is not None:
-            entry = self._by_index.get(part.index)
+        entry = self._at(part)
         if entry is None:
             return []
         entry.call.cut = entry.call.cut or part.cut
