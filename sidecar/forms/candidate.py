@@ -9,6 +9,7 @@ first in the table does. The candidate keeps its text; time and room are linear 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import evolve
@@ -69,12 +70,17 @@ class Failed:
     code: str = ""
     full: bool = False
 
+    @cached_property
+    def closers(self) -> frozenset[str]:
+        """What is text now that its opener is."""
+        forms = [opening.form for opening in self.openings]
+        owed = (each for form in forms for each in (*form.closers, *form.owes))
+        return frozenset(owed)
+
     @property
     def quiet(self) -> bool:
         """Whether nothing is to be said of it, and none of its closers owed."""
-        forms = [opening.form for opening in self.openings]
-        owes = any(form.closers or form.owes for form in forms)
-        return not (self.code or self.full or owes)
+        return not (self.code or self.full or self.closers)
 
 
 Tried: TypeAlias = "tuple[str, Failed]"

@@ -43,9 +43,9 @@ class Attempts:
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
     known: Tried | None = None
 
-    def begin(self, openings: list[Opening], *, inside: bool) -> None:
+    def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning."""
-        given = self._buffer.place, tuple(openings), self._rules.context, self.known
+        given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
     def fails(self, text: str) -> bool | None:
@@ -85,9 +85,10 @@ class Attempts:
             buffer.taken.append(failed)
             start, end = buffer.base, buffer.base + failed.position
             buffer.pieces.append((PieceKind.FAILED, "", start, end))
-        forms = [opening.form for opening in failed.openings]
-        closers = {each for form in forms for each in (*form.closers, *form.owes)}
-        self.owed[inside].update(each for each in closers if each not in seen)
+        owed = self.owed[inside]
+        for closer in failed.closers:
+            if closer not in seen:
+                owed[closer] += 1
 
     def is_owed(self, closer: str, *, inside: bool) -> bool:
         """Whether ``closer`` belongs to an opener that was left as text, and so is text
@@ -102,6 +103,6 @@ class Attempts:
 
     def renew(self) -> None:
         """Forgets what was tried where a new answer has begun: that happens once."""
-        if self._tail.has_reopened():
-            self.free = 0
+        if self._tail.shown.reopened:
+            self._tail.shown.reopened, self.free = False, 0
             self.owed[False].clear()

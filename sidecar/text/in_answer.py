@@ -94,26 +94,23 @@ class InAnswer:
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
         if openings:
-            literal = lexicon.literals.any.match(buffer.text, buffer.at)
-            overlap = self._overlap(literal[0], final) if literal else 0
+            here = buffer.text, buffer.at
+            literal = lexicon.literals.any.match(*here)
+            overlap = lexicon.overlap(*here, literal[0], final=final) if literal else 0
             if overlap is None:
                 return False
             if not overlap:
-                self._attempts.begin(openings, inside=False)
+                self._attempts.begin(tuple(openings), inside=False)
                 return True
         self._tried = buffer.place
         return None
-
-    def _overlap(self, literal: str, final: bool) -> int | None:
-        """How much of the ``literal`` here is text (see `Lexicon.overlap`)."""
-        text, at = self._buffer.text, self._buffer.at
-        return self._rules.lexicon.overlap(text, at, literal, final=final)
 
     def _at_literal(self, literal: str, final: bool) -> bool:
         """What stands here; False: that depends on text which has not come."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         tag = literal in lexicon.delimiters.literals
-        overlap = 0 if tag else self._overlap(literal, final)
+        here = buffer.text, buffer.at
+        overlap = 0 if tag else lexicon.overlap(*here, literal, final=final)
         if overlap is None:
             return False
         if overlap:
@@ -142,7 +139,10 @@ class InAnswer:
             self._tail.await_answer()
             self._tail.remove(PieceKind.STRAY, len(delimiter))
         else:
-            self._enter(delimiter)
+            last = self._tail.last
+            self._tail.remove(PieceKind.DELIMITER, len(delimiter))
+            closers = self._rules.lexicon.delimiters.partners[delimiter]
+            self._begin(closers, middle=bool(last) and last not in CLOSING_PUNCTUATION)
 
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
@@ -165,6 +165,13 @@ class InAnswer:
         else:
             attempts.begin(openings, inside=False)
         return True
+
+    def leave(self, *, final: bool) -> None:
+        """A candidate that began here has failed."""
+        buffer = self._buffer
+        literal = self._rules.lexicon.literals.any.match(buffer.text, buffer.at)
+        if literal:
+            self._at_literal(literal[0], final)
 
     def take_out(self, taken: Taken) -> None:
         """A form that was written here goes."""
@@ -231,8 +238,10 @@ class InAnswer:
         state = tail.code
         if state.is_code:
             return True
-        ahead = state.behind()
-        if tail.breaks or not (ahead.runs or ahead.line is Line.INFO):
+        plain = state.line is Line.TEXT and not (state.runs or state.undecided)
+        ahead = state if plain else state.behind()
+        breaks = tail.trailing is not None and tail.trailing.breaks
+        if breaks or not (ahead.runs or ahead.line is Line.INFO):
             return False
         at, limit = buffer.place, buffer.place + tail.room(len(buffer) + 1)
         runs = self._runs = self._runs or RunIndex()
@@ -248,9 +257,12 @@ class InAnswer:
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail, size = self._buffer, self._tail, len(literal)
+        before = tail.before
+        if is_mention(before, literal, "", final=False) is False:
+            return False  # as mostly
         most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
         after = buffer.ahead(most + 1, skip=size)
-        mention = is_mention(tail.before, literal, after[:most], final=final)
+        mention = is_mention(before, literal, after[:most], final=final)
         if mention is None and len(after) > most:
             buffer.mark(PieceKind.FULL)
             return False
@@ -263,13 +275,6 @@ class InAnswer:
             return True
         tail = self._tail
         return not tail.line_shown or tail.before[-1:] in CLOSING_PUNCTUATION
-
-    def _enter(self, opener: str) -> None:
-        last = self._tail.last
-        self._tail.remove(PieceKind.DELIMITER, len(opener))
-        middle = bool(last) and last not in CLOSING_PUNCTUATION
-        closers = self._rules.lexicon.delimiters.partners[opener]
-        self._begin(closers, middle=middle)
 
     def _begin(self, closers: frozenset[str], *, middle: bool) -> None:
         self._tail.shown.next_orphan = Orphan.NONE

@@ -170,7 +170,7 @@ class InReasoning:
 
     def _think(self, size: int) -> None:
         if size > 0:
-            self._tail.think(size)
+            self._tail.shown.unread += size  # somebody may keep it back
             self.note(self._buffer.ahead(size))
             self._buffer.cut(PieceKind.REASONING, size)
 

@@ -9,14 +9,14 @@ could change.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sidecar.forms.candidate import Opening, Taken
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
 from sidecar.markdown.code import BLANKS
-from sidecar.records import frozen
+from sidecar.records import evolve, frozen
 from sidecar.text.fast_path import NOTHING, anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 
@@ -54,23 +54,16 @@ class Vocabulary:
         #: wrappers of the answer: what closes the reasoning that each of them ends
         self.ends: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}  # of calls
+        self.openings_of = cache(self._openings_of)
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
             self.ends.pop(delimiter, None)
         self.marks -= self.ends.keys() | delimiters.literals
-        self.literals = Literals(
-            delimiters.literals
-            | self.marks
-            | self.ends.keys()
-            | self.closers.keys()
-            | self.openings.keys()
-        )
-        #: what a removal must not complete
-        self.whole = Literals(
-            delimiters.literals
-            | {each for each in self.literals.literals if len(each) >= WHOLE}
-        )
+        known = self.marks, self.ends, self.closers, self.openings
+        self.literals = Literals(delimiters.literals.union(*known))
+        long = {each for each in self.literals.literals if len(each) >= WHOLE}
+        self.whole = Literals(delimiters.literals | long)  # not to be completed
 
     def _learn(self, dialect: Dialect, named: bool) -> None:
         if "marks" in self.about:
@@ -95,15 +88,17 @@ class Vocabulary:
                 else:
                     table.setdefault(opener, []).append(opening)
 
-    def openings_of(self, literal: str, *, called: bool = False) -> list[Opening]:
+    def _openings_of(
+        self, literal: str, *, called: bool = False
+    ) -> tuple[Opening, ...]:
         """All forms whose opener ``literal`` begins with; ``called``: also those that
         stand behind a call only."""
-        return [
+        return tuple(
             opening
             for end in range(1, len(literal) + 1)
             for opening in self.openings.get(literal[:end], ())
             if called or opening.form.place != "behind-call"
-        ]
+        )
 
 
 class Lexicon:
@@ -115,13 +110,15 @@ class Lexicon:
         self.literals = vocabulary.literals
         self._lines = dict(vocabulary.lines)
         for opening in vocabulary.per_tool if names else ():
-            for name in names:
-                self._name(opening, name)
+            for opener in map(opening.opener.__mod__, names):
+                if opener not in self.literals.literals:
+                    named = evolve(opening, opener=opener)
+                    self._lines[opener] = [*self._lines.get(opener, ()), named]
         self._heads: dict[str, list[str]] = {}
         for opener in self._lines:
             self._heads.setdefault(opener[0], []).append(opener)
         self._heads_inside = {
-            head: [opener for opener in openers if self._is_inside(opener)]
+            head: [one for one in openers if any(map(_is_inside, self._lines[one]))]
             for head, openers in self._heads.items()
         }
         self._line_start = _line_starts(beginnings(self._lines))
@@ -138,16 +135,6 @@ class Lexicon:
     def may_begin(self, first: str) -> bool:
         """Whether an opener that counts where the answer begins begins so."""
         return first in self._heads
-
-    def _is_inside(self, opener: str) -> bool:
-        """Whether it counts on any line of the answer, not only on its first."""
-        return any(each.form.place == "line" for each in self._lines[opener])
-
-    def _name(self, opening: Opening, name: str) -> None:
-        opener = opening.opener % name
-        if opener not in self.literals.literals:
-            named = Opening(opening.dialect, opening.form, opener, opening.named)
-            self._lines[opener] = [*self._lines.get(opener, ()), named]
 
     def line_start(self, text: str, at: int, end: int) -> int | None:
         """The first place before ``end`` where an opener may begin a line."""
@@ -176,7 +163,7 @@ class Lexicon:
             for opener in openers
             if rest.startswith(opener)
             for opening in self._lines[opener]
-            if start or opening.form.place == "line"
+            if start or _is_inside(opening)
         ]
         if not found:
             return []
@@ -216,14 +203,11 @@ class Lexicon:
         found = self.literals.certain(head, 1)
         if 1 < found == len(head) and head[-1] in self.literals.literals:
             found -= 1
-        line = head.rfind("\n") + 1
-        if line and not head[line:].strip(BLANKS):
-            return min(found, line)
-        at = line + len(head[line:]) - len(head[line:].lstrip(BLANKS))
-        rest = head[at:]
-        if line and any(one.startswith(rest) for one in self._heads.get(rest[0], ())):
-            return min(found, at)
-        return found
+        _, broken, line = head.rpartition("\n")
+        rest = line.lstrip(BLANKS)
+        heads = self._heads.get(rest[:1], ())
+        begins = broken and (not rest or any(one.startswith(rest) for one in heads))
+        return min(found, position - len(rest or line)) if begins else found
 
 
 def total(*shares: Share) -> Share:
@@ -256,6 +240,10 @@ class Rules:
     thinks: bool = True
     orphan: Orphan = Orphan.NONE
     settle: Callable[[], object] = total
+
+
+def _is_inside(opening: Opening) -> bool:
+    return opening.form.place == "line"  # of the answer, be it the first or not
 
 
 def _is_outdone(opening: Opening, found: list[Opening]) -> bool:

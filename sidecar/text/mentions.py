@@ -15,20 +15,7 @@ _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
 _QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
-_TYPOGRAPHIC = [
-    "“”",
-    "„“",
-    "„”",
-    "‘’",
-    "‚‘",
-    "‚’",
-    "«»",
-    "»«",
-    "‹›",
-    "›‹",
-    "「」",
-    "『』",
-]
+_TYPOGRAPHIC = re.findall("..", "“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
 

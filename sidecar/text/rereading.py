@@ -19,14 +19,14 @@ from bisect import bisect_right
 from collections import deque
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecar.forms.candidate import Taken
 from sidecar.forms.kinds import PieceKind
 from sidecar.text.pieces import FORMED, Pieces, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sidecar.forms.candidate import Failed
     from sidecar.text.fast_path import Gate
@@ -41,6 +41,18 @@ _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER, PieceKind.ENTER_MID)
 """What stands where reasoning begins."""
 
 
+class _Late(NamedTuple):
+    """What the second reading, which sleeps, would hold, its ``share`` of the limits,
+    and the ``state`` of the first before that, or before what the first holds."""
+
+    state: State | None = None
+    pieces: Sequence[Piece] = ()
+    share: Share = (0, 0)
+
+
+_NOTHING = _Late()
+
+
 class Rereading:
     """``first`` reads the channel; ``make`` gives what reads what that shows, once it
     is needed. ``taken`` belongs to the pieces of both."""
@@ -52,7 +64,7 @@ class Rereading:
         self._full = 0  # holds of the first reading that the second has not met
         #: where the second fell asleep, in the raw channel; None: it is awake
         self._since: int | None = 0
-        self._state: State | None = None  # of the first, before what that holds
+        self._late = _NOTHING
 
     @property
     def gate(self) -> Gate | None:
@@ -76,16 +88,16 @@ class Rereading:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return self.first.held + (self.second.held if self._since is None else 0)
+        late = sum(end - start for _, _, start, end in self._late.pieces)
+        return self.first.held + (self.second.held if self._since is None else late)
 
     def share(self) -> Share:
         """What the second reading holds, and the first may not hold as well."""
-        return self.second.share() if self._since is None else (0, 0)
+        return self.second.share() if self._since is None else self._late.share
 
     def given(self) -> Pieces:
         """The pieces so far of a text that is being pushed; there are some."""
-        self._wake()
-        return self._read(self.first.given())
+        return self._read([*self._wake(), *self.first.given()])
 
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
@@ -93,12 +105,13 @@ class Rereading:
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
-        if self._since is not None:
-            self._state = self._state or self.first.state()
+        known = self._known()
         out = self.first.push(text)
         if self._since is None:
             return self._read_both(out)
-        return self._go_on(out) if out else out
+        if not out or (self.first.held == len(text) and self._lag(out, known)):
+            return out
+        return self._go_on(out)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -111,14 +124,12 @@ class Rereading:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
-        if self._since is not None:
-            self._state = self._state or self.first.state()
+        self._known()
         out = self.first.flush(followed=followed)
         if out or self._since is None:
-            self._wake()
-            out = self._read(out)
+            out = self._read([*self._wake(), *out])
             self._read_again(self.second.flush(followed=followed), out)
-        self._state = None
+        self._late = _NOTHING
         return out
 
     def call(self) -> None:
@@ -129,19 +140,39 @@ class Rereading:
 
     # Awake or asleep
 
+    def _known(self) -> _Late:
+        """Where the first is now, in case the second gets there while it sleeps."""
+        first, late = self.first, self._late
+        if self._since is not None and late.state is None:
+            late = self._late = late._replace(state=first.state())
+        return _Late(first.standing() if late.pieces else late.state, (), first.share())
+
     def _go_on(self, pieces: Pieces) -> Pieces:
         """Pieces come while the second reading sleeps, which it may where all is text.
         If more is held, it has to look whether it would hold some of that text."""
         all_text = all(each[0] is PieceKind.TEXT for each in pieces)
         if all_text and not self.first.held:
-            self._state = None
-            return pieces
-        self._wake()
-        out = self._read_both(pieces)
+            late, self._late = self._late, _NOTHING
+            return [*late.pieces, *pieces]
+        out = self._read_both([*self._wake(), *pieces])
         if all_text and self._since is None and not self.second.held:
             self._since = pieces[-1][3]
-            self._state = self._since, *self.second.state()[1:]
+            self._late = _Late((self._since, *self.second.state()[1:]))
         return out
+
+    def _lag(self, pieces: Pieces, known: _Late) -> bool:
+        """Where all that the first held is text, and all that came now is held, the
+        second goes where the first was before: it shows no more than that had shown."""
+        pieces[:] = merged(pieces)
+        shown = [each for each in pieces if each[0] is not PieceKind.FAILED]
+        if not known.state or [each[0] for each in shown] != [PieceKind.TEXT]:
+            return False
+        at = pieces.index(shown[0])
+        pieces[at : at + 1] = self._late.pieces
+        self._late = known._replace(pieces=shown)
+        self.taken += self.first.taken
+        self.first.taken.clear()
+        return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
         """What the second reading, which is awake, makes of the first."""
@@ -160,14 +191,17 @@ class Rereading:
             if state[1:] == self.second.state()[1:]:
                 self._since = state[0]
 
-    def _wake(self) -> None:
-        """The second reading knows what the first did, before that held anything."""
+    def _wake(self) -> Sequence[Piece]:
+        """The second reading knows what the first did, before that held anything; gives
+        what it has to read."""
         since, self._since = self._since, None
+        late, self._late = self._late, _NOTHING
         if since is not None:
-            state, self._state = self._state or self.first.state(), None
+            state = late.state or self.first.state()
             self._places.add(since, state[0])
             self._places.forget()
             self.second.resume(state, state[0] - since)
+        return late.pieces
 
     # What both say
 

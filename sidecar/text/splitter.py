@@ -178,6 +178,13 @@ class Splitter:
         buffer, owed = self._buffer, dict(self._attempts.owed[False])
         return buffer.base, owed, buffer.border, self._tail.shown.state()
 
+    def standing(self) -> State | None:
+        """The same where something is held, if all of it may be read again."""
+        candidate, state = self._attempts.candidate, self.state()
+        if candidate is not None:
+            state = candidate.start, *state[1:]
+        return None if self._tail.held or self._attempts.free > state[0] else state
+
     def resume(self, state: State, size: int) -> None:
         """Goes on from ``state``, as if it had shown ``size`` code points more."""
         _, owed, self._buffer.border, shown = state
@@ -265,18 +272,18 @@ class Splitter:
     def _read_candidate(self, final: bool) -> bool:
         """Gives the candidate all there is; False when it stays open."""
         verdict = self._attempts.read(final=final)
-        if isinstance(verdict, Failed):
-            self._give_up(verdict)
-        elif verdict is not None:
-            self._take_out(verdict)
-        return verdict is not None
-
-    def _give_up(self, failed: Failed) -> None:
-        if failed.full and self._tail.leading is not None:
+        if not isinstance(verdict, Failed):
+            if verdict is not None:
+                self._take_out(verdict)
+            return verdict is not None
+        if verdict.full and self._tail.leading is not None:
             self._tail.decide(echo=False)  # as at the end
             self._reread()
         self._attempts.renew()
-        self._attempts.fail(failed, inside=self._reasoning.depth > 0)
+        self._attempts.fail(verdict, inside=self._reasoning.depth > 0)
+        if not self._reasoning.depth:
+            self._answer.leave(final=final)
+        return True
 
     def _take_out(self, taken: Taken) -> None:
         buffer = self._buffer

@@ -66,8 +66,7 @@ class Tail:
     @property
     def waiting(self) -> int:
         """How many of them are not."""
-        mostly = self.trailing is None and self.leading is None
-        return self.shown.held if mostly else self.held - self.called
+        return self.held - self.called
 
     def room(self, size: int, *, calls: bool = False) -> int:
         """How many more may wait, or be of ``calls``: exact where they are fewer than
@@ -84,10 +83,6 @@ class Tail:
         if calls:
             return rules.max_call - of_calls - self.called
         return rules.max_held - held - self.waiting
-
-    def think(self, size: int) -> None:
-        """So much reasoning is given, which somebody may keep back."""
-        self.shown.unread += size
 
     def hold(self, taken: Taken) -> None:
         """What stands here waits for what follows it."""
@@ -175,10 +170,7 @@ class Tail:
     def remove(self, kind: PieceKind, size: int) -> None:
         """Takes the next ``size`` characters out of the answer."""
         self._buffer.cut(kind, size)
-        if self.trailing is not None:
-            self.trailing.removed()
-        else:
-            self.shown.removed()
+        (self.trailing or self.shown).removed()
         self._buffer.border = True
 
     def end_trailing(self, *, followed: bool) -> None:
@@ -238,11 +230,6 @@ class Tail:
         return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
 
     @property
-    def breaks(self) -> bool:
-        """Whether a line ends in what waits."""
-        return self.trailing is not None and self.trailing.breaks
-
-    @property
     def code(self) -> CodeState:
         """The state of code before the next character."""
         return self.shown.code_ahead
@@ -256,8 +243,3 @@ class Tail:
     def is_armed(self) -> bool:
         """Whether visible text begins a new answer here."""
         return self.shown.orphan is Orphan.ARMED
-
-    def has_reopened(self) -> bool:
-        """Whether a new answer has begun since this was last asked."""
-        reopened, self.shown.reopened = self.shown.reopened, False
-        return reopened
