@@ -132,7 +132,7 @@ class Candidate:
     def raw(self) -> str:
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
-        return "".join(self._pieces)
+        return self._pieces[0]
 
     def _all_readers(self) -> list[_Reader]:
         return [
@@ -154,11 +154,11 @@ class Candidate:
         if self._expected is None:
             return self._read(text, room, final=final)
         known, failed = self._expected
-        if not final and self.size <= room(self.size, calls=self.may_be_call):
-            if self.raw.startswith(known):
-                return failed
-            if known.startswith(self.raw):
-                return None
+        raw = self.raw
+        goes_on = len(raw) < len(known) and known.startswith(raw)
+        same = not final and (goes_on or raw.startswith(known))
+        if same and self.size <= room(self.size, calls=self.may_be_call):
+            return None if goes_on else failed
         self._expected, self._readers = None, self._all_readers()
         if before := self.raw[: self.size - len(text)]:
             self._read(before, _endless, final=False)

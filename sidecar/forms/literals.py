@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -116,13 +117,19 @@ def _family(opener: str) -> str:
 def completions(literals: Literals, before: str) -> list[str]:
     """What completes a literal begun at the end of ``before``, shortest first."""
     needs = {
-        literal[size:]
+        need
         for size in range(1, min(literals.longest, len(before) + 1))
         if (start := before[-size:]) in literals.prefixes
-        for literal in literals.literals
-        if literal.startswith(start) and literal != start
+        for need in _needs(literals, start)
     }
     return sorted(needs, key=lambda need: (len(need), need))
+
+
+@lru_cache(maxsize=512)
+def _needs(literals: Literals, start: str) -> tuple[str, ...]:
+    """What is behind ``start`` in the literals that it begins."""
+    longer = literals.literals - {start}
+    return tuple(each[len(start) :] for each in longer if each.startswith(start))
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int | None:

@@ -9,8 +9,9 @@ channel.
 Where nothing is taken out the second reading changes nothing, since what a text is read
 as does not depend on how it comes. So it sleeps until something is, and again once both
 readings know the same: it is woken where the first was before that held or took
-something out. What order needs is decided where reasoning, a call or a new answer
-stands: the second reading never holds text back behind them.
+something out. Where the first holds a text whole and then shows it, the second, asleep,
+counts as holding it as long. What order needs is decided where reasoning, a call or a
+new answer stands: the second reading never holds text back behind them.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Rereading:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        late = sum(end - start for _, _, start, end in self._late.pieces)
+        late = sum([end - start for _, _, start, end in self._late.pieces])
         return self.first.held + (self.second.held if self._since is None else late)
 
     def share(self) -> Share:
@@ -163,15 +164,14 @@ class Rereading:
     def _lag(self, pieces: Pieces, known: _Late) -> bool:
         """Where all that the first held is text, and all that came now is held, the
         second goes where the first was before: it shows no more than that had shown."""
-        pieces[:] = merged(pieces)
-        shown = [each for each in pieces if each[0] is not PieceKind.FAILED]
-        if not known.state or [each[0] for each in shown] != [PieceKind.TEXT]:
+        fails = pieces[0][0] is PieceKind.FAILED
+        shown = pieces[fails:]
+        if not known.state or any(each[0] is not PieceKind.TEXT for each in shown):
             return False
-        at = pieces.index(shown[0])
-        pieces[at : at + 1] = self._late.pieces
-        self._late = known._replace(pieces=shown)
-        self.taken += self.first.taken
-        self.first.taken.clear()
+        if fails:
+            self.taken.append(self.first.taken.popleft())
+        pieces[fails:] = self._late.pieces
+        self._late = _Late(known.state, shown, known.share)
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
