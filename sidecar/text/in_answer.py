@@ -234,8 +234,7 @@ class InAnswer:
         """Whether the literal that begins here is in code; None: wait."""
         if tag and self._rules.scope == "everywhere":
             return False
-        buffer, tail = self._buffer, self._tail
-        state = tail.code
+        buffer, tail, state = self._buffer, self._tail, self._tail.code
         if state.is_code:
             return True
         plain = state.line is Line.TEXT and not (state.runs or state.undecided)
