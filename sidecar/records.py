@@ -63,7 +63,9 @@ def _names(kind: Any) -> tuple[str, ...]:
 def _values_of(kind: Any) -> Callable[[Any], Any]:
     """Gives what an instance is compared by."""
     names = _names(kind)
-    return attrgetter(*names) if names else lambda _: ()
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
 
 
 def evolve(record: T, **changes: Any) -> T:

@@ -93,7 +93,7 @@ class Choice:
 
     def text(self, text: str) -> None:
         self.channel.text(text)
-        if self._citations is not None:
+        if self._citations is not None and self._citations.waits:
             self.channel.settle()
             self._cite(self._citations.ready())
 

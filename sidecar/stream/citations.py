@@ -89,6 +89,11 @@ class CitationResolver:
         """How many citations were too many for so little text."""
         return self._cited.left_out
 
+    @property
+    def waits(self) -> bool:
+        """Whether some can be given as soon as enough of the text is decided."""
+        return bool(self._free or self._spans)
+
     def push(self, part: CitationPart) -> None:
         """A citation comes; the map knows all text before it."""
         pending = _Pending(part, self._count)

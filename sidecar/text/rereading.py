@@ -106,9 +106,9 @@ class Rereading:
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
-        known = self._known()
+        known = None if self._since is None else self._known()
         out = self.first.push(text)
-        if self._since is None:
+        if known is None or self._since is None:
             return self._read_both(out)
         if not out or (self.first.held == len(text) and self._lag(out, known)):
             return out

@@ -47,6 +47,15 @@ def test_it_is_as_attrs_makes_it(
     assert _hash_of(mine(**values)) == _hash_of(other(**values))
 
 
+@pytest.mark.parametrize("values", FIELDS, ids=str)
+def test_a_copy_with_another_value(values: dict[str, Any]) -> None:
+    kind = _class(records.frozen, values)
+    assert records.evolve(kind(**values)) == kind(**values)
+    for name in values:
+        changed = records.evolve(kind(**values), **{name: "another"})
+        assert changed == kind(**{**values, name: "another"})
+
+
 @pytest.mark.parametrize("ours", [records.define, records.frozen])
 def test_it_may_be_the_same_as_itself_alone(ours: Any) -> None:
     kind = _class(ours(eq=False), ["one"])
