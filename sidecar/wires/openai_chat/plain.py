@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sidecar.wires.openai_chat.delta import PROVIDER, READERS
+from sidecar.wires.openai_chat.reasoning import is_fragment
 from sidecar.wires.openai_chat.sources import SOURCES
 
 if TYPE_CHECKING:
@@ -94,9 +95,10 @@ def _itself(_text: Any) -> tuple[DocumentPlace, ...]:
 
 
 def _detail(details: Any) -> tuple[DocumentPlace, ...]:
-    """Where the text of the only detail stands."""
+    """Where the text of the only detail stands, if that is all there is."""
     detail = _only(details)
-    return tuple((0, name) for name in ("text", "summary") if name in detail)
+    names = ("text", "summary") if is_fragment(detail) else ()
+    return tuple((0, name) for name in names if name in detail)
 
 
 def _thinking(blocks: Any) -> tuple[DocumentPlace, ...]:

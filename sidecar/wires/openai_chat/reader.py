@@ -20,6 +20,7 @@ from attrs import evolve
 from sidecar.parts import (
     DiagnosticPart,
     FinishPart,
+    ReasoningPart,
     ReasoningStatePart,
     TextPart,
     WireRow,
@@ -29,11 +30,13 @@ from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
 from sidecar.wires.openai_chat.sources import SOURCES, read_sources
-from sidecar.wires.shared.again import alone, reading
+from sidecar.wires.shared.again import alone
 from sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from sidecar.wires.shared.usage import finish_reason, read_usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.parts import Again, Document, ErrorPart, Json, JsonObject, Part
 
 _NAME = "openai-chat"
@@ -90,9 +93,19 @@ class OpenAIChatWire:
         is_known = not identity.is_open and value.get("model") == identity.model
         is_bare = is_known and not document.event
         unread = plain.UNREAD if is_bare else ()
-        if any(plain.DETAILS in place for place in texts):
-            return reading(self, document, texts, unread)
-        return alone(parts, texts, unread)
+        details = [str(place[-1]) for place in texts if plain.DETAILS in place]
+        remember = self._merging(value, parts[0], details) if details else None
+        return alone(parts, texts, unread, remember)
+
+    def _merging(
+        self, document: JsonObject, said: Part, names: list[str]
+    ) -> Callable[[str], None]:
+        """What is remembered of a detail like that of a ``document``, whose text stands
+        at the ``names`` in it."""
+        assert isinstance(said, ReasoningPart)
+        detail = document["choices"][0]["delta"][plain.DETAILS][0]
+        state = self._choices[said.choice].reasoning
+        return lambda text: state.merge({**detail, **dict.fromkeys(names, text)})
 
     def close(self) -> list[Part]:
         parts: list[Part] = []

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import ChoiceState
 
+_SERVER_CALL = "reasoning.server_tool_call"
 _STEP_RESULTS = ("search_results", "contents", "result")
 """Where the result stands in a tool of Perplexity's ``reasoning_steps``."""
 
@@ -45,11 +46,16 @@ def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
             _fragment(choice, name, text, signature)
 
 
+def is_fragment(item: JsonObject) -> bool:
+    """Whether an item of ``reasoning_details`` only goes on with a text."""
+    return item.get("data") is None and item.get("type") != _SERVER_CALL
+
+
 def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
     """OpenRouter's list: text, summary, encrypted, and tools that the server ran."""
     for item in choice.objects(value, name):
         choice.reasoning.merge(item)
-        if item.get("type") == "reasoning.server_tool_call":
+        if item.get("type") == _SERVER_CALL:
             server_tool_call(choice, item, name)
             continue
         text = choice.text(item, "text") or choice.text(item, "summary")
