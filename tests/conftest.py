@@ -3,6 +3,7 @@ always the same."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS), str(TESTS / "support")]
+
+# A shell may start what runs behind it with SIGINT ignored, and so its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default",

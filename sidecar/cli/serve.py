@@ -85,14 +85,15 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
     from sidecar.rpc.connection import Connection
     from sidecar.rpc.lifetime import ParentWatch, end, end_on_signals
     from sidecar.rpc.logs import log
-    from sidecar.rpc.transport import Writer, pump
+    from sidecar.rpc.transport import Writer, pump, without_waiting
 
     end_on_signals()
     watch = ParentWatch()
     if client is not None and client.isdecimal():
         watch.add(int(client))
     watch.start()
-    writer = Writer(stdout, failed=lambda: os._exit(0))
+    ready = without_waiting(stdout)
+    writer = Writer(stdout, failed=lambda: os._exit(0), ready=ready)
     make = Connection if record is None else _recorded(record)
     connection = make(writer.send, LspThread, watch.add)
     try:

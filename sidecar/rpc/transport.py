@@ -84,11 +84,16 @@ class Writer:
 
     What the descriptor takes at once is written by the caller, the rest by a thread.
     ``failed`` is called when nobody can read any more. With ``backlog`` at most so many
-    bytes wait, and what does not fit is dropped.
+    bytes wait, and what does not fit is dropped. ``ready`` is what `without_waiting`
+    gives for the same descriptor.
     """
 
     def __init__(
-        self, descriptor: int, failed: Callable[[], None], backlog: int | None = None
+        self,
+        descriptor: int,
+        failed: Callable[[], None],
+        backlog: int | None = None,
+        ready: int | None = None,
     ) -> None:
         self._descriptor = descriptor
         self._failed = failed
@@ -99,7 +104,7 @@ class Writer:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
-        self._ready = _without_waiting(descriptor)
+        self._ready = ready
         self._poll = _poll(descriptor)
 
     def send(self, data: bytes) -> None:
@@ -172,7 +177,7 @@ class Writer:
             return len(data)
 
 
-def _without_waiting(descriptor: int) -> int | None:
+def without_waiting(descriptor: int) -> int | None:
     """Another descriptor of the same pipe, to which writing never waits; Linux has it.
 
     It saves a system call per answer. Those who share ``descriptor`` with us see

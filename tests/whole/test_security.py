@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_nothing_is_written_sent_started_or_run(tmp_path: Path) -> None:
     folder.mkdir()
     with watched(report) as client:
         converse(client, folder)
-    assert report.read_text() == ""
+    assert _done(report) == []
     assert list(folder.iterdir()) == []
 
 
@@ -87,7 +88,16 @@ def test_only_the_files_that_were_asked_for_are_written(tmp_path: Path) -> None:
         client.initialize()
         client.end_input()
         assert client.wait(PATIENCE) == 0
-    assert report.read_text().splitlines() == [f"open {log}", f"open {said}"]
+    assert _done(report) == [f"open {log}", f"open {said}"]
+
+
+def _done(report: Path) -> list[str]:
+    """What was done but for opening the standard output a second time, which Linux
+    lets a process do with a pipe of its own."""
+    said = report.read_text().splitlines()
+    own = [line for line in said if re.fullmatch(r"open /proc/self/fd/\d+", line)]
+    assert len(own) == (sys.platform == "linux")
+    return [line for line in said if line not in own]
 
 
 def test_logs_hold_no_content() -> None:
