@@ -369,7 +369,8 @@ class _Cut:
     def is_right(self, text: str, reads: Callable[[str], Any], document: Any) -> bool:
         """Whether it is cut where the values of the ``document`` stand. A key spelled
         without a backslash is spelled in one way: it is the name that was found."""
-        if self.text_of(self.chunk) != text:
+        said = [slot for slot in self.slots if slot.kind is None]
+        if any(_unescaped(self.chunk[each.start : each.end]) != text for each in said):
             return False
         ends = [0, *(slot.end for slot in self.slots)]
         starts = [*(slot.start for slot in self.slots), len(self.chunk)]
