@@ -302,14 +302,15 @@ class Again:
     Whatever stands at the ``unread`` places may be something else. ``read(text)`` gives
     the parts of such a document, and does what reading it does; with what it tells at
     another place, where there is one that is ``told``. ``speaker``: where that is
-    nothing but to give one `TextPart`, its choice; ``heeded``: that comes first, but
-    the document must be read. All of that holds until the wire reads another one.
+    nothing but to give one part, the choice of a `TextPart`, or something that stands
+    for another; ``heeded``: that comes first, but the document must be read. All of
+    that holds until the wire reads another one.
     """
 
     texts: tuple[DocumentPlace, ...]
     read: Callable[[str], list[Part]]
     unread: frozenset[DocumentPlace] = frozenset()
-    speaker: int | None = None
+    speaker: object = None
     heeded: bool = False
     told: Aside | None = None
 

@@ -1,6 +1,6 @@
 """How a class of fields is made: attrs, and no method that is not asked for.
 
-`evolve` makes a copy with other values in some fields, as attrs' own does at three
+`evolve` makes a copy with other values in some fields, as attrs' own does at several
 times the cost.
 
 ``frozen``, ``define`` and ``field`` are attrs' own to people and type checkers. At run
@@ -60,6 +60,11 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 @cache
+def _places(kind: Any) -> dict[str, int]:
+    return {name: place for place, name in enumerate(_names(kind))}
+
+
+@cache
 def _values_of(kind: Any) -> Callable[[Any], Any]:
     """Gives what an instance is compared by."""
     names = _names(kind)
@@ -71,8 +76,10 @@ def _values_of(kind: Any) -> Callable[[Any], Any]:
 def evolve(record: T, **changes: Any) -> T:
     """A copy of ``record`` with the ``changes``; all its fields are parameters."""
     kind: Any = type(record)
-    values = dict(zip(_names(kind), _values_of(kind)(record), strict=True))
-    copied: T = kind(**(values | changes))
+    values, places = list(_values_of(kind)(record)), _places(kind)
+    for name, value in changes.items():
+        values[places[name]] = value
+    copied: T = kind(*values)
     return copied
 
 

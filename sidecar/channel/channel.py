@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.channel.blocks import Blocks
-from sidecar.channel.extracted import REMOVALS, Extracted, TextCounters
+from sidecar.channel.extracted import REMOVALS, Extracted
 from sidecar.channel.native_reasoning import NativeText
 from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import ResultWatch
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
 """Pieces of which more is known than their text."""
 
+_AT_ONCE = 32_768
+"""Longer text is read in slices: where more comes at once than may be held, the second
+reading of the answer has to read it to say what it holds."""
+
 _SAID_BEFORE = (
     "duplicate-reasoning",
     "info",
@@ -56,7 +60,7 @@ class Channel:
         self.choice = choice
         self._shared = shared
         self.outlet = outlet
-        self.counters = TextCounters()
+        self.counters = outlet.counters
         self.blocks = Blocks(choice, outlet)
         self.map = TextMap(None if options.policy.message.parts else RECENT)
         self._written = written
@@ -65,6 +69,7 @@ class Channel:
         self._empty_at_call = True
         self._since_call = array("Q")  # text blocks since the last call; may be many
         self._native: Splitter | None = None
+        self._thought = False  # native reasoning was sent
         self._native_key: int | str | None = None
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         own = self._account, self._hold, self._note_held, self._fails
@@ -90,6 +95,7 @@ class Channel:
         return TaggedReasoning(
             *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
             self._native_share,
+            is_second=self._thought,
         )
 
     @cached_property
@@ -103,6 +109,10 @@ class Channel:
         in_run = text and self.outlet.run is self._run
         if in_run and (events := self._run.push(text)) is not None:
             self.outlet.plain(events)
+            return
+        if len(text) > _AT_ONCE:
+            for at in range(0, len(text), _AT_ONCE):
+                self.text(text[at : at + _AT_ONCE])
             return
         self.settle()
         joiner = self._joiners[0]
@@ -125,7 +135,7 @@ class Channel:
         block, answer = self.blocks.open, self.answer
         if block is None or self.outlet.trace or self._watch is not None:
             return
-        thinks = answer.first.depth > 0
+        thinks = answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
             self._run.begin(block.number, answer.first.gates, gate, thinks=thinks)
@@ -140,7 +150,7 @@ class Channel:
         self.map.raw(text)
         ((_, _, start, end),) = self.answer.passed(text)
         self.blocks.extend(text)
-        if self.answer.first.depth:
+        if self.answer.first.reasoning.depth:
             self.tagged.extend(text)
         else:
             self._shown(text, start, end)
@@ -190,7 +200,7 @@ class Channel:
         passes = native is not None and native.gate is not None
         if native is None or not passes or self.outlet.trace or not self._says(block):
             return None
-        waits = self._joiners[1].held or self.tagged.hears
+        waits = self._joiners[1].held or (self._tags and self.tagged.hears)
         if waits or not self._mirrors.in_step(fields):
             return None
         search = native.gates.search  # lines do not count in reasoning
@@ -237,7 +247,8 @@ class Channel:
             self.blocks.open.opaque = opaque
         self.blocks.end()
         if call:
-            self.answer.call()
+            if self._answers:
+                self.answer.call()
             self._since_call = array("Q")
             self._empty_at_call = self.empty
 
@@ -247,19 +258,21 @@ class Channel:
         ``followed``: by a structured call.
         """
         self.settle()
-        text, native = (joiner.close() for joiner in self._joiners)
-        if text:
-            self.map.raw(text)
+        text, native = map(SurrogateJoiner.close, self._joiners)
         if self.outlet.ear is not None:
             self._hear(self.outlet.ear, text, native)
-        self._take(self.answer.push(text))
-        self._take(self.answer.flush(followed=followed))
+        if text:
+            self.map.raw(text)
+            self._take(self.answer.push(text))
+        if self._answers or self._shared.policy.reasoning.starts_open == "open":
+            self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
             self._watched(self._watch.flush(followed=followed))
         if self._native is not None:
-            pieces = [*self._native.push(native), *self._native.flush()]
-            self._take_native(self._native, pieces)
-        self.tagged.flush()
+            pieces = self._native.push(native) if native else []
+            self._take_native(self._native, [*pieces, *self._native.flush()])
+        if self._tags:
+            self.tagged.flush()
 
     def _hear(self, ear: Ear, text: str, native: str) -> None:
         """Halves of characters that waited for the other one."""
@@ -271,23 +284,34 @@ class Channel:
     def close(self) -> None:
         """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
         self.blocks.end()
-        if self.tagged.judge():
+        if self._tags and self.tagged.judge():
             self.empty = False
 
     def answer_by_reasoning(self) -> None:
         """Nothing is visible and the model meant to stop: its last reasoning is what it
         said, if the policy has it so (text rule 7.6)."""
-        if self.empty and self._shared.policy.reasoning.as_answer == "when-empty":
+        if self._shared.policy.reasoning.as_answer == "when-empty":
             self.empty = not self.tagged.to_answer()
+
+    @property
+    def has_extracted(self) -> bool:
+        """Whether anything that was written into the channel was taken."""
+        return "extracted" in vars(self)
 
     @property
     def repaired(self) -> int:
         """How many half characters had no partner."""
-        return sum(joiner.repaired for joiner in self._joiners)
+        answer, native = self._joiners
+        return answer.repaired + native.repaired
 
     @property
     def _held_tagged(self) -> int:
-        return self.tagged.held if "tagged" in vars(self) else 0
+        return self.tagged.held if self._tags else 0
+
+    @property
+    def _tags(self) -> bool:
+        """Whether something has to do with tagged reasoning yet."""
+        return "tagged" in vars(self)
 
     @property
     def held(self) -> int:
@@ -328,7 +352,7 @@ class Channel:
     # The pieces of the answer
 
     def _take(self, pieces: Pieces) -> None:
-        for piece in pieces if len(pieces) == 1 else merged(pieces):
+        for piece in pieces if len(pieces) < 2 else merged(pieces):
             self._READ[piece[0]](self, piece)
 
     def _text(self, piece: Piece) -> None:
@@ -410,7 +434,7 @@ class Channel:
     # The pieces of native reasoning
 
     def _take_native(self, reader: Splitter, pieces: Pieces) -> None:
-        for piece in pieces if len(pieces) == 1 else merged(pieces):
+        for piece in pieces if len(pieces) < 2 else merged(pieces):
             if piece[0] is PieceKind.REASONING:
                 self._send_native(piece)
                 continue
@@ -423,4 +447,6 @@ class Channel:
     def _send_native(self, piece: Piece) -> None:
         span, fields = self.outlet.span(*piece[2:]), self._mirrors.fields
         self.blocks.reasoning(piece[1], "native", span, fields)
-        self.tagged.native(piece[1])
+        self._thought = True
+        if self._tags:
+            self.tagged.native(piece[1])

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from sidecar.forms.candidate import Failed, Taken
 from sidecar.forms.kinds import PieceKind
-from sidecar.records import define
 
 if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
@@ -30,15 +29,6 @@ _FAILURES = {
     )
 }
 """The code of a `Failed` -> code, severity and message of its diagnostic."""
-
-
-@define
-class TextCounters:
-    """What a choice did to its text; the names are those of ``Stats``."""
-
-    delimiters_stripped: int = 0
-    reasoning_extracted: int = 0
-    held_peak: int = 0
 
 
 REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
@@ -73,7 +63,7 @@ class Written(Protocol):
 
 
 class Extracted:
-    """What one choice's text held. ``results`` and ``calls`` count it."""
+    """What one choice's text held."""
 
     def __init__(
         self, choice: int, outlet: Outlet, blocks: Blocks, written: Written
@@ -82,8 +72,6 @@ class Extracted:
         self.outlet = outlet
         self.blocks = blocks
         self.written = written
-        self.results = 0
-        self.calls = 0
         self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
         self._late_results: list[tuple[Taken, Piece]] = []
 
@@ -92,7 +80,7 @@ class Extracted:
         if isinstance(taken, Failed):
             self.outlet.diagnose(self.choice, *_FAILURES[taken.code])
         elif piece[0] is PieceKind.RESULT:
-            self.results += 1
+            self.outlet.counters.tool_results_stripped += 1
             self._end_text()
             self._late_results.append((taken, piece))
             if not self.outlet.is_closing:
@@ -103,7 +91,7 @@ class Extracted:
             self._read_calls(taken, piece, "reasoning" if reasoning else "text")
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
-        self.calls += len(taken.calls)
+        self.outlet.counters.tool_calls_from_text += len(taken.calls)
         if piece[0] is PieceKind.CALL:
             self._end_text()
         self._late_calls.append((taken, piece, channel))

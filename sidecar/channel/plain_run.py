@@ -12,7 +12,7 @@ over.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sidecar.events import ReasoningDelta, TextDelta
 from sidecar.text.fast_path import INSIDE, in_code
@@ -43,6 +43,8 @@ class PlainRun:
     whether no form begins a line so.
     """
 
+    takes_parts: ClassVar[bool] = False
+
     __slots__ = (
         "_account",
         "_block",
@@ -57,7 +59,7 @@ class PlainRun:
         "_search",
         "_texts",
         "_thinks",
-        "choice",
+        "speaker",
     )
 
     def __init__(
@@ -69,7 +71,7 @@ class PlainRun:
         note: Callable[[int], None],
         fails: Callable[[str], bool | None],
     ) -> None:
-        self.choice = choice
+        self.speaker = choice
         self._outlet = outlet
         self._account = account
         self._hold = hold
@@ -120,8 +122,8 @@ class PlainRun:
         outlet.seq = seq = outlet.seq + 1
         if self._thinks:
             block = self._block
-            return [ReasoningDelta(seq, self.choice, block, text, "tag", None)]
-        return [TextDelta(seq, self.choice, self._block, text, None)]
+            return [ReasoningDelta(seq, self.speaker, block, text, "tag", None)]
+        return [TextDelta(seq, self.speaker, self._block, text, None)]
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a

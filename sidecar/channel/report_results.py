@@ -34,7 +34,7 @@ class ResultWatch:
         if splitter is None:
             return
         self._found += _results(splitter.push(text))
-        if splitter.has_begun and not splitter.held:
+        if not (splitter.shown.start or splitter.held):
             self._splitter = None  # the answer has begun
 
     def flush(self, *, followed: bool) -> int:

@@ -83,6 +83,12 @@ class Surroundings:
         return Rules(self.lexicon, self.context, scope, held, call, others, **own)
 
 
+def decisive(options: StreamOptions) -> tuple[object, ...]:
+    """What surroundings are made of: many models have one profile."""
+    profile = profile_of(options.model, options.provider)
+    return profile.name, options.tools, options.policy, options.limits
+
+
 def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     """The surroundings of a new stream."""
     profile = profile_of(options.model, options.provider)

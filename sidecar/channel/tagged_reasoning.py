@@ -69,6 +69,8 @@ class TaggedReasoning:
         mirrors: NativeText,
         blocks: Blocks,
         native: Callable[[], Share],
+        *,
+        is_second: bool,
     ) -> None:
         self.choice = choice
         self.policy = shared.policy.reasoning
@@ -85,7 +87,7 @@ class TaggedReasoning:
         self._same: SameText | None = None
         # An array: a list of numbers takes five times the room, and streams are long.
         self._copies = array("Q")  # blocks that may repeat native text
-        self._is_second = False  # native reasoning has come
+        self._is_second = is_second  # native reasoning has come
         self._mirrors = mirrors
         self._native: str | None = None  # the first native text, once it is wanted
         self._copied = 0  # how far tagged blocks have repeated it (policy merge)
@@ -275,7 +277,7 @@ class TaggedReasoning:
         builder, state = self.outlet.builder, self.answer.shown()
         if builder.parts:
             text, start = builder.text_with(self.choice, numbers)
-        elif self.answer.first.has_mentions:
+        elif self.answer.first.reasoning.mentions:
             return True
         else:
             text, start = state[1] + block.head, len(state[1])

@@ -65,7 +65,8 @@ def beginnings(literals: Iterable[str]) -> str:
     places more: it looks at the first `_TELLING` characters only."""
     whole = {text[:_TELLING] for text in literals}
     begun = {text[:end] for text in whole for end in range(1, len(text))}
-    cut = rf"|(?:{_alternatives(begun)})\Z" if begun else ""
+    at_end = f"(?!(?s:.{{{_TELLING}}}))"  # it is soon told that this is not the end
+    cut = rf"|{at_end}(?:{_alternatives(begun)})\Z" if begun else ""
     return f"{_alternatives(whole)}{cut}" if whole else r"(?!)"
 
 

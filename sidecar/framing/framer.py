@@ -51,6 +51,7 @@ class Framer:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
         self._started = False
+        self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
         self._most = 2 * limit  # a document, and a line behind it
         self._came = 0  # code points since the last push that gave frames
@@ -79,7 +80,7 @@ class Framer:
             frames = self._reader.push(chunk)  # as the decoder would give it
         else:
             frames = self._read(self._decoder.push(chunk))
-        if self.framing == "json":
+        if self._closes:
             return frames + self.close()
         self._came = len(chunk) if frames else self._came + len(chunk)
         return frames

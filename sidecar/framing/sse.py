@@ -25,9 +25,10 @@ import re
 from sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
 from sidecar.parts import DiagnosticPart
 
-_HEAD = re.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=\{)")
+_HEAD = re.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
 _ENDS = ("\n\n", "\n\r\n")
-"""How an event begins and ends, as most do: a name or none, an object on one line."""
+"""How an event begins and ends, as most do: a name or none, an object on one line, or
+the end mark."""
 
 _LONGEST_FIELD = len("event: ")
 """A held line may exceed the limit by the field that is not part of the document."""
@@ -39,6 +40,7 @@ class SseReader:
     framing = "sse"
 
     def __init__(self, limit: int) -> None:
+        self.idle = True  # it is between two events
         self._line = Held(limit + _LONGEST_FIELD, HEAD + _LONGEST_FIELD)
         self._returned = False
         self._event: str | None = None
@@ -69,18 +71,14 @@ class SseReader:
                 self._read(line, 0, frames)
         if rest:
             self._line.add(rest)
-        return frames
-
-    @property
-    def idle(self) -> bool:
-        """Whether it is between two events."""
-        return not (
+        self.idle = not (
             self._line.pieces
             or self._data.pieces
             or self._event
             or self._foreign.pieces
             or self._returned
         )
+        return frames
 
     def close(self) -> list[Frame]:
         frames: list[Frame] = []
@@ -88,6 +86,7 @@ class SseReader:
             self._end_line("", frames)
         self._end_event(frames)
         self._end_foreign(frames)
+        self.idle = True
         return frames
 
     def _with_line_feeds(self, text: str) -> str:

@@ -24,13 +24,24 @@ LONGEST_RUN = 32
 LONGEST_START = 1_000
 """A line with so many signs at its beginning is decided by them."""
 
+_LOOKED_AT = 2_048
+"""Code points at a text's end in which a line is looked for that begins anew."""
+
 BLANKS = " \t\r\f\v"
 
 _SIGNS = re.compile(f"{SIGNS}*+")
-_PLAIN_LINES = re.compile(rf"(?:(?!{SIGNS})[^\n]*+\n)++")
+_WORD = r" {0,3}+(?:[0-9]++(?![.)])|(?:[*_+\-#=.)]++|`{1,2}+)(?!\n))"
+"""Signs that are text where no other of them follows, and digits on their own line."""
+
+_PLAIN_LINES = re.compile(rf"(?:(?:{_WORD})?+(?!{SIGNS})[^\n]*+\n)++")
 _FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
+_ANEW = re.compile(
+    rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
+    rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
+).match
 _RUN = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++")
 _MAY_HAVE_RUN = re.compile(r"[`\\]").search
+_MAY_BEGIN_FENCE = re.compile("```|~~~").search
 _MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
 _TICK_OR_BREAK = re.compile(r"[`\n]")
 
@@ -124,9 +135,20 @@ class CodeState:
     def feed(self, text: str) -> None:
         """``text`` comes next."""
         text, self.undecided = self.undecided + text, ""
-        at, end = 0, len(text)
+        at, end = self._anew(text) if "\n" in text else 0, len(text)
         while at < end:
             at = self._READ[self.line](self, text, at)
+
+    def _anew(self, text: str) -> int:
+        """Where the last line of ``text`` begins that is what it is, whatever stands
+        before it; 0: there is none near its end, or fences have to be looked for."""
+        first = max(len(text) - _LOOKED_AT, 0)
+        at = -1 if self.fence or _MAY_BEGIN_FENCE(text) else text.rfind("\n", first)
+        while at >= 0 and not _ANEW(text, at):
+            at = text.rfind("\n", first, at)
+        if at >= 0:
+            self.resume(_AT_FIRST)
+        return at + 1
 
     def _begin(self, text: str, at: int) -> int:
         """At the beginning of a line."""
@@ -206,6 +228,7 @@ class CodeState:
 
 _NAMES = tuple(fields_dict(CodeState))
 _STATE = attrgetter(*_NAMES)
+_AT_FIRST = CodeState().state()
 
 
 def with_run(runs: tuple[int, ...], run: str) -> tuple[int, ...]:

@@ -14,8 +14,11 @@ from sidecar.markdown.code import BLANKS, LONGEST_START
 INDENT = 24
 """So many blanks at a line's beginning pass at most; more must be able to wait."""
 
-_ORDINARY = rf"[^\n{BLANKS}>*+\-~`\d]"
-"""What begins no quote, list or fence (`code`)."""
+FIRSTS = rf">*+\-~`\d{BLANKS}"
+"""What may begin a quote, a list, a fence or indented code (`code`)."""
+
+_ORDINARY = rf"[^\n{FIRSTS}]"
+"""What begins none."""
 
 _ANY_PREFIX = rf"(?:[*+\-][ \t]|\d{{1,9}}[.)][ \t]|[>{BLANKS}]){{0,12}}+"
 _PREFIX = rf"(?![>*+\-.)\d{BLANKS}]{{0,64}}?[>*+\-.)][{BLANKS}]{{5}}){_ANY_PREFIX}"
@@ -33,7 +36,7 @@ _PASSES = (
     rf"[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIX}(?:{_GOES_ON})|{_BEGUN})"
 )
 
-LINE = rf"(?=[>*+\-~`\d{BLANKS}])(?!{_PASSES})"
+LINE = rf"(?=[{FIRSTS}])(?!{_PASSES})"
 """A line that may not pass; a prefix of one may, with list marks or the digits of one,
 behind which it is open what comes."""
 

@@ -7,6 +7,7 @@ of the deltas.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from attrs import fields
@@ -60,6 +61,9 @@ class _Building:
 _STATE = ("signature", "opaque", "raw_text", "fields")
 """Fields of the end of a block that are its block's."""
 
+_state_of = attrgetter(*_STATE)
+_number_of = attrgetter("block")
+
 
 class _Choice:
     """What the events of one choice add up to."""
@@ -74,12 +78,13 @@ class _Choice:
 
     def blocks(self) -> list[Block]:
         """All live blocks, sorted by number."""
-        blocks: dict[int, Block] = {
-            number: building.build(number) for number, building in self.texts.items()
-        }
-        blocks.update(self.calls)
-        blocks.update(self.results)
-        return [blocks[number] for number in sorted(blocks)]
+        blocks: list[Block] = [
+            building.build(number) for number, building in self.texts.items()
+        ]
+        blocks += self.calls.values()
+        blocks += self.results.values()
+        blocks.sort(key=_number_of)
+        return blocks
 
 
 class MessageBuilder:
@@ -138,25 +143,22 @@ class MessageBuilder:
         return list(self._choice(choice).calls.items())
 
     def build(self) -> Message:
-        messages = {
-            number: self._build(number, choice)
-            for number, choice in sorted(self._choices.items())
-        }
-        first = messages[0]
-        if len(messages) == 1:
+        first = self._build(0)
+        if len(self._choices) == 1:
             return first
-        return evolve(first, choices=tuple(messages.values()))
+        return evolve(first, choices=tuple(map(self._build, sorted(self._choices))))
 
-    def _build(self, number: int, choice: _Choice) -> Message:
+    def _build(self, number: int) -> Message:
+        choice = self._choices[number]
         blocks = choice.blocks()
         return Message(
             text=self._joined(blocks, TextBlock),
             reasoning=self._joined(blocks, ReasoningBlock),
             blocks=tuple(blocks) if self.parts else None,
-            tool_calls=tuple(choice.calls[n] for n in sorted(choice.calls)),
-            tool_results=tuple(choice.results[n] for n in sorted(choice.results)),
+            tool_calls=tuple(sorted(choice.calls.values(), key=_number_of)),
+            tool_results=tuple(sorted(choice.results.values(), key=_number_of)),
             citations=tuple(choice.citations),
-            sources=sources_of(choice.citations),
+            sources=sources_of(choice.citations) if choice.citations else (),
             errors=tuple(choice.errors),
             usage=self._usage,
             finish=choice.finish,
@@ -164,14 +166,12 @@ class MessageBuilder:
             choice=number,
         )
 
-    def _joined(self, blocks: list[Block], kind: type) -> str | None:
+    def _joined(
+        self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]
+    ) -> str | None:
         if not self.parts:
             return None
-        return "".join(
-            block.text
-            for block in blocks
-            if isinstance(block, (TextBlock, ReasoningBlock)) and type(block) is kind
-        )
+        return "".join([block.text for block in blocks if isinstance(block, kind)])
 
     def _choice(self, number: int) -> _Choice:
         choice = self._choices.get(number)
@@ -212,8 +212,9 @@ class MessageBuilder:
         if not has_state and event.block not in self._choice(event.choice).texts:
             return  # the end of a block that was retracted
         building = self._building(event.choice, event.block, event.channel)
-        told = {name: getattr(event, name) for name in _STATE}
-        building.state |= {name: told[name] for name in told if told[name] is not None}
+        for name, value in zip(_STATE, _state_of(event), strict=True):
+            if value is not None:
+                building.state[name] = value
 
     def _reclassify(self, event: Reclassify) -> None:
         for block in event.blocks:

@@ -18,10 +18,10 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.sources import Source
-from sidecar.records import frozen
+from sidecar.records import define, hot
 
 
-@frozen
+@hot
 class TextBlock:
     """A block of the visible answer, with its provider state if there is any."""
 
@@ -31,7 +31,7 @@ class TextBlock:
     opaque: object = None
 
 
-@frozen
+@hot
 class ReasoningBlock:
     """A block of reasoning with the provider state that belongs to it.
 
@@ -51,7 +51,7 @@ class ReasoningBlock:
 Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
 
 
-@frozen
+@hot
 class Message:
     """The message of ``choice``; with several choices the first also has ``choices``.
 
@@ -75,7 +75,18 @@ class Message:
     choices: tuple[Message, ...] | None = None
 
 
-@frozen
+@define
+class TextCounters:
+    """What a stream did to its texts; the names are those of `Stats`."""
+
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    tool_results_stripped: int = 0
+    tool_calls_from_text: int = 0
+    held_peak: int = 0
+
+
+@hot
 class Stats:
     """Counters of one stream; ``chars`` and ``held_peak`` in code points."""
 

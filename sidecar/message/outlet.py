@@ -20,6 +20,7 @@ from sidecar.events import (
     Usage,
 )
 from sidecar.message.builder import MessageBuilder
+from sidecar.message.message import TextCounters
 from sidecar.records import evolve, frozen, hot
 
 if TYPE_CHECKING:
@@ -44,10 +45,14 @@ class Run(Protocol):
     see `sidecar.channel.plain_run` and `sidecar.stream.parts_run`."""
 
     @property
-    def choice(self) -> int | None:
-        """The choice whose texts it takes as they are; None: it takes parts."""
+    def speaker(self) -> object:
+        """Whose texts it takes as they are (`sidecar.parts.Again`)."""
 
-    def push(self, said: Any) -> list[Event] | None:
+    @property
+    def takes_parts(self) -> bool:
+        """Whether it ends with the document after its last one."""
+
+    def push(self, text: str) -> list[Event] | None:
         """The events of a delta; None: it is not plain, so the run cannot take it."""
 
     def settle(self) -> None:
@@ -110,6 +115,7 @@ class Outlet:
 
     def __init__(self, *, parts: bool, trace: bool) -> None:
         self.builder = MessageBuilder(parts=parts)
+        self.counters = TextCounters()
         self.trace = trace
         self.seq = 0
         self.spoken = False  # text, reasoning or a call has been sent
@@ -129,8 +135,9 @@ class Outlet:
         """An item of the provider's begins; only an outlet that is written wants to
         know."""
 
-    def open_call(self, block: int, origin: Origin) -> None:
-        """A call begins in ``block``; only an outlet that is written wants to know."""
+    def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
+        """A call begins in ``block``; only an outlet that is written wants to know of
+        what ``origin`` it is."""
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
@@ -161,15 +168,19 @@ class Outlet:
 
     def end_parts(self) -> None:
         """Ends a run that takes parts, if there is one."""
-        if self.run is not None and self.run.choice is None:
+        if self.run is not None and self.run.takes_parts:
             self.run.end()
 
     def post(self, event: Event) -> None:
-        """Sends an event that was made elsewhere, under its own number."""
+        """Sends an event that was made elsewhere, for the next number or any other."""
+
+        def numbered(seq: int, _choice: int = 0) -> Event:
+            return event if event.seq == seq else evolve(event, seq=seq)
+
         if self._waiting is not None and type(event) in self._waiting:
-            self._waiting[type(event)].append(lambda seq: evolve(event, seq=seq))
+            self._waiting[type(event)].append(numbered)
         else:
-            self.send(lambda seq, _choice: evolve(event, seq=seq), event.choice)
+            self.send(numbered, event.choice)
 
     def span(self, start: int, end: int) -> Span | None:
         """``span`` of an event, under the policy ``trace``; else None."""

@@ -224,11 +224,10 @@ def class_writer(kind: Any) -> ValueWriter:
         if get_origin(hint) is ClassVar
     }
     lines = [f"written = {constants!r}"]
-    scope: dict[str, Any] = {"ABSENT": ABSENT}
+    scope = {"ABSENT": ABSENT, "portable": portable, "writers": _WRITERS}
     for each in fields(kind):
         name = each.name
-        write = scope[f"write_{name}"] = writer_of(types[name])
-        item = "item" if write is None else f"write_{name}(item)"
+        item = _written(types[name], "item", scope)
         nothing = "ABSENT" if each.metadata == NULLABLE else "None"
         test = "item" if name in NOT_ZERO else f"item is not {nothing}"
         lines += [
@@ -273,37 +272,37 @@ def _once(write: ValueWriter) -> ValueWriter:
 _WRITERS = _Writers()
 
 
-def writer_of(kind: Any) -> ValueWriter | None:
-    """Writes a value of ``kind``; None when it is JSON already."""
+def _written(kind: Any, name: str, scope: dict[str, Any]) -> str:
+    """Python that writes what stands under ``name`` and is a ``kind``; just the name
+    where that is JSON already. It is run in ``scope``."""
     origin = get_origin(kind)
     if kind in (Any, object) or origin is dict:
-        return portable
+        return f"portable({name})"
     if kind == Span:
-        return lambda span: {"start": span[0], "end": span[1]}
+        return f"{{'start': {name}[0], 'end': {name}[1]}}"
     if has(kind):
-        return unstructure
+        return f"writers[type({name})]({name})"
     if origin in (tuple, list):
-        return _list_writer(get_args(kind)[0])
+        each = _written(get_args(kind)[0], "each", scope)
+        items = f"([{each} for each in {name}] if {name} else [])"
+        return name if each == "each" else items
     if origin in (Union, UnionType):
-        return _union_writer([part for part in get_args(kind) if part is not NoneType])
-    return None
+        parts = [part for part in get_args(kind) if part is not NoneType]
+        return _written_union(parts, name, scope)
+    return name
 
 
-def _list_writer(part: Any) -> ValueWriter | None:
-    write = writer_of(part)
-    return None if write is None else lambda items: [write(item) for item in items]
-
-
-def _union_writer(parts: list[Any]) -> ValueWriter | None:
-    writers = {get_origin(part) or part: writer_of(part) for part in parts}
-    if len(set(writers.values())) == 1:
-        return writers.popitem()[1]
-
-    def write_union(value: Any) -> Any:
-        write = writers.get(type(value))
-        return value if write is None else write(value)
-
-    return write_union
+def _written_union(parts: list[Any], name: str, scope: dict[str, Any]) -> str:
+    """The same for one of ``parts``, which the value's own class tells."""
+    kinds = {_written(part, name, scope): get_origin(part) or part for part in parts}
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    written = name
+    for text, kind in kinds.items():
+        if text != name:
+            scope[kind.__name__] = kind
+            written = f"({text} if type({name}) is {kind.__name__} else {written})"
+    return written
 
 
 _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ValueReader]], ...] = (

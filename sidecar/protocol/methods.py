@@ -78,20 +78,17 @@ class Method:
         return encode(self.call(sessions, params)) if text is None else text
 
 
-def _push_one(sessions: Sessions, params: Any) -> bytes | None:
-    """``streamId`` and ``chunk``, nothing else: what is sent for every chunk."""
-    if type(params) is dict and len(params) == 2 and "chunk" in params:
-        stream_id = params.get("streamId")
-        if type(stream_id) is str:
-            return sessions.push_one(stream_id, params["chunk"])
-    return None
-
-
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("stream/open", OpenParams, Sessions.open),
-        Method("stream/push", PushParams, Sessions.push, "stream/events", _push_one),
+        Method(
+            "stream/push",
+            PushParams,
+            Sessions.push,
+            notifies="stream/events",
+            quick=Sessions.push_one,
+        ),
         Method("stream/close", CloseParams, Sessions.close),
         Method("stream/snapshot", SnapshotParams, Sessions.snapshot),
         Method("stream/list", NoParams, Sessions.list),

@@ -1,9 +1,9 @@
-"""The commonest results as JSON text at once: pushes that bring one delta, or nothing.
+"""The commonest results as JSON text at once: of pushes without a provider's documents.
 
 `written` spells them as ``encode(unstructure(PushResult(...)))`` does, without the
 objects in between: the few values are put into ``{"streamId":..,"events":[{"type":
-"text-delta",..}],"lastSeq":..,"pushes":..}``. The last event so far is that delta, so
-its number stands there twice.
+"text-delta",..}],"lastSeq":..,"pushes":..}``. Where one delta is all that came, the
+last event so far is that delta, so its number stands there twice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sidecar.events import ReasoningDelta, TextDelta, ToolCallDelta
+from sidecar.protocol.converter import unstructure
 from sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
@@ -20,21 +21,19 @@ if TYPE_CHECKING:
     from sidecar.protocol.open_stream import OpenStream
 
 
-def written(entry: OpenStream, events: list[Event]) -> bytes | None:
-    """The result of a push as JSON text; None where there is more than one delta, or
-    documents of a wire."""
-    if entry.emission is not None:
-        return None
+def written(entry: OpenStream, events: list[Event]) -> bytes:
+    """The result of a push to a stream without ``emit`` as JSON text."""
     if len(events) == 1:
         event = events[0]
         write = _WRITERS.get(type(event))
-        return None if write is None else write(entry.spelled, event, entry.pushes)
-    if events:
-        return None
-    return _NOTHING % (entry.spelled, entry.stream.last_seq, entry.pushes)
+        text = None if write is None else write(entry.spelled, event, entry.pushes)
+        if text is not None:
+            return text
+    told = encode([unstructure(each) for each in events]) if events else b"[]"
+    return _EVENTS % (entry.spelled, told, entry.stream.last_seq, entry.pushes)
 
 
-_NOTHING = b'{"streamId":%b,"events":[],"lastSeq":%d,"pushes":%d}'
+_EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d}'
 _TEXT = (
     b'{"streamId":%b,"events":[{"type":"text-delta","seq":%d,%b"block":%d,'
     b'"text":%b}],"lastSeq":%d,"pushes":%d}'

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any
 
 from attrs import fields
@@ -21,7 +22,6 @@ from sidecar.errors import (
     StreamNotFoundError,
 )
 from sidecar.history.repair_counts import MODELS, RepairCounts
-from sidecar.message.message import Message, Stats
 from sidecar.options import Limits, Policy, StreamOptions
 from sidecar.protocol.converter import unstructure
 from sidecar.protocol.open_stream import OpenStream
@@ -53,9 +53,10 @@ from sidecar.values.jsontext import encode
 from sidecar.values.text_size import text_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from sidecar.events import Event
+    from sidecar.message.message import Message, Stats
 
 _REMEMBERED = 4096
 """So many ids of closed and expired streams are known as such afterwards."""
@@ -63,7 +64,9 @@ _REMEMBERED = 4096
 _WIDEST = 4
 """Bytes of the widest code point: what is held back is counted with it."""
 
-_COUNTED = tuple(each.name for each in fields(Counters) if hasattr(Stats(), each.name))
+_COUNTED = tuple(each.name for each in fields(Counters))
+_counts_of = attrgetter(*_COUNTED[1:])
+"""What of a stream is added up, beside that it is one."""
 
 
 class Sessions:
@@ -87,7 +90,7 @@ class Sessions:
         self._gone: dict[str, str] = {}
         self._named = 0
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
-        self._counters: dict[tuple[str | None, str | None], ModelCounters] = {}
+        self._counters: dict[tuple[str | None, str | None], tuple[int, ...]] = {}
         self.repairs = RepairCounts()
         self._room = limits.max_held_bytes  # what may come before it is counted again
 
@@ -131,8 +134,14 @@ class Sessions:
             params.emit,
         )
 
-    def push_one(self, stream_id: str, chunk: Any) -> bytes:
-        """One chunk, without a number of its own; gives the result as JSON text."""
+    def push_one(self, params: Any) -> bytes | None:
+        """The result as JSON text where the JSON ``params`` are ``streamId`` and
+        ``chunk`` and nothing else: what is sent for every chunk."""
+        if type(params) is not dict or len(params) != 2 or "chunk" not in params:
+            return None
+        stream_id, chunk = params.get("streamId"), params["chunk"]
+        if type(stream_id) is not str:
+            return None
         entry = self._streams.get(stream_id)
         if entry is None or self.limits.idle_timeout_ms:
             entry = self._use(stream_id)
@@ -140,10 +149,9 @@ class Sessions:
             self._count_held(chunk)
         events = entry.stream.push(chunk)
         entry.pushes += 1
-        text = written(entry, events)
-        if text is None:
-            text = encode(unstructure(_pushed(stream_id, entry, events)))
-        return text
+        if entry.emission is None:
+            return written(entry, events)
+        return encode(unstructure(_pushed(stream_id, entry, events)))
 
     def push(self, params: PushParams) -> PushResult:
         entry = self._use(params.stream_id)
@@ -171,6 +179,7 @@ class Sessions:
         chunks = None if emission is None else emission.close(events, message)
         self._forget(params.stream_id, "closed")
         self._count(entry.stream.options, message, stats)
+        entry.stream.forget()
         return CloseResult(params.stream_id, events, message, stats, chunks)
 
     def snapshot(self, params: SnapshotParams) -> SnapshotResult:
@@ -192,17 +201,20 @@ class Sessions:
         emission = stream.emission()
         body = None if emission is None else emission.body(message, stream.wire)
         self._count(stream.options, message, stats)
+        stream.forget()
         return NormalizeResult(events, message, stats, body)
 
     def stats(self, params: NoParams) -> StatsResult:
         self._expire()
-        total = AllCounters(by_model=list(self._counters.values()))
-        for counters in total.by_model:
-            _add(total, counters, ("messages", *_COUNTED))
+        rows = [
+            ModelCounters(**_named(row), provider=provider, model=model)
+            for (provider, model), row in self._counters.items()
+        ]
+        total = map(sum, zip(*self._counters.values(), strict=True))
         return StatsResult(
             uptime_ms=int((self._monotonic() - self._started) * 1000),
             streams=StreamCounts(open=len(self._streams), **self._counts),
-            counters=total,
+            counters=AllCounters(**_named(total), by_model=rows),
             repairs=self.repairs.total(),
         )
 
@@ -272,11 +284,9 @@ class Sessions:
         model = options.model or (said.model if said else None)
         if (provider, model) not in self._counters and len(self._counters) >= MODELS:
             provider = model = None
-        counters = self._counters.setdefault(
-            (provider, model), ModelCounters(provider=provider, model=model)
-        )
-        counters.messages += 1
-        _add(counters, stats, _COUNTED)
+        told, known = (1, *_counts_of(stats)), self._counters.get((provider, model))
+        counts = told if known is None else tuple(map(add, known, told))
+        self._counters[provider, model] = counts
 
 
 _NOT_OPEN = {
@@ -310,9 +320,9 @@ def _pushed(stream_id: str, entry: OpenStream, events: list[Event]) -> PushResul
     return PushResult(stream_id, events, last_seq, entry.pushes, chunks)
 
 
-def _add(totals: Counters, more: Counters | Stats, names: tuple[str, ...]) -> None:
-    for name in names:
-        setattr(totals, name, getattr(totals, name) + getattr(more, name))
+def _named(counts: Iterable[int]) -> dict[str, Any]:
+    """Counters by name; none where nothing was counted."""
+    return dict(zip(_COUNTED, counts, strict=False))
 
 
 def _stats(entry: OpenStream) -> Stats:

@@ -164,8 +164,11 @@ class Connection:
     # From the client
 
     def _take(self) -> bytes:
-        written, self._written = self._written, []
-        return written[0] if len(written) == 1 else b"".join(written)
+        written = self._written
+        if len(written) == 1:
+            return written.pop()
+        self._written = []
+        return b"".join(written)
 
     def _write(self, message: dict[str, Any]) -> None:
         self._written.append(frame(encode(message)))

@@ -7,7 +7,7 @@ may it be run) is settled when the stream closes.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from sidecar.channel.channel import Channel
@@ -27,7 +27,7 @@ from sidecar.stream.citations import CitationResolver, marked
 from sidecar.stream.parts_run import PartsRun
 from sidecar.tools.assemble import CallAssembler
 from sidecar.tools.checks import check_call
-from sidecar.tools.classify import CallContext, classify, executor_of, settle
+from sidecar.tools.classify import TELLING, CallContext, classify, executor_of, settle
 from sidecar.tools.written import Twins, opened
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ class Choice:
                 self._send_call(call, wire)
         self._report(self._calls.take_reports())
 
-    def begin_run(self, parts: list[Part]) -> None:
-        """Begins a run behind the parts of a document, if what is like them says no
-        more than its text."""
+    def begin_run(self, parts: list[Part], speaker: object) -> None:
+        """Begins a run behind the parts of a document of a ``speaker``, if what is like
+        them says no more than its text."""
         going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
@@ -120,7 +120,7 @@ class Choice:
         elif len(parts) == 1 and isinstance(first, CallPart):
             going = self._going(first)
         if going is not None:
-            PartsRun(self.outlet, parts, going)
+            PartsRun(self.outlet, parts, going, speaker)
 
     def _going(self, part: CallPart) -> Going | None:
         """How more fragments like ``part``, which came last, are read."""
@@ -181,7 +181,7 @@ class Choice:
     def finished(self, part: FinishPart, wire: str) -> None:
         """A finish chunk ends the calls; text may follow, the last reason wins."""
         self.last = part
-        self._end_calls(self._calls.finish(), wire)
+        self._finish_calls(wire)
 
     # What was written into the text
 
@@ -238,9 +238,9 @@ class Choice:
     def end(self, wire: str) -> None:
         """Ends blocks and calls; citations find their places."""
         self.channel.close()
-        self.channel.extracted.send_calls()
-        if "_calls" in vars(self):
-            self._end_calls(self._calls.finish(), wire)
+        if self.channel.has_extracted:
+            self.channel.extracted.send_calls()
+        self._finish_calls(wire)
         if self.channel.repaired:
             self._report_surrogates()
         if self._citations is not None:
@@ -251,29 +251,38 @@ class Choice:
 
     def end_results(self) -> None:
         """Results that were held to the end go behind all calls."""
-        self.channel.extracted.send_results()
+        if self.channel.has_extracted:
+            self.channel.extracted.send_results()
 
     def judge(self, ending: Ending) -> None:
         """Once all is known that the end can tell: is reasoning the answer?"""
-        if not self._sent and ending.derive(self.last, []) == "stop":
+        if self._is_empty and ending.derive(self.last, []) == "stop":
             self.channel.answer_by_reasoning()
 
     def finish(self, ending: Ending, wire: str) -> None:
         """The last event, and the final word on the calls."""
-        reason = ending.derive(self.last, self._settle(wire, None))
-        for call in self._settle(wire, reason):
+        calls = self._settle(wire, None)
+        reason = ending.derive(self.last, calls)
+        for call in self._settle(wire, reason) if reason in TELLING else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
             Finish,
             self.number,
             reason,
-            self.channel.empty and not self._sent,
+            self._is_empty,
             ending.complete(self.last),
             self.last.raw if self.last is not None else None,
         )
 
+    @property
+    def _is_empty(self) -> bool:
+        """Whether nothing is visible and nothing was called."""
+        return self.channel.empty and not self._sent
+
     def _settle(self, wire: str, reason: str | None) -> list[ToolCall]:
         """The calls as they stand now that all results are known."""
+        if not self._sent:
+            return []
         context = CallContext(self.tools, wire, self._result_ids, reason)
         calls = self.outlet.builder.calls(self.number)
         return [settle(call, self._sent[block], context) for block, call in calls]
@@ -296,16 +305,21 @@ class Choice:
         """A fragment of its arguments; the first one tells whose they are."""
         who = () if call.told else (call.id, call.name)
         if who:
-            self._tell_origin(call, wire)
+            assert call.block is not None  # it stands
+            self.outlet.open_call(call.block, partial(self._origin, call, wire))
         call.told = True
         self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
 
-    def _tell_origin(self, call: OpenCall, wire: str) -> None:
-        assert call.block is not None  # it stands
+    def _origin(self, call: OpenCall, wire: str) -> Origin:
         context = CallContext(self.tools, wire, self._result_ids)
         is_server = executor_of(call, context) == "server"
         is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
-        self.outlet.open_call(call.block, Origin("", is_server, is_free, *state))
+        return Origin("", is_server, is_free, *state)
+
+    def _finish_calls(self, wire: str) -> None:
+        """Ends the calls that are still open."""
+        if "_calls" in vars(self):
+            self._end_calls(self._calls.finish(), wire)
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:
@@ -325,7 +339,7 @@ class Choice:
         the same, the one from the text is retracted."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
-        event = classify(call, context)
+        event = classify(call, context, self.outlet.seq + 1)
         if span is not None:
             event = evolve(event, span=span)
         assert call.block is not None  # every caller gave it one

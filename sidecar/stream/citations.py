@@ -18,11 +18,9 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from sidecar.channel.text_map import ForgottenError, TextMap
 from sidecar.parts import CitationPart
-from sidecar.records import define
+from sidecar.records import define, evolve
 from sidecar.stream.cited import Cited
 from sidecar.values.abridge import light
 from sidecar.values.units import width
@@ -213,13 +211,13 @@ class CitationResolver:
         given = []
         for pending in found:
             part, places = pending.part, marked.get(pending.number)
-            for place in places or [self._place(pending, is_live)]:
+            for number, place in enumerate(places or [self._place(pending, is_live)]):
+                if number == 1 and not part.again:  # only a marker has several places
+                    part = evolve(part, raw=light(part.raw), again=True)
                 place = {"exact": pending.exact or place is _NOWHERE, **place}
                 fields = self._cited.fields(part, place, self._map.length)
                 if fields is not None:
                     given.append(fields)
-                if not part.again:  # only a marker has several places
-                    part = evolve(part, raw=light(part.raw), again=True)
         return given
 
     def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:

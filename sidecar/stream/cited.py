@@ -8,6 +8,7 @@ second time on, and there are not more of these than the text can have.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sidecar.records import frozen
@@ -58,7 +59,7 @@ class Cited:
         source = known or _Source(len(self._sources), own)
         told = _values(part, source.texts)
         raw = dumps(told["raw"])
-        identity = (*place.values(), *(told[name] for name in _IDENTITY), raw)
+        identity = (*place.values(), *_identity(told), raw)
         if identity in self._seen or not self._has_room(part, told, raw, length):
             return None
         self._seen.add(identity)
@@ -83,7 +84,7 @@ class Cited:
         return True
 
 
-_IDENTITY = ("kind", "role", "url", "title", "cited_text")
+_identity = itemgetter("kind", "role", "url", "title", "cited_text")
 
 
 def _key(part: CitationPart) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from sidecar.message.outlet import Origin, Outlet
 from sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from sidecar.events import Citation, Event
     from sidecar.message.message import Block, Message
@@ -59,9 +59,10 @@ class EmittingOutlet(Outlet):
     def open_item(self, id: str, kind: str) -> None:
         self._item = Origin(id, kind=kind)
 
-    def open_call(self, block: int, origin: Origin) -> None:
-        known = self.origins.get(block, origin)
-        self.origins[block] = evolve(origin, item=known.item, kind=known.kind)
+    def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
+        own = origin()
+        known = self.origins.get(block, own)
+        self.origins[block] = evolve(own, item=known.item, kind=known.kind)
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)

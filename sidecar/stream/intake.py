@@ -29,7 +29,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import define, field
-from sidecar.stream.learned_chunks import KnownCuts, Learned, Learner
+from sidecar.stream.learned_chunks import Learned, Learner
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
 
@@ -48,7 +48,7 @@ _EXCEPTION = re.compile(
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
-_LEARNED = (TextPart, ReasoningPart, CallPart, UsagePart)
+_LEARNED = frozenset((TextPart, ReasoningPart, CallPart, UsagePart))
 """Kinds of parts that come piece by piece, and counts, which some tell beside each."""
 
 _TRIES = 16
@@ -95,7 +95,7 @@ class Intake:
     counts those in ``passed``.
     """
 
-    def __init__(self, options: StreamOptions, cuts: KnownCuts | None = None) -> None:
+    def __init__(self, options: StreamOptions) -> None:
         is_text = options.wire == "text"
         self.options = options
         self.wire = options.wire
@@ -103,7 +103,6 @@ class Intake:
         self.done = False
         self.used = False
         self.passed = 0
-        self._cuts = cuts
         self._framer = Framer(
             "text" if is_text else options.framing,
             options.encoding,
@@ -141,7 +140,7 @@ class Intake:
     @cached_property
     def _learner(self) -> Learner:
         limit = self.options.limits.max_document_chars
-        return Learner(limit, self._reads, self.framing, self._cuts)
+        return Learner(limit, self._reads)
 
     @property
     def learned(self) -> Learned | None:
@@ -161,7 +160,7 @@ class Intake:
                 assert reader is not None  # it has read a document before
                 self.documents += 1
                 parts = self._seen(reader.push(frame))
-                if learns and parts and all(type(each) in _LEARNED for each in parts):
+                if learns and parts and _LEARNED.issuperset(map(type, parts)):
                     self._learn(reader, chunk, frame, parts)
                 return (parts,)
         return self._frames(frames)
@@ -199,6 +198,8 @@ class Intake:
 
     def strays(self) -> list[Part]:
         """Text between documents, which no reader could use."""
+        if not self._strays:
+            return []
         message = "text that is no document of the wire"
         text = "".join(self._strays)
         parts = self._lost()

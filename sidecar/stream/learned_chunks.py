@@ -20,15 +20,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from json import JSONDecoder
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sidecar.records import evolve, frozen, hot
+from sidecar.records import frozen, hot
 from sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from sidecar.parts import Again, Aside, DocumentPlace
 
@@ -52,48 +53,18 @@ _RESTLESS = frozenset(("sequence_number", "obfuscation", "p"))
 """Names of values that are others in every chunk."""
 
 
-class KnownCuts:
-    """Where strings were cut lately, in this stream or in another of the same host: the
-    deltas of many wires have no id of their stream. No text is kept."""
-
-    def __init__(self) -> None:
-        self._latest: list[tuple[object, _Cut]] = []
-
-    def find(self, how: object, chunk: object, text: str, again: Again) -> _Cut | None:
-        """A cut of strings like ``chunk``, which says ``text``; ``how``: framed so."""
-        for known, cut in self._latest:
-            if known == how and cut.text_of(chunk) == text and cut.fits(again):
-                return cut
-        return None
-
-    def add(self, how: object, cut: _Cut) -> None:
-        if cut.told is None:  # else it belongs to its stream
-            known = how, evolve(cut, chunk="")
-            self._latest = [known, *self._latest[: _MOST_KNOWN - 1]]
-
-
-_MOST_KNOWN = 8
-
-
 class Learner:
     """``learn`` a chunk; it remembers of the one before what helps with the next.
 
     ``limit``: code points that a document may have. ``reads(string)`` is the document
-    that framing reads, if it reads one and holds nothing back; ``framing`` names it.
+    that framing reads, if it reads one and holds nothing back.
     """
 
-    def __init__(
-        self,
-        limit: int,
-        reads: Callable[[str], Any],
-        framing: str = "",
-        cuts: KnownCuts | None = None,
-    ) -> None:
+    def __init__(self, limit: int, reads: Callable[[str], Any]) -> None:
+        self._limit = limit
         self._reads = reads
-        self._how = framing, limit
-        self._cuts = cuts or KnownCuts()
         self._cut: _Cut | None = None
-        self._values: dict[DocumentPlace, Any] = {}
+        self._before: Any = None  # the document that was learned before
         self._varying: set[DocumentPlace] = set()
 
     def learn(self, chunk: object, document: Any, again: Again) -> TextOf | None:
@@ -110,31 +81,33 @@ class Learner:
     def _learn(
         self, chunk: object, document: Any, text: str, again: Again
     ) -> TextOf | None:
-        if type(chunk) is dict:
-            free = self._free(document, again)
-            return alike_object(document, again.texts, free, again.told)
         known = self._cut
         if known and known.fits(again) and known.text_of(chunk) == text:
             return known.text_of
-        self._cut = self._cuts.find(self._how, chunk, text, again)
-        if self._cut is not None:
-            return self._cut.text_of
+        free = self._free(document, again.unread)
+        if type(chunk) is dict:
+            return alike_object(document, again.texts, free, again.told)
         if isinstance(chunk, str):
-            free = self._free(document, again)
-            cut = cut_string(chunk, again.texts, free, self._how[1], again.told)
-            if cut is not None and cut.is_right(text, self._reads, document):
-                self._cut = cut
-                self._cuts.add(self._how, cut)
-                return cut.text_of
+            slots = slots_of(chunk, text, again, free)
+            if slots and _is_right(chunk, slots, self._reads, document):
+                self._cut = cut_string(chunk, slots, again, self._limit)
+                return self._cut.text_of
         return None
 
-    def _free(self, document: Any, again: Again) -> dict[DocumentPlace, Any]:
+    def _free(
+        self, document: Any, unread: frozenset[DocumentPlace]
+    ) -> dict[DocumentPlace, Any]:
         """The places that vary, as far as that was seen, and their values."""
-        values, known = dict(_values(document, again.unread)), self._values
+        before, self._before = self._before, document
+        if not unread:
+            return {}
+        if before is None:
+            restless = [place for place in unread if place[-1] in _RESTLESS]
+            return dict(_values(document, restless))
+        values, known = dict(_values(document, unread)), dict(_values(before, unread))
         for place, value in values.items():
             if place[-1] in _RESTLESS or known.get(place, value) != value:
                 self._varying.add(place)
-        self._values = values
         return {place: values[place] for place in values if place in self._varying}
 
 
@@ -351,55 +324,57 @@ class _Slot:
 
 @hot
 class _Cut:
-    """A string, cut at its slots."""
+    """How strings are read that are cut where ``texts`` stand, and values that are
+    ``free``, and what is ``told``."""
 
-    chunk: str
-    slots: tuple[_Slot, ...]
-    text_of: TextOf
+    texts: tuple[DocumentPlace, ...]
+    free: frozenset[DocumentPlace]
     told: Aside | None
+    text_of: TextOf
 
     def fits(self, again: Again) -> bool:
-        """Whether it is cut where ``again`` allows, for what it tells."""
-        read = {self.told.place} if self.told else set()
-        texts = {slot.place for slot in self.slots if slot.kind is None}
-        free = {slot.place for slot in self.slots if slot.kind and slot.place} - read
-        is_cut = texts == set(again.texts) and free <= again.unread
+        """Whether that is what ``again`` allows."""
+        is_cut = self.texts == again.texts and self.free <= again.unread
         return is_cut and self.told is again.told
 
-    def is_right(self, text: str, reads: Callable[[str], Any], document: Any) -> bool:
-        """Whether it is cut where the values of the ``document`` stand. A key spelled
-        without a backslash is spelled in one way: it is the name that was found."""
-        said = [slot for slot in self.slots if slot.kind is None]
-        if any(_unescaped(self.chunk[each.start : each.end]) != text for each in said):
-            return False
-        ends = [0, *(slot.end for slot in self.slots)]
-        starts = [*(slot.start for slot in self.slots), len(self.chunk)]
-        between = zip(ends, starts, strict=True)
-        is_bare = all(self.chunk.find("\\", *each) < 0 for each in between)
-        return is_bare or self._is_read(reads, document)
 
-    def _is_read(self, reads: Callable[[str], Any], document: Any) -> bool:
-        """Whether the string with other values is read as the ``document`` with these.
+def _is_right(
+    chunk: str, slots: list[_Slot], reads: Callable[[str], Any], document: Any
+) -> bool:
+    """Whether the ``slots`` are where the values of the ``document`` stand. A key
+    spelled without a backslash is spelled in one way: it is the name that was found."""
+    if "\\" not in chunk:
+        return True
+    ends = [0, *(slot.end for slot in slots)]
+    starts = [*(slot.start for slot in slots), len(chunk)]
+    between = zip(ends, starts, strict=True)
+    is_bare = all(chunk.find("\\", *each) < 0 for each in between)
+    return is_bare or _is_read(chunk, slots, reads, document)
 
-        Example: ``{"a": "b","c": "\\u002c"}`` must not be cut between its strings.
-        """
-        pieces, at = [], 0
-        for slot in self.slots:
-            old = self.chunk[slot.start : slot.end]
-            other = slot.kind.other if slot.kind else f"{old}."
-            pieces += [self.chunk[at : slot.start], other]
-            at = slot.end
-        string = "".join([*pieces, self.chunk[at:]])
-        text, found = self.text_of(string), reads(string)
-        places = [slot.place for slot in self.slots if slot.place]
-        told = dict(_values(document, places))
-        texts = [slot.place for slot in self.slots if slot.kind is None]
-        read = dict(_values(found, places))
-        if len(read) < len(places) or any(read[place] != text for place in texts):
-            return False
-        for place in places:
-            _put(found, place, told[place])
-        return bool(found == document)
+
+def _is_read(
+    chunk: str, slots: list[_Slot], reads: Callable[[str], Any], document: Any
+) -> bool:
+    """Whether the string with other values is read as the ``document`` with these.
+
+    Example: ``{"a": "b","c": "\\u002c"}`` must not be cut between its strings.
+    """
+    pieces, at, said = [], 0, None
+    for slot in slots:
+        old = chunk[slot.start : slot.end]
+        other = slot.kind.other if slot.kind else f"{old}."
+        said = said if slot.kind else _unescaped(other)
+        pieces += [chunk[at : slot.start], other]
+        at = slot.end
+    found = reads("".join([*pieces, chunk[at:]]))
+    places = [slot.place for slot in slots if slot.place]
+    texts = [slot.place for slot in slots if slot.kind is None]
+    told, read = dict(_values(document, places)), dict(_values(found, places))
+    if len(read) < len(places) or any(read[place] != said for place in texts):
+        return False
+    for place in places:
+        _put(found, place, told[place])
+    return bool(found == document)
 
 
 def _put(document: Any, place: DocumentPlace, value: Any) -> None:
@@ -409,53 +384,62 @@ def _put(document: Any, place: DocumentPlace, value: Any) -> None:
     document[place[-1]] = value
 
 
-def cut_string(
-    chunk: str,
-    texts: Sequence[DocumentPlace],
-    free: dict[DocumentPlace, Any],
-    limit: int,
-    told: Aside | None = None,
-) -> _Cut | None:
-    """For strings like ``chunk`` of at most ``limit`` code points; None where it cannot
-    be told where the text stands."""
-    slots = _text_slots(chunk, texts)
+def slots_of(
+    chunk: str, text: str, again: Again, free: dict[DocumentPlace, Any]
+) -> list[_Slot]:
+    """Where the ``text`` stands in a string like ``chunk``, what is told, and values
+    that are ``free``; none where that cannot be told."""
+    slots, told = [], again.told
+    for places in _by_name(again.texts):
+        slots += _slots(chunk, places, None, text)
     if told:
         slots += _slots(chunk, [told.place], _Kind(_object_of(told), "{}"))
-    if len(slots) < len(texts) + (told is not None):
-        return None
+    if len(slots) < len(again.texts) + (told is not None):
+        return []
     for place, value in free.items():
         slots += _slots(chunk, [place], _KINDS.get(type(value), _VALUE))
     end = chunk.rfind("}")
-    start = len(chunk[: max(end, 0)].rstrip(" "))
-    if start < end:  # some servers fill their documents up to a size
-        slots.append(_Slot(start, end, (), _BLANKS))
+    if end > 0 and chunk[end - 1] == " ":  # servers fill documents up to a size
+        slots.append(_Slot(len(chunk[:end].rstrip(" ")), end, (), _BLANKS))
     slots.sort(key=attrgetter("start"))
-    ends = [0, *(slot.end for slot in slots)]
-    starts = [*(slot.start for slot in slots), len(chunk)]
-    head, *rest = (chunk[end:start] for end, start in zip(ends, starts, strict=True))
+    return slots
+
+
+def cut_string(chunk: str, slots: list[_Slot], again: Again, limit: int) -> _Cut:
+    """For strings like ``chunk`` of at most ``limit`` code points."""
+    first, last = slots[0], slots[-1]
+    head, tail = chunk[: first.start], chunk[last.end :]
+    if first is last:
+        return _Cut(again.texts, frozenset(), None, _one(head, tail, limit))
+    behind = [chunk[slot.end : after.start] for slot, after in pairwise(slots)]
     accepts = [slot.kind.accepts if slot.kind else None for slot in slots]
-    steps = tuple(zip(accepts, rest, strict=True))
-    text_of = _one(head, rest[0], limit) if not rest[1:] else _many(head, steps, limit)
-    return _Cut(chunk, tuple(slots), text_of, told)
+    steps = tuple(zip(accepts, [*behind, tail], strict=True))
+    free = again.unread.intersection([slot.place for slot in slots])
+    return _Cut(again.texts, free, again.told, _many(head, steps, limit))
 
 
-def _text_slots(chunk: str, places: Iterable[DocumentPlace]) -> list[_Slot]:
-    """Where the text stands, which is the same at all of the ``places``."""
+@lru_cache(maxsize=256)
+def _by_name(places: tuple[DocumentPlace, ...]) -> list[list[DocumentPlace]]:
+    """Those of the ``places`` together that have one name."""
     alike: dict[int | str, list[DocumentPlace]] = {}
     for place in places:
         alike.setdefault(place[-1], []).append(place)
-    return [slot for those in alike.values() for slot in _slots(chunk, those, None)]
+    return list(alike.values())
 
 
-def _slots(chunk: str, places: list[DocumentPlace], kind: _Kind | None) -> list[_Slot]:
+def _slots(
+    chunk: str, places: list[DocumentPlace], kind: _Kind | None, text: str | None = None
+) -> list[_Slot]:
     """Where the values of a name stand that is there for each of the ``places`` and
-    nowhere else; none where that cannot be told."""
+    nowhere else; none where that cannot be told, or one of them is another ``text``."""
     names = list(_name(str(places[0][-1])).finditer(chunk))
     if len(names) != len(places):
         return []
     found = []
     for place, name in zip(places, names, strict=True):
         value, end = _DECODER.raw_decode(chunk, name.end())
+        if text is not None and value != text:
+            return []
         inner = int(isinstance(value, str))  # without its quotes
         found.append(_Slot(name.end() + inner, end - inner, place, kind))
     return found

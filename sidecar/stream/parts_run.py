@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import fields
 
 from sidecar.parts import CallPart, ReasoningPart
+from sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,15 +44,18 @@ class PartsRun:
 
     __slots__ = (
         *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
-        *("_outlet", "_rest", "_size", "_text", "_texts"),
+        *("_outlet", "_rest", "_size", "_text", "_texts", "speaker"),
     )
 
-    choice: ClassVar[None] = None  # it does not take a text as it is
+    takes_parts: ClassVar[bool] = True
 
-    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: Going) -> None:
+    def __init__(
+        self, outlet: Outlet, parts: Sequence[Part], going: Going, speaker: object
+    ) -> None:
         if outlet.run is not None:
             outlet.run.end()
         self._outlet = outlet
+        self.speaker = speaker
         self._kind = kind = type(parts[0])
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
         self._like, *self._others = [self._rest(part) for part in parts]
@@ -62,16 +66,22 @@ class PartsRun:
         self._most = going.account([], MOST)
         outlet.run = self
 
-    def push(self, parts: list[Part]) -> list[Event] | None:
+    def push_parts(self, parts: list[Part]) -> list[Event] | None:
         """The events of a document's parts, under the next number; None: they must go
         the long way."""
         first = parts[0] if len(parts) == self._size else None
         if type(first) is not self._kind or self._rest(first) != self._like:
             return None
         text = self._text(first)
-        if self._others and not self._is_said_by(parts[1:], text):
+        if not text or (self._others and not self._is_said_by(parts[1:], text)):
             return None
-        if not text or len(text) > self._most or self._matters(text):
+        return self.push(text)
+
+    def push(self, text: str) -> list[Event] | None:
+        """The same where nobody else has to know of the part that says ``text``."""
+        if len(text) > self._most or self._matters(text):
+            return None
+        if not text.isascii() and has_half(text):
             return None
         self._texts.append(text)
         if len(self._texts) == MOST:

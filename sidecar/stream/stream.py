@@ -9,6 +9,7 @@ Any exception that leaves them is a bug. A whole response is pushed once and clo
 from __future__ import annotations
 
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import fields
@@ -39,8 +40,8 @@ from sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
 from sidecar.stream.ending import Ending
 from sidecar.stream.intake import MALFORMED, Intake
 from sidecar.stream.oddities import Oddities
+from sidecar.stream.parts_run import PartsRun
 from sidecar.values.surrogates import has_half
-from sidecar.wires.shared.usage import merge_usage
 
 if TYPE_CHECKING:
     from sidecar.message.message import Message
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
     from sidecar.stream.learned_chunks import Learned
     from sidecar.stream.same_options import SameOptions
 
-_USAGE_FIELDS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
+_COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
+_counts_of = attrgetter(*_COUNTS)
 
 MAX_CHOICES = 128
 """Choices of one stream; no provider gives more."""
@@ -73,7 +75,7 @@ class Stream:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
-        self._intake = Intake(options, None if others is None else others.cuts)
+        self._intake = Intake(options)
         make = surroundings if others is None else others.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
@@ -85,7 +87,7 @@ class Stream:
         self._learned: Learned | None = None  # how chunks like the last one are read
         self._passed = 0  # how many those were
         self._lists = 0  # documents that gave parts: mirrors are told by their document
-        self._usage: dict[str, int] = {}
+        self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
 
     @property
     def wire(self) -> str:
@@ -127,7 +129,7 @@ class Stream:
         if text and learned is not None:
             run, again = self._outlet.run, learned.again
             speaker = again.speaker
-            if run is not None and speaker is not None and run.choice == speaker:
+            if run is not None and speaker is not None and run.speaker == speaker:
                 events = run.push(text)
                 if events is not None:
                     self._passed += 1
@@ -148,8 +150,8 @@ class Stream:
         if isinstance(chunk, str):
             self._chars += len(chunk)
         run = self._outlet.run
-        if run is not None and run.choice is None:
-            events = run.push(parts)
+        if isinstance(run, PartsRun):
+            events = run.push_parts(parts)
             if events is not None:
                 return events
         self._take(parts)
@@ -159,7 +161,9 @@ class Stream:
     def _begin_run(self, parts: list[Part]) -> None:
         """What comes next may be read as the ``parts`` of a document were."""
         if parts and isinstance(first := parts[0], (ReasoningPart, CallPart)):
-            self._choice(first.choice).begin_run(parts)
+            assert self._learned is not None  # the document may come again
+            speaker = self._learned.again.speaker
+            self._choice(first.choice).begin_run(parts, speaker)
 
     def _read(self, chunk: object) -> list[Event]:
         """The events of a chunk that says more."""
@@ -168,10 +172,11 @@ class Stream:
         intake = self._intake
         intake.passed = self._passed
         self._pushes += 1
+        parts: list[Part] = []
         for parts in intake.push(chunk):
             self._take(parts)
         self._learned = learned = intake.learned
-        if learned is not None and learned.again.speaker is None:
+        if learned is not None:
             self._begin_run(parts)
         return self._outlet.take()
 
@@ -214,12 +219,16 @@ class Stream:
             self._take(self._intake.silence())
         else:
             self._take(self._intake.strays())
-        finished = any(choice.last for choice in self._choices.values())
-        if not (self._intake.silent or finished or self._ending.over):
+        if not (self._ending.over or self._intake.silent or self._is_finished):
             message = "the stream ended without a finish reason or an end mark"
             self._diagnostic(DiagnosticPart("missing-terminator", message))
         if "_oddities" in vars(self):
             self._oddities.close()
+
+    @property
+    def _is_finished(self) -> bool:
+        """Whether the provider gave any choice a finish reason."""
+        return any(choice.last for choice in self._choices.values())
 
     def message(self) -> Message:
         """The message of all events so far."""
@@ -229,20 +238,26 @@ class Stream:
     def stats(self, pushes: int | None = None) -> Stats:
         """Counters so far; see ``Stats``. ``pushes``: as the host counts them."""
         self._outlet.settle()
-        channels = [choice.channel for choice in self._choices.values()]
-        counters = [channel.counters for channel in channels]
+        counters = self._outlet.counters
         return Stats(
             pushes=self._pushes + self._passed if pushes is None else pushes,
             chunks=self._intake.documents + self._passed,
             chars=self._chars,
             events=self._outlet.seq,
-            delimiters_stripped=sum(each.delimiters_stripped for each in counters),
-            reasoning_extracted=sum(each.reasoning_extracted for each in counters),
-            tool_results_stripped=sum(each.extracted.results for each in channels),
-            tool_calls_from_text=sum(each.extracted.calls for each in channels),
+            delimiters_stripped=counters.delimiters_stripped,
+            reasoning_extracted=counters.reasoning_extracted,
+            tool_results_stripped=counters.tool_results_stripped,
+            tool_calls_from_text=counters.tool_calls_from_text,
             malformed_chunks=self._malformed,
-            held_peak=max((each.held_peak for each in counters), default=0),
+            held_peak=counters.held_peak,
         )
+
+    def forget(self) -> None:
+        """Nothing more is asked of the stream, which is over. What read it knows each
+        other in circles: cut, they are free at once, before garbage is collected."""
+        for choice in self._choices.values():
+            vars(choice.channel).clear()
+        vars(self._intake).clear()
 
     # Parts
 
@@ -313,11 +328,12 @@ class Stream:
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""
-        told = {name: getattr(part, name) for name in _USAGE_FIELDS}
-        known = merge_usage(self._usage, told)
-        if known != self._usage:
-            self._usage = known
-            self._outlet.send(Usage, 0, part.raw, **known)
+        known = self._usage
+        told = zip(known, _counts_of(part), strict=True)
+        counts = tuple([old if new is None else new for old, new in told])
+        if counts != known:
+            self._usage = counts
+            self._outlet.send(Usage, 0, part.raw, *counts)
 
     def _error(self, part: ErrorPart) -> None:
         self._ending.failed(part)

@@ -129,8 +129,9 @@ def _search(literals: frozenset[str], line: str | None = None) -> Search:
     for literal in literals:
         tails.setdefault(literal[0], []).append(literal[1:])
     ways = {first: _tails(rest) for first, rest in sorted(tails.items())}
-    if line is not None:
-        ways["\n"] = "|".join([line, *filter(None, [ways.get("\n")])])
+    if line is not None:  # first, since most of what is found are line breaks
+        line = "|".join([line, *filter(None, [ways.pop("\n", None)])])
+        ways = {"\n": line, **ways}
     firsts = "".join(map(re.escape, ways))
     behind = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
     found = "|".join([*behind, f"(?<=[{HALVES}])"])
@@ -195,5 +196,7 @@ def _waits(openers: tuple[str, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _search_in_text(literals: frozenset[str], openers: tuple[str, ...]) -> Search:
+    firsts = "".join(sorted({re.escape(each[0]) for each in openers}))
     line = rf"{slices.LINE}|[{BLANKS}]*+(?P<head>{beginnings(openers)})"
-    return _search(literals, rf"{line}|(?P<last>{slices.BEGUN})")
+    line = rf"(?=[{slices.FIRSTS}{firsts}]|\Z)(?:{line}|(?P<last>{slices.BEGUN}))"
+    return _search(literals, line)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.literals import rebuilt
+from sidecar.forms.literals import completions, rebuilt
 from sidecar.markdown.lines import Line
 from sidecar.markdown.runs import RunIndex
 from sidecar.records import define
@@ -57,13 +57,11 @@ class InAnswer:
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if buffer.border:
             return self._after_border(final)
-        code = tail.code
+        code = tail.shown.code_ahead
         if code.fills_line and tail.shown.fences_pass:
             return tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
-        if self._may_begin_line(code):
-            step = self._at_line(final)
-            if step is not None:
-                return step
+        if self._may_begin_line(code) and (step := self._at_line(final)) is not None:
+            return step
         at = max(buffer.at, self._clear - buffer.base)
         end, literal = lexicon.literals.next(buffer.text, at, final=final)
         self._clear = buffer.base + end
@@ -192,6 +190,14 @@ class InAnswer:
         called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
         self._behind = PENDING if called else -1
 
+    def completes(self, text: str) -> bool:
+        """Whether ``text`` behind a border may complete something from before it, or
+        has to be read there for another reason."""
+        if self._behind == PENDING or text[0].isspace():
+            return True
+        shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
+        return shown.code_ahead.promised or bool(completions(whole, shown.before))
+
     def _after_border(self, final: bool) -> bool:
         """What completes something across a removal goes: a literal, or a run of
         backticks, which would be longer then and close the span no more."""
@@ -215,7 +221,7 @@ class InAnswer:
 
     def _keeps_promise(self) -> bool:
         """What was shown as code is none if certain backticks follow: these go."""
-        code, buffer = self._tail.code, self._buffer
+        code, buffer = self._tail.shown.code_ahead, self._buffer
         if not code.promised:
             return False
         if code.line is Line.INFO:
@@ -234,7 +240,8 @@ class InAnswer:
         """Whether the literal that begins here is in code; None: wait."""
         if tag and self._rules.scope == "everywhere":
             return False
-        buffer, tail, state = self._buffer, self._tail, self._tail.code
+        buffer, tail = self._buffer, self._tail
+        state = tail.shown.code_ahead
         if state.is_code:
             return True
         plain = state.line is Line.TEXT and not (state.runs or state.undecided)

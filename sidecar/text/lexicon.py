@@ -16,7 +16,7 @@ from sidecar.forms.candidate import Opening, Taken
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
 from sidecar.markdown.code import BLANKS
-from sidecar.records import evolve, frozen
+from sidecar.records import evolve, hot
 from sidecar.text.fast_path import NOTHING, anywhere, line_gates
 from sidecar.text.shown_text import Orphan
 
@@ -114,12 +114,13 @@ class Lexicon:
                 if opener not in self.literals.literals:
                     named = evolve(opening, opener=opener)
                     self._lines[opener] = [*self._lines.get(opener, ()), named]
-        self._heads: dict[str, list[str]] = {}
+        #: the openers that count where the answer begins, by their first character
+        self.heads: dict[str, list[str]] = {}
         for opener in self._lines:
-            self._heads.setdefault(opener[0], []).append(opener)
+            self.heads.setdefault(opener[0], []).append(opener)
         self._heads_inside = {
             head: [one for one in openers if any(map(_is_inside, self._lines[one]))]
-            for head, openers in self._heads.items()
+            for head, openers in self.heads.items()
         }
         self._line_start = _line_starts(beginnings(self._lines))
         heads = {head: each for head, each in self._heads_inside.items() if each}
@@ -131,10 +132,6 @@ class Lexicon:
     def gates_of(self, *, fences_pass: bool) -> Gates:
         """The gates of the answer; where fences are text no opener waits in them."""
         return self.gates if fences_pass else self._gates_everywhere
-
-    def may_begin(self, first: str) -> bool:
-        """Whether an opener that counts where the answer begins begins so."""
-        return first in self._heads
 
     def line_start(self, text: str, at: int, end: int) -> int | None:
         """The first place before ``end`` where an opener may begin a line."""
@@ -148,15 +145,13 @@ class Lexicon:
 
         ``start``: the answer begins there.
         """
-        openers = (self._heads if start else self._heads_inside).get(text[at])
+        openers = (self.heads if start else self._heads_inside).get(text[at])
         if not openers:
             return []
         longest = max(map(len, openers))
         rest = text[at : at + longest]
         more = longest > len(rest) and not final
-        if more and any(
-            len(one) > len(rest) and one.startswith(rest) for one in openers
-        ):
+        if more and any(one != rest and one.startswith(rest) for one in openers):
             return None
         found = [
             opening
@@ -205,7 +200,7 @@ class Lexicon:
             found -= 1
         _, broken, line = head.rpartition("\n")
         rest = line.lstrip(BLANKS)
-        heads = self._heads.get(rest[:1], ())
+        heads = self.heads.get(rest[:1], ())
         begins = broken and (not rest or any(one.startswith(rest) for one in heads))
         return min(found, position - len(rest or line)) if begins else found
 
@@ -218,7 +213,7 @@ def total(*shares: Share) -> Share:
     return calls, held
 
 
-@frozen
+@hot
 class Rules:
     """By what a channel is read. ``max_held`` and ``max_call`` are code points, and
     ``others`` tells what of them is used up elsewhere in the choice, once everybody has

@@ -71,7 +71,7 @@ class Rereading:
     def gate(self) -> Gate | None:
         """Plain text passes where it would in both readings."""
         first = self.first
-        if self._since is None and not first.depth:
+        if self._since is None and not first.reasoning.depth:
             second = self.second
             if second.gate != first.gate or second.gates is not first.gates:
                 return None
@@ -102,12 +102,16 @@ class Rereading:
 
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
-        return (self.second if self._since is None else self.first).state()[-1]
+        return (self.second if self._since is None else self.first).shown.state()
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
+        passes = self.first.passes(text)
+        if passes and self._since is not None:
+            self._late = _NOTHING  # nothing was held before it
+            return self.first.passed(text)
         known = None if self._since is None else self._known()
-        out = self.first.push(text)
+        out = self.first.passed(text) if passes else self.first.read(text)
         if known is None or self._since is None:
             return self._read_both(out)
         if not out or (self.first.held == len(text) and self._lag(out, known)):
@@ -117,7 +121,7 @@ class Rereading:
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         pieces = self.first.passed(text)
-        if pieces and self._since is None and not self.first.depth:
+        if pieces and self._since is None and not self.first.reasoning.depth:
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
             self._fall_asleep()
@@ -125,7 +129,8 @@ class Rereading:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
-        self._known()
+        if self.first.waits:
+            self._known()
         out = self.first.flush(followed=followed)
         if out or self._since is None:
             out = self._read([*self._wake(), *out])
@@ -134,10 +139,10 @@ class Rereading:
         return out
 
     def call(self) -> None:
-        """A structured call stands here (see `Splitter`)."""
-        self.first.call()
+        """A structured call stands here; text before it is never reclassified."""
+        self.first.shown.call()
         if self._since is None:
-            self.second.call()
+            self.second.shown.call()
 
     # Awake or asleep
 
@@ -155,11 +160,7 @@ class Rereading:
         if all_text and not self.first.held:
             late, self._late = self._late, _NOTHING
             return [*late.pieces, *pieces]
-        out = self._read_both([*self._wake(), *pieces])
-        if all_text and self._since is None and not self.second.held:
-            self._since = pieces[-1][3]
-            self._late = _Late((self._since, *self.second.state()[1:]))
-        return out
+        return self._read_both([*self._wake(), *pieces])
 
     def _lag(self, pieces: Pieces, known: _Late) -> bool:
         """Where all that the first held is text, and all that came now is held, the
@@ -186,7 +187,7 @@ class Rereading:
             self.first.gate = None  # there may be no room for blanks that pass
             return
         self._places.forget()
-        if not (self.first.depth or self.first.held):
+        if not (self.first.reasoning.depth or self.first.held):
             state = self.first.state()
             if state[1:] == self.second.state()[1:]:
                 self._since = state[0]

@@ -104,14 +104,11 @@ class ShownText:
             start += len(line)
 
     def passed(self, text: str) -> None:
-        """``text`` was shown as it stands, and nothing waits: what counts from here on
-        is its last line."""
-        cut = text.rfind("\n") + 1
-        if cut:
-            self.note(text[:cut])
-            self.start = self.line_shown = self.line_removed = False
-        if cut < len(text):
-            self._write(text[cut:], 0, [])
+        """``text`` was shown as it stands, and nothing waits."""
+        if not self.line_shown or "\n" in text:
+            self.line_removed = False
+        self.start, self.line_shown = False, text[-1] != "\n"
+        self.note(text)
         self.unread = 0
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
@@ -255,11 +252,6 @@ class ShownText:
         return not (self.waits or self.start or self.line_shown or self.line_removed)
 
     @property
-    def goes_on(self) -> bool:
-        """True in a line of which something has been shown."""
-        return self.line_shown and self.orphan is Orphan.NONE
-
-    @property
     def code_ahead(self) -> CodeState:
         """The state of code before the next visible character."""
         if not self.waits:
@@ -308,6 +300,7 @@ class ShownText:
     def resume(self, state: tuple[Any, ...]) -> None:
         """Goes on where ``state`` was taken."""
         known, self.tail, code, self.at_call = state
+        self.ahead = None
         for name, value in zip(_KNOWN, known, strict=True):
             setattr(self, name, value)
         self.code.resume(code)

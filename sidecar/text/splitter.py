@@ -29,8 +29,6 @@ from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
-    from collections import deque
-
     from sidecar.forms.candidate import Taken
     from sidecar.markdown.code import CodeState
     from sidecar.text.fast_path import Gate
@@ -49,19 +47,22 @@ class Splitter:
     """Splits one channel: ``push(text)``, ``flush()``; both give pieces."""
 
     __slots__ = (
-        *("_answer", "_attempts", "_buffer", "_reasoning", "_rules", "_tail"),
-        *("fails", "gate", "gates"),
+        *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
+        *("fails", "gate", "gates", "reasoning", "shown", "taken"),
     )
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._buffer = buffer = Buffer()
+        #: what is known of each piece of kind CALL, RESULT, CITE, SEEN and FAILED
+        self.taken = buffer.taken
         self._tail = tail = Tail(rules, buffer)
+        self.shown = tail.shown
         self._attempts = attempts = Attempts(rules, buffer, tail)
         self.fails = attempts.fails  # of what may begin a line
         opened = rules.opened or rules.native
         closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
-        self._reasoning = reasoning = InReasoning(
+        self.reasoning = reasoning = InReasoning(
             *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
@@ -73,10 +74,19 @@ class Splitter:
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
+        return self.passed(text) if self.passes(text) else self.read(text)
+
+    def passes(self, text: str) -> bool:
+        """Whether nothing in ``text`` matters, and nothing is held before it."""
+        if self._buffer.border and text and self._crosses(text):
+            self._buffer.border = False
+            self._watch()
         gate = self._first_gate(text) if self.gate is None else self.gate
         read = None if gate is None else self.gates.read(gate, text, self.fails)
-        if read is not None and read[0] == len(text):
-            return self.passed(text)
+        return read is not None and read[0] == len(text)
+
+    def read(self, text: str) -> Pieces:
+        """The pieces that ``text`` decides, in which something may matter."""
         # In bounded steps, because each step through the buffer copies its rest.
         for at in range(0, len(text), _STEP):
             self._buffer.text += text[at : at + _STEP]
@@ -85,7 +95,7 @@ class Splitter:
 
     def given(self) -> Pieces:
         """The pieces since this was last asked."""
-        self._tail.shown.unread = 0
+        self.shown.unread = 0
         return self._buffer.give()
 
     def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
@@ -94,20 +104,21 @@ class Splitter:
 
         ``followed``: something visible follows that is not text; ``called``: a call.
         """
-        tail, candidate = self._tail, self._attempts.candidate
+        tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
         if candidate is not None:
             candidate.called = called
-        self._read(final=True)
-        tail.decide(echo=followed and tail.is_echo())
-        self._read(final=True)
-        tail.end_trailing(followed=False)
-        if tail.refused:
+        if self.waits:
+            self._read(final=True)
+            tail.decide(echo=followed and tail.is_echo())
             self._read(final=True)
             tail.end_trailing(followed=False)
-        if followed:
-            tail.shown.followed(self._buffer.pieces)
-        tail.shown.flush(self._buffer.pieces)
-        self._buffer.border, self.gate = True, None
+            if tail.refused:
+                self._read(final=True)
+                tail.end_trailing(followed=False)
+            if followed:
+                self.shown.followed(buffer.pieces)
+            self.shown.flush(buffer.pieces)
+        buffer.border, self.gate = True, None
         return self.given()
 
     def passed(self, text: str) -> Pieces:
@@ -116,44 +127,26 @@ class Splitter:
             return []
         start = self._buffer.base
         self._buffer.base = end = start + len(text)
-        thinks = self._reasoning.depth > 0
-        (self._reasoning.note if thinks else self._tail.shown.passed)(text)
+        thinks = self.reasoning.depth > 0
+        (self.reasoning.note if thinks else self.shown.passed)(text)
         self._watch()
         return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
 
     # What others know of the channel
 
-    def call(self) -> None:
-        """A structured call stands here; text before it is never reclassified."""
-        self._tail.shown.call()
-
     def reopen(self) -> Pieces:
         """What was shown since the last call is reasoning: a new answer starts here."""
-        self._tail.shown.begin(self._buffer.pieces)
+        self.shown.begin(self._buffer.pieces)
         return self.given()
 
     # How text is read from here on
 
     @property
-    def taken(self) -> deque[Taken | Failed]:
-        """For each piece of kind CALL, RESULT, CITE, SEEN and FAILED, in order, what is
-        known of it."""
-        return self._buffer.taken
-
-    @property
-    def depth(self) -> int:
-        """How many openers of reasoning are open; 0: what comes is the answer."""
-        return self._reasoning.depth
-
-    @property
-    def has_mentions(self) -> bool:
-        """Whether a delimiter was left in reasoning as text."""
-        return self._reasoning.mentions
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the answer has a visible character that is not blank."""
-        return not self._tail.shown.start
+    def waits(self) -> bool:
+        """Whether something would come of a `flush`."""
+        buffer, tail = self._buffer, self._tail
+        waits = tail.trailing or tail.leading or self.shown.waits
+        return bool(buffer.text or buffer.pieces or self._attempts.candidate or waits)
 
     @property
     def held(self) -> int:
@@ -176,7 +169,7 @@ class Splitter:
         """By what text is read from here on, where nothing is held, until something is
         taken out of it."""
         buffer, owed = self._buffer, dict(self._attempts.owed[False])
-        return buffer.base, owed, buffer.border, self._tail.shown.state()
+        return buffer.base, owed, buffer.border, self.shown.state()
 
     def standing(self) -> State | None:
         """The same where something is held, if all of it may be read again."""
@@ -191,33 +184,44 @@ class Splitter:
         self._buffer.base += size
         self._attempts.owed[False].clear()
         self._attempts.owed[False].update(owed)
-        self._tail.shown.resume(shown)
+        self.shown.resume(shown)
         self._watch()
 
     def _watch(self) -> None:
         """Sets what to look for in text that may pass untouched (the fast path)."""
-        tail, attempts = self._tail, self._attempts
-        self.gate = None
-        if self._buffer.text or self._buffer.border or attempts.candidate:
-            return
-        gate = None if tail.trailing else self._next_gate()
-        if gate is not None and tail.room(INDENT + 1) > INDENT:
-            self.gate = gate  # there is room for the blanks that may have to wait
+        buffer, tail = self._buffer, self._tail
+        odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
+        gate = None if odd else self._next_gate()
+        # there has to be room for the blanks that may have to wait
+        fits = gate is not None and tail.room(INDENT + 1) > INDENT
+        self.gate = gate if fits else None
+
+    def _crosses(self, text: str) -> bool:
+        """Whether the border before ``text`` means nothing to it."""
+        decided = not (self.waits or self.reasoning.depth)
+        return decided and not self._answer.completes(text)
 
     def _first_gate(self, text: str) -> Gate | None:
         """The gate for the first ``text`` of the channel, if that begins as most do."""
         buffer, first = self._buffer, text[:1]
-        if buffer.text or buffer.place or buffer.border or self._reasoning.depth:
+        read = buffer.text or buffer.place or buffer.border or buffer.pieces
+        if read or not first:
             return None
-        odd = not first or first.isspace() or self._rules.lexicon.may_begin(first)
-        return None if odd or self._tail.room(INDENT + 1) <= INDENT else on("")
+        if self.reasoning.depth:
+            return self._next_gate()
+        if first.isspace() or first in self._rules.lexicon.heads:
+            return None
+        has_room = "\n" not in text or self._tail.room(INDENT + 1) > INDENT
+        return on("") if has_room else None
 
     def _next_gate(self) -> Gate | None:
         """The gate for what comes next, where nothing is held."""
-        lexicon, shown = self._rules.lexicon, self._tail.shown
-        if self._reasoning.depth:
+        lexicon, shown = self._rules.lexicon, self.shown
+        if self.reasoning.depth:
             self.gates = lexicon.thought
-            return None if self._reasoning.skip_break else INSIDE
+            return None if self.reasoning.skip_break else INSIDE
+        if shown.waits:
+            return None
         code = shown.code
         if shown.fences_pass and (code.fence or code.line is Line.CODE):
             fills = code.fills_line or code.line is Line.INFO
@@ -226,18 +230,16 @@ class Splitter:
         self.gates = lexicon.gates_of(fences_pass=shown.fences_pass)
         if shown.begins_line and code.at_beginning:
             return on("")
-        if shown.goes_on and code.line is not Line.INFO:
+        if shown.line_shown and code.line is not Line.INFO:
             begun = code.line in AT_BEGINNING and code.undecided
             return on(begun) if begun else INSIDE
         return None
 
     def _gate_of_code(self, code: CodeState) -> Gate | None:
         """The same in fenced or indented code."""
-        shown, lexicon = self._tail.shown, self._rules.lexicon
+        shown, lexicon = self.shown, self._rules.lexicon
         indent, outside = code.indent, lexicon.gates
         self.gates = in_code(indent) if indent else in_fence(code.fence, outside)
-        if shown.waits:
-            return None
         if code.line is Line.INFO:
             self.gates = in_info(lexicon.literals, self.gates)
         if code.line is Line.INFO or code.line is Line.CODE:
@@ -255,7 +257,7 @@ class Splitter:
 
     def _step(self, final: bool) -> bool:
         """One step; False when nothing more can be done with what is there."""
-        depth = self._reasoning.depth
+        depth = self.reasoning.depth
         if self._tail.refused:
             self._reread()
             return True
@@ -264,9 +266,9 @@ class Splitter:
         elif self._buffer.at == len(self._buffer.text):
             return False
         else:
-            went = (self._reasoning if depth else self._answer).step(final=final)
-        if depth and not self._reasoning.depth:
-            self._tail.shown.removed()
+            went = (self.reasoning if depth else self._answer).step(final=final)
+        if depth and not self.reasoning.depth:
+            self.shown.removed()
         return went
 
     def _read_candidate(self, final: bool) -> bool:
@@ -280,8 +282,8 @@ class Splitter:
             self._tail.decide(echo=False)  # as at the end
             self._reread()
         self._attempts.renew()
-        self._attempts.fail(verdict, inside=self._reasoning.depth > 0)
-        if not self._reasoning.depth:
+        self._attempts.fail(verdict, inside=self.reasoning.depth > 0)
+        if not self.reasoning.depth:
             self._answer.leave(final=final)
         return True
 
@@ -291,8 +293,8 @@ class Splitter:
         if seen and not taken.waits:
             buffer.see(taken, buffer.ahead(taken.end), buffer.base)
             self._attempts.free = buffer.base + taken.end
-        elif self._reasoning.depth:
-            self._reasoning.take_out(taken)
+        elif self.reasoning.depth:
+            self.reasoning.take_out(taken)
         else:
             self._answer.take_out(taken)
 

@@ -20,7 +20,6 @@ from sidecar.text.waiting import Waiting
 
 if TYPE_CHECKING:
     from sidecar.forms.candidate import Taken
-    from sidecar.markdown.code import CodeState
     from sidecar.text.buffer import Buffer
     from sidecar.text.lexicon import Rules
     from sidecar.text.waiting import Item
@@ -228,11 +227,6 @@ class Tail:
         """Whether the code before this line goes on: ``[``, or a comma behind one of
         its values."""
         return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
-
-    @property
-    def code(self) -> CodeState:
-        """The state of code before the next character."""
-        return self.shown.code_ahead
 
     @property
     def is_start(self) -> bool:

@@ -20,6 +20,7 @@ _PLACEHOLDERS = re.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
 _OPENED = re.compile(r"\{[ \t\n\r]*+\Z")
 _MARKS = re.compile(r'["\\{}\[\]]')
 _GLUED = re.compile(r"(?:\A|\})[ \t\n\r]*+\{")
+_BEHIND = re.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
 """Code points at the start that may wait until it is clear whether they are ``{}``."""
@@ -128,6 +129,8 @@ class ArgumentText:
         it, unless another object begins in it behind a whole one."""
         if not self._json or _GLUED.search(text) is None:
             return len(text)
+        if self.empty and _BEHIND.search(text) is None:
+            return len(text)  # the commonest: the first object begins
         before = self._lead or ""
         lead = _PLACEHOLDERS.match(before + text) if self._lead is not None else None
         start = max(lead.end() - len(before), 0) if lead is not None else 0
@@ -174,8 +177,8 @@ class ArgumentText:
 
     def longest(self, count: int) -> int:
         """How many code points each of the next ``count`` texts may have that need not
-        be compared: none may be all that came, or pass the limit."""
-        return min(self.length - 1, self._room // count)
+        be compared: none may be all that came, but what is short, or pass the limit."""
+        return min(max(self.length, SHORTEST) - 1, self._room // count)
 
     def push(self, text: str) -> str:
         if self._lead is not None:

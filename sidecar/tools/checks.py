@@ -70,6 +70,8 @@ def _part(call: ToolCall, code: str, message: str) -> DiagnosticPart:
 
 def _envelopes(call: ToolCall) -> Iterator[str]:
     """Top-level fields with the end of an envelope in one of their strings."""
+    if "<" not in call.arguments and "\\u003" not in call.arguments:
+        return  # no string has what an envelope begins with
     value = call.arguments if call.arguments_format == "text" else call.input
     fields = value if isinstance(value, dict) else {"arguments": value}
     found = (name for name, part in fields.items() if _has_envelope(part))

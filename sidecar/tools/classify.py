@@ -52,6 +52,8 @@ _SPOILED = ("malformed", "error", "cancelled")
 """Finish reasons after which nothing is executable."""
 _CUT = ("length", "context-length")
 """Finish reasons after which a call without arguments may have lost them."""
+TELLING = frozenset((*_SPOILED, *_CUT))
+"""Finish reasons that `settle` asks for; the others say nothing of a call."""
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
@@ -59,7 +61,9 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
     tool = (context.tools or {}).get(call.name)
     state, value = _state(call, context)
     kind = kind_of(call.name, tool, call.type)
-    event = ToolCall(
+    declared = None if context.tools is None else tool is not None
+    executor, awaits, executable = _settled(call, state, declared, context)
+    return ToolCall(
         seq=seq,
         choice=call.choice,
         block=call.block,
@@ -70,39 +74,45 @@ def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
         arguments_format=call.format,
         input=value,
         state=state,
-        executor="unknown",
+        executor=executor,
         origin=call.origin,
         channel=call.channel,
-        declared=None if context.tools is None else tool is not None,
+        declared=declared,
         kind=kind.kind,
         kind_source=kind.source,
         mutating=kind.mutating,
-        awaits="none",
-        executable=False,
+        awaits=awaits,
+        executable=executable,
         dialect=call.dialect,
         caller=call.caller,
         opaque=call.opaque,
         raw=call.raw,
     )
-    return settle(event, call, context)
 
 
 def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
     """``event`` with executor, awaits and executable as the context says by now."""
+    settled = _settled(call, event.state, event.declared, context)
+    if settled == (event.executor, event.awaits, event.executable):
+        return event
+    executor, awaits, executable = settled
+    return evolve(event, executor=executor, awaits=awaits, executable=executable)
+
+
+def _settled(
+    call: OpenCall, state: ArgumentState, declared: bool | None, context: CallContext
+) -> tuple[Executor, Awaits, bool]:
+    """Executor, awaits and executable of a call."""
     executor = executor_of(call, context)
-    awaits = _awaits(call, executor, context)
     executable = (
-        event.state == "complete"
+        state == "complete"
         and executor == "client"
-        and event.origin == "structured"
-        and event.declared is not False
+        and call.origin == "structured"
+        and declared is not False
         and context.finish not in _SPOILED
         and not (call.bare and context.finish in _CUT)
     )
-    settled = (event.executor, event.awaits, event.executable)
-    if settled == (executor, awaits, executable):
-        return event
-    return evolve(event, executor=executor, awaits=awaits, executable=executable)
+    return executor, _awaits(call, executor, context), executable
 
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:
@@ -136,6 +146,8 @@ def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
 
 
 def _has_result(call: OpenCall, context: CallContext) -> bool:
+    if not context.results:
+        return False
     own = (call.key, None if call.id_synthetic else call.id)
     return any(mark not in (None, "") and mark in context.results for mark in own)
 

@@ -9,7 +9,7 @@ table or an annotation does: words may raise a permission level, never lower it.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sidecar.records import frozen
@@ -63,21 +63,37 @@ def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kin
     ``type`` is the structural type of a provider's item: server-run items are in the
     table by type (``web_search_call``).
     """
-    name = name[:_LONGEST_NAME]
-    annotations = tool.annotations if tool is not None else None
+    names = name[:_LONGEST_NAME], (type or "")[:_LONGEST_NAME]
+    if tool is None:
+        return _kind_of(*names)
+    annotations = tool.annotations
     hint = _hint(annotations)
+    annotated = _annotated(annotations) if hint is False else None
+    return _kind_of(*names, tool.kind, hint, annotated)
+
+
+@lru_cache(maxsize=256)
+def _kind_of(
+    name: str,
+    type: str,
+    declared: str | None = None,
+    hint: bool | None = None,
+    annotated: str | None = None,
+) -> Kind:
+    """The kind of a tool whose annotations say ``hint``, and ``annotated`` where they
+    say that it changes nothing. The same few tools are called again and again."""
     word = _word_kind(name)
     row = _row(name)
     if row is None and word is None and hint is None:
-        row = _row(type or "")
+        row = _row(type)
     mutating = _mutating(row, hint, word)
-    if tool is not None and tool.kind is not None:
-        mutating = True if tool.kind in MUTATING_KINDS else mutating
-        return Kind(tool.kind, "declared", mutating)
+    if declared is not None:
+        mutating = True if declared in MUTATING_KINDS else mutating
+        return Kind(declared, "declared", mutating)
     if row is not None:
         return Kind(row[0], "table", mutating)
-    if hint is False:
-        return Kind(_annotated(annotations), "annotation", mutating)
+    if annotated is not None:
+        return Kind(annotated, "annotation", mutating)
     if word is not None:
         return Kind(word, "name", mutating)
     return Kind("other", "default", mutating)

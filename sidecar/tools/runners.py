@@ -122,6 +122,9 @@ ID_PREFIXES: tuple[PrefixRow, ...] = (
     PrefixRow("mcpr_", "server", _RESPONSES),
 )
 
+_TYPE_HEADS = tuple(row.prefix for row in TYPE_PREFIXES)
+_ID_HEADS = tuple(row.prefix for row in ID_PREFIXES)
+
 APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
 """Server-run calls that wait for the user's approval."""
@@ -140,7 +143,8 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
     for row in _ROWS.get(type, ()):
         if not row.field or _has(item, row.field, row.value):
             return row.executor
-    return _by_prefix(type, TYPE_PREFIXES, None)
+    is_known = type.startswith(_TYPE_HEADS)
+    return _by_prefix(type, TYPE_PREFIXES, None) if is_known else None
 
 
 def tool_of_type(type: str) -> str:
@@ -151,7 +155,7 @@ def tool_of_type(type: str) -> str:
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
     """Who runs a call with this id on ``wire`` (None: not known which)."""
-    return _by_prefix(id, ID_PREFIXES, wire)
+    return _by_prefix(id, ID_PREFIXES, wire) if id.startswith(_ID_HEADS) else None
 
 
 def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:

@@ -61,15 +61,27 @@ def opened(
 
 
 class Twins:
-    """Complete calls, structured and from text, which have no twin so far."""
+    """Complete calls, structured and from text, which have no twin so far; nothing is
+    compared before there are both."""
 
     def __init__(self) -> None:
+        self._new: list[ToolCall] = []
+        self._ways: set[bool] = set()
         self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
 
     def find(self, event: ToolCall) -> int | None:
         """``event`` came; the block of the text call that is to be retracted now."""
         if event.state != "complete" or event.block is None:
             return None
+        self._new.append(event)
+        self._ways.add(event.origin == "text")
+        if len(self._ways) == 1:
+            return None
+        new, self._new = self._new, []
+        return [self._compare(each) for each in new][-1]
+
+    def _compare(self, event: ToolCall) -> int | None:
+        assert event.block is not None  # `find` takes no others
         key = _key(event.name, event.input)
         structured = event.origin != "text"
         others = self._waiting[not structured].get(key)

@@ -86,25 +86,25 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
     become text. Half surrogates are left to `encode`.
     """
-    if value is None or isinstance(value, str | bool):
+    if type(value) in _ANYWHERE:
         return value
     if isinstance(value, dict):
         if not depth:
             return dumps(value)
-        items = [
-            item
-            if type(item) in _ANYWHERE or (type(item) is int and item in _INT64)
-            else portable(item, depth - 1)
-            for item in value.values()
-        ]
-        same = all(map(is_, items, value.values()))
-        return value if same else dict(zip(value, items, strict=True))
+        changed = {}
+        for name, item in value.items():
+            if type(item) in _ANYWHERE or (type(item) is int and item in _INT64):
+                continue
+            own = portable(item, depth - 1)
+            if own is not item:
+                changed[name] = own
+        return value | changed if changed else value
     if isinstance(value, list | tuple):
         if not depth:
             return dumps(value)
         items = [portable(item, depth - 1) for item in value]
         return value if all(map(is_, items, value)) else items
-    return _portable_number(value)
+    return value if isinstance(value, str) else _portable_number(value)
 
 
 def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
@@ -203,7 +203,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def _strict_read(body: bytes) -> Any:
     # Longer integers would be rounded to a float without a word.
     some = body[::_STEP].translate(_ZEROS)
-    if _SOME in some and body.translate(_ZEROS).find(_LONG_NUMBER) >= 0:
+    if some.find(_SOME) >= 0 and body.translate(_ZEROS).find(_LONG_NUMBER) >= 0:
         raise ValueError("long number")
     return orjson.loads(body)
 

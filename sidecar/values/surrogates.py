@@ -48,6 +48,8 @@ class SurrogateJoiner:
         return self._heal(text)
 
     def close(self) -> str:
+        if not self.held:
+            return ""
         text, self.held = self.held, ""
         return self._heal(text)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from weakref import ref
 
 import pytest
 from bad_params import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
@@ -435,6 +437,23 @@ def test_memory_of_closed_streams_is_bounded(host):
     for stream_id, reason in (("0", "never"), ("4999", "closed")):
         error = error_of(host, "stream/close", {"streamId": stream_id})
         assert error.data["reason"] == reason
+
+
+def test_a_closed_stream_is_free_at_once(stream):
+    """Its parts know each other in circles, but nothing waits for the collector."""
+    sessions = stream.connection._sessions
+    push(stream, chunk="<think>a</think>b <tool")
+    gc.collect()
+    gc.disable()
+    try:
+        reader = ref(sessions._streams["s"].stream._outlet.builder)
+        closed = stream.request("stream/close", {"streamId": "s"})
+        gone = reader() is None
+    finally:
+        gc.enable()
+
+    assert closed["message"]["text"] == "b <tool"
+    assert gone
 
 
 # JSON that strict readers refuse: ``metadata`` comes back as it was given

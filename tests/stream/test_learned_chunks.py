@@ -23,8 +23,7 @@ from sidecar.events import Event
 from sidecar.options import StreamOptions
 from sidecar.parts import Again, TextPart
 from sidecar.stream.intake import Intake
-from sidecar.stream.learned_chunks import Learner, TextOf, alike_object, cut_string
-from sidecar.stream.same_options import SameOptions
+from sidecar.stream.learned_chunks import Learner, TextOf, alike_object
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import loads
 
@@ -403,9 +402,8 @@ def test_one_document_a_string_is_compared() -> None:
 
 
 def test_longer_than_a_document_may_be() -> None:
-    cut = cut_string('{"a": "x"}', [("a",)], {}, 13)
-    assert cut is not None
-    of = cut.text_of
+    of = Learner(13, json.loads).learn('{"a": "x"}', {"a": "x"}, AGAIN)
+    assert of is not None
     assert of('{"a": "yyyy"}') == "yyyy"
     assert of('{"a": "yyyyy"}') is None
     assert of('{"a": "x"') is None
@@ -514,24 +512,6 @@ def test_what_is_known_is_not_learned_again() -> None:
     assert second is third is not first
     read = Again(AGAIN.texts, AGAIN.read)
     assert learner.learn(chunks[0], json.loads(chunks[0]), read) is not third
-
-
-def test_streams_of_one_host_are_cut_once() -> None:
-    """Chunks without an id of their stream are known to the next one that is framed
-    alike, and none of their text is kept."""
-    others = SameOptions()
-    passed: list[int] = []
-    chunks = [_anthropic(word) for word in ("One ", "secret ", "two ", "three ")]
-    path = "sidecar.stream.learned_chunks.cut_string"
-    with mock.patch(path, side_effect=cut_string) as cut:
-        for framing in ("sse", "sse", "auto", "json", "sse"):
-            stream = Stream(StreamOptions("anthropic", framing), others=others)
-            for chunk in chunks:
-                stream.push(chunk)
-            passed.append(stream._passed)
-    assert passed == [2, 2, 2, 0, 2]
-    assert cut.call_count == 1
-    assert [cut.chunk for _, cut in others.cuts._latest] == [""]
 
 
 def test_too_deep_is_not_learned() -> None:

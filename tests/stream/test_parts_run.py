@@ -91,9 +91,9 @@ def _both(chunks: list[Any], options: StreamOptions, every: int = 10**6) -> int:
     """Asserts that runs change nothing; how many deltas were in one."""
     taken, push = 0, PartsRun.push
 
-    def counted(run: PartsRun, parts: list[Part]) -> Any:
+    def counted(run: PartsRun, text: str) -> Any:
         nonlocal taken
-        events = push(run, parts)
+        events = push(run, text)
         taken += events is not None
         return events
 
@@ -217,8 +217,8 @@ def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) ->
         return ReasoningDelta(seq, 0, 0, text, "native")
 
     going = Going(lambda _: False, make, lambda *_: 9)
-    run = PartsRun(outlet, MIRRORS, going)
-    assert run.push(parts) == ([make(1, "b")] if fits else None)
+    run = PartsRun(outlet, MIRRORS, going, None)
+    assert run.push_parts(parts) == ([make(1, "b")] if fits else None)
 
 
 @pytest.mark.parametrize("name", ["max_document_chars", "max_call_chars"])

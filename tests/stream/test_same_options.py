@@ -34,3 +34,10 @@ def test_the_same_is_made_once() -> None:
     shared, outlet = SameOptions(), Outlet(parts=True, trace=False)
     one, other = (shared.surroundings(PLAIN, outlet) for _ in range(2))
     assert one.profile is other.profile
+
+
+def test_models_of_one_profile_share_it() -> None:
+    shared, outlet = SameOptions(), Outlet(parts=True, trace=False)
+    models = [evolve(PLAIN, model=name) for name in ("deepseek-r1", "r1-1776")]
+    one, other = (shared.surroundings(each, outlet) for each in models)
+    assert one.profile is other.profile

@@ -65,7 +65,7 @@ class AnthropicWire(BlockWire):
         if type_of(value) != "content_block_delta":
             return None
         name = _FRAGMENTS[type_of(value["delta"])]
-        unread = ((each,) for each in value if each not in _OF_DELTA)
+        unread = [(each,) for each in value if each not in _OF_DELTA]
         return alone(parts, (("delta", name),), unread)
 
     def last(self, block: ContentBlock) -> list[Part]:

@@ -12,8 +12,6 @@ import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from sidecar.parts import (
     CallEndPart,
     CallPart,
@@ -22,7 +20,7 @@ from sidecar.parts import (
     ResultPart,
     TextPart,
 )
-from sidecar.records import define, field
+from sidecar.records import define, evolve, field
 from sidecar.values.crowd import is_crowd
 from sidecar.values.pythonic import parse_calls
 from sidecar.wires.gemini.arguments import PartialArguments

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from sidecar.parts import CitationKind, CitationPart
-from sidecar.records import define, field
+from sidecar.records import define, evolve, field
 from sidecar.values.abridge import light
 from sidecar.wires.shared.fields import document_id, first, type_of
 

@@ -280,8 +280,9 @@ def _is_known(value: JsonObject, event: str | None) -> bool:
     """A document that says nothing to us, but may (keep-alives, filter results)."""
     if event in _ALIVE or value.get("type") in _ALIVE:
         return True
-    has_field = any(value.get(name) is not None for name in _KNOWN)
-    return has_field or value.get("object") in _OBJECTS
+    if value.get("object") in _OBJECTS:
+        return True
+    return any(value.get(name) is not None for name in _KNOWN)
 
 
 def _unknown(value: Json) -> DiagnosticPart:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from attrs import evolve
-
 from sidecar.parts import (
     BlockEndPart,
     CitationPart,
@@ -20,12 +18,14 @@ from sidecar.parts import (
     ReasoningStatePart,
     TextPart,
 )
-from sidecar.records import frozen
+from sidecar.records import evolve, frozen
 from sidecar.values.jsontext import dumps
 from sidecar.wires.shared.citations import annotation_list
 from sidecar.wires.shared.fields import ChoiceState, type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.openai_responses.items import OutputItem
     from sidecar.wires.openai_responses.tools import Tools
@@ -85,6 +85,16 @@ class Content:
         if text:
             told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
+
+    def going(self, item: OutputItem, channel: TextField) -> Callable[[str], None]:
+        """Takes further fragments of the part that one just came of."""
+        told, give = item.text(channel.name), self._GIVE[channel.name]
+
+        def delta(text: str) -> None:
+            told.go_on(text)
+            give(self, item, channel, text)
+
+        return delta
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""

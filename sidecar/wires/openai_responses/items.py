@@ -51,9 +51,13 @@ class Told:
         if part is not None and part != self._part:
             text = (self.separator if self.length else "") + text
             self._begin(part)
+        self.go_on(text)
+        return text
+
+    def go_on(self, text: str) -> None:
+        """More of the same part."""
         self._text.write(text)
         self.length += len(text)
-        return text
 
     def finish(self, whole: str, part: int | None = None) -> str | None:
         """The whole text of a part; gives what is new, None where it is another."""

@@ -94,11 +94,11 @@ class OpenAIResponsesWire(DocumentWire):
             return None
         assert self._spoke is not None  # by this event
         item, channel = self._spoke
-        fragment = {name: value[name] for name in (channel.index,) if name in value}
+        give = self._content.going(item, channel)
 
         def read(text: str) -> list[Part]:
             self.parts = []
-            self._content.delta(item, channel, {**fragment, "delta": text})
+            give(text)
             return self.parts
 
         is_placed = self._items.is_at(value.get("output_index"), item)

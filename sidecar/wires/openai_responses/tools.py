@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Literal
 
-from attrs import evolve
-
 from sidecar.parts import CallEndPart, CallPart, ResultPart
-from sidecar.records import define, field, frozen
+from sidecar.records import define, evolve, field, frozen
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ of the same kinds; where a wire keeps something of it, it says how that is remem
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from attrs import fields
@@ -35,13 +36,13 @@ def alone(
     """For documents of which nothing is remembered but that they came, and what
     ``remember`` does with their text; None where they tell counts, too, which are
     remembered."""
-    if any(type(part) is UsagePart for part in parts):
+    if UsagePart in map(type, parts):
         return None
     free = frozenset(unread)
     first = parts[0]
     make = _maker(first)
     if len(parts) == 1 and remember is None:
-        speaker = first.choice if isinstance(first, TextPart) else None
+        speaker = first.choice if isinstance(first, TextPart) else make
         return Again(texts, lambda text: [make(text)], free, speaker)
     makers = [make, *map(_maker, parts[1:])]
 
@@ -56,14 +57,14 @@ def alone(
 def _maker(part: Part) -> Callable[[str], Part]:
     """Makes parts that differ from ``part`` in their text."""
     kind: Any = type(part)
-    at, names = _layout(kind)
-    values = [getattr(part, name) for name in names]
+    at, values_of = _layout(kind)
+    values = values_of(part)
     before, behind = values[:at], values[at + 1 :]
     return lambda text: kind(*before, text, *behind)
 
 
 @cache
-def _layout(kind: type) -> tuple[int, list[str]]:
-    """At which place a kind of part takes its text, and what it takes."""
+def _layout(kind: type) -> tuple[int, Callable[[Part], tuple[Any, ...]]]:
+    """At which place a kind of part takes its text, and all that it takes."""
     names = [each.name for each in fields(kind)]
-    return names.index(_TEXTS[kind]), names
+    return names.index(_TEXTS[kind]), attrgetter(*names)

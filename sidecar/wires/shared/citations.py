@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import evolve
-
 from sidecar.parts import CitationKind, CitationPart
+from sidecar.records import evolve
 from sidecar.wires.shared.fields import document_id, first, type_of
 
 if TYPE_CHECKING:

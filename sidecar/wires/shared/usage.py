@@ -123,7 +123,8 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
     counts = _with_compaction(value) if shape == "anthropic" else value
     inputs = _count(counts, row.input)
     if inputs is not None:
-        inputs += sum(_count(counts, paths) or 0 for paths in row.more_input)
+        for paths in row.more_input:
+            inputs += _count(counts, paths) or 0
     reasoning, total = _count(counts, row.reasoning), _count(counts, row.total)
     told = (
         inputs,
@@ -142,12 +143,13 @@ def merge_usage(old: Json, new: Json) -> Json:
         return old if new is None else new
     merged = dict(old)
     for name, value in new.items():
-        known = merged.get(name)
-        if isinstance(known, dict) and isinstance(value, dict):
+        if value is None:
+            continue
+        known = merged.get(name) if isinstance(value, dict) else None
+        if isinstance(known, dict):
             told = {key: detail for key, detail in value.items() if detail is not None}
-            merged[name] = {**known, **told}
-        elif value is not None:
-            merged[name] = value
+            value = {**known, **told}
+        merged[name] = value
     return merged
 
 
@@ -156,9 +158,11 @@ def own_usage(merged: Json, new: Json) -> Json:
 
     What was told once would else be told again with every count.
     """
-    if merged == new or len(dumps(merged)) <= len(dumps(new)) + _INHERITED:
+    if merged == new:
         return merged
-    return new
+    size = len(dumps(merged))
+    is_short = size <= _INHERITED or size <= len(dumps(new)) + _INHERITED
+    return merged if is_short else new
 
 
 _INHERITED = 1024
@@ -201,9 +205,11 @@ def _with_compaction(value: dict[str, Any]) -> dict[str, Any]:
     "Compaction", "Understanding usage").
     """
     items = value.get("iterations")
+    if not isinstance(items, list):
+        return value
     made = [
         item
-        for item in (items if isinstance(items, list) else ())
+        for item in items
         if isinstance(item, dict) and item.get("type") == "compaction"
     ]
     if not made:
@@ -222,9 +228,9 @@ def _count(value: dict[str, Any], paths: Paths) -> int | None:
             first, _, name = path.partition(".")
             holder = value.get(first)
             found = holder.get(name) if isinstance(holder, dict) else None
-        if isinstance(found, float) and found.is_integer():
+        if type(found) is float and found.is_integer():
             found = int(found)
-        if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+        if type(found) is int and found >= 0:
             return found
     return None
 
