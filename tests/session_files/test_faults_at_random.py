@@ -118,14 +118,19 @@ def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:
     [("killed", -signal.SIGKILL, 4), ("interrupted", 128 + signal.SIGINT, 3)],
 )
 def test_a_run_that_ends(folder: Path, fault: str, code: int, count: int) -> None:
+    """Each file is as it was or repaired; an end that came behind the last file, while
+    the summary was printed, is none of the repair's."""
     old = contents(folder)
-    assert happens(folder, fault, 7, count) == [code] * count
+    codes = happens(folder, fault, 7, count)
+    assert code in codes
     new = contents(folder)
     done = set()
-    for each in (folder.with_name(str(n)) for n in range(1, count + 1)):
+    for number, ended in enumerate(codes, 1):
+        each = folder.with_name(str(number))
         now = contents(each)
         assert now.keys() == old.keys()
         assert all(now[name] in (old[name], new[name]) for name in now)
+        assert ended == code or (ended == 0 and now == new)
         done.add(sum(now[name] == new[name] for name in now))
         finished(each, new)
     assert len(done) > count // 2, "the moments were all alike"
