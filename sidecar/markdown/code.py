@@ -34,7 +34,16 @@ _WORD = r" {0,3}+(?:[0-9]++(?![.)])|(?:[*_+\-#=.)]++|`{1,2}+)(?!\n))"
 """Signs that are text where no other of them follows, and digits on their own line."""
 
 _PLAIN_LINES = re.compile(rf"(?:(?:{_WORD})?+(?!{SIGNS})[^\n]*+\n)++")
-_FENCED_LINES = re.compile(r"(?:(?![ \r]*+[`~])[^\n]*+\n)++")
+_FENCED_LINE = r"(?:(?![ \r]*+[`~])[^\n]*+\n)"
+_FENCED_LINES = re.compile(f"{_FENCED_LINE}++")
+_NO_FENCES = r"(?:[^\n`~]*+(?:(?!```|~~~)[`~][^\n`~]*+)*+\n)*+"
+_SIGNS_OF_FENCE, _INFO = "`{3,64}+", r"[^`\n]*+\n"
+_FENCES = re.compile(
+    rf"(?:{_NO_FENCES}(?P<signs>{_SIGNS_OF_FENCE}){_INFO}{_FENCED_LINE}*+"
+    rf"(?P=signs)`*+[ \t]*+\n)*(?:{_NO_FENCES}(?={_SIGNS_OF_FENCE}{_INFO}))?"
+)
+"""Up to the last fence in nothing else, or behind it, with what no fence begins in."""
+
 _ANEW = re.compile(
     rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
@@ -140,15 +149,33 @@ class CodeState:
             at = self._READ[self.line](self, text, at)
 
     def _anew(self, text: str) -> int:
-        """Where the last line of ``text`` begins that is what it is, whatever stands
-        before it; 0: there is none near its end, or fences have to be looked for."""
-        first = max(len(text) - _LOOKED_AT, 0)
-        at = -1 if self.fence or _MAY_BEGIN_FENCE(text) else text.rfind("\n", first)
-        while at >= 0 and not _ANEW(text, at):
-            at = text.rfind("\n", first, at)
-        if at >= 0:
+        """Where the last line of ``text`` begins that is found without those before it:
+        it is what it is, whatever they are, or they end a fence; 0: there is none."""
+        at = 0
+        if self.fence or _MAY_BEGIN_FENCE(text):
+            at = self._behind_fences(text)
+            if self.fence or _MAY_BEGIN_FENCE(text, at):
+                return at
+        first = max(len(text) - _LOOKED_AT, at)
+        line = text.rfind("\n", first)
+        while line >= 0 and not _ANEW(text, line):
+            line = text.rfind("\n", first, line)
+        if line >= 0:
             self.resume(_AT_FIRST)
-        return at + 1
+        return max(line + 1, at)
+
+    def _behind_fences(self, text: str) -> int:
+        """Behind the fence that is open, and from there on the last line of ``text``
+        that begins a fence in nothing else, or that is behind one."""
+        at, end = 0, len(text)
+        while self.fence and at < end:
+            at = self._READ[self.line](self, text, at)
+        line = at if self.line in AT_BEGINNING else text.find("\n", at) + 1
+        found = _FENCES.match(text, line) if line >= at and not self.fence else None
+        if found is None or found.end() == line:
+            return at
+        self.resume(_AT_FIRST)
+        return found.end()
 
     def _begin(self, text: str, at: int) -> int:
         """At the beginning of a line."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from checking import feed
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_texts import Document, document
@@ -16,6 +18,14 @@ PLACES = 3
 
 WORD = "zzz"
 CLOSED = {"wire": "text", "policy": {"reasoning": {"startsOpen": "closed"}}}
+
+LINES = st.sampled_from(
+    (
+        *("```\n", "```py\n", "````\n", "  ```\n", "- ```\n", "> ```\n", "``` \t\n"),
+        *("~~~\n", "a``b`\n", "``", "a\n", "# a\n", "- a\n", "  b\n", "    c\n"),
+        *("\n", "\n\n", "---\n", " ", "\t", "\r", "\\", "x"),
+    )
+)
 
 PARSER = MarkdownIt("commonmark", {"html": False})
 
@@ -41,6 +51,17 @@ def test_more_blanks_than_count_change_nothing(before: str, blanks: str) -> None
     state, many = CodeState(), blanks * LONGEST_START
     state.feed(before)
     assert state.behind(many).state() == state.behind(many[:LONGEST_START]).state()
+
+
+@given(st.lists(st.lists(LINES, max_size=12).map("".join), max_size=5))
+def test_lines_that_are_passed_over_change_nothing(slices: list[str]) -> None:
+    """In a slice those before a fence, or before a line that begins anew, are."""
+    whole, single = CodeState(), CodeState()
+    for each in slices:
+        whole.feed(each)
+    for character in "".join(slices):
+        single.feed(character)
+    assert whole.state() == single.state()
 
 
 def _with(made: Document, number: int, given: str) -> str:
