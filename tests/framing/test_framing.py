@@ -472,7 +472,7 @@ def test_any_cut_of_any_base64_gives_the_same(
 @fixed
 @given(st.binary(max_size=40), places)
 def test_any_bytes_are_text(data: bytes, cuts: list[int]) -> None:
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = data.decode("utf-8", "replace")
     chunks = cut(base64.b64encode(data).decode(), cuts)
     assert read(chunks, "text", 10, "base64") == ("text", [text] if text else [])
 
