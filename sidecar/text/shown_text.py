@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 SPACE = "\n" + BLANKS
 
-_LINE = re.compile("[^\n]*+\n|[^\n]++")
+_LINE = re.compile("[^\n]*+\n++|[^\n]++")
+"""A line, and the empty ones behind it, in which no blank can fill the hold."""
 
 _KNOWN = (
     *("last", "line_removed", "line_shown", "orphan", "start", "start_removed"),
@@ -113,11 +114,16 @@ class ShownText:
 
     def _write(self, text: str, start: int, out: Pieces) -> None:
         while text:
-            blank = not self.line_shown or self.orphan is Orphan.ARMED
-            step = self._write_blank if blank else self._write_shown
+            step = self._write_shown if self._shows(text) else self._write_blank
             if self.fences_pass and self.code.fills_line:
                 step = self._write_fenced
             text, start = step(text, start, out)
+
+    def _shows(self, text: str) -> bool:
+        """Whether nothing of ``text`` goes or waits, but for blanks at its end."""
+        if self.line_shown:
+            return self.orphan is not Orphan.ARMED
+        return text[0] == "\n" and self.begins_line
 
     def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Shows lines that begin in fenced code, or a part of one: nothing goes, so no
@@ -128,8 +134,11 @@ class ShownText:
         return text[end:], start + end
 
     def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Handles one line, or the rest of it, while nothing on it is visible."""
+        """Handles one line, or the rest of it, while nothing on it is visible; at the
+        answer's start with the empty ones behind it."""
         cut = text.find("\n") + 1
+        if cut and self.start and not self.line_removed:
+            cut = len(text) - len(text[cut:].lstrip("\n"))
         line = text[:cut] if cut else text
         blanks = len(line) - len(line.lstrip(SPACE))
         if not blanks:
@@ -186,16 +195,12 @@ class ShownText:
         self.line_shown = self.line_removed = False
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
-        """Shows text from the middle of a line on, all but a last line of blanks: no
-        line in it has a removal."""
+        """Shows text from the middle of a line on, or from the beginning of one, all
+        but a last line of blanks: no line in it has a removal."""
         cut = text.rfind("\n") + 1
-        if text[cut:].strip(BLANKS):
-            self._emit(text, start, out)
-            return "", start
-        end = cut or len(text)
+        end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
-        if cut:
-            self.line_shown = False
+        self.line_shown = end > cut
         return text[end:], start + end
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:

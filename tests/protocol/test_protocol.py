@@ -219,6 +219,19 @@ def test_push_seq(stream):
     )
 
 
+def test_a_push_gives_what_is_emitted(stream):
+    """For one chunk, which is answered without a look at its params, as for several."""
+    for stream_id in ("one", "list"):
+        params = {"streamId": stream_id, "wire": "text", "emit": {"wire": "gemini"}}
+        stream.request("stream/open", params)
+
+    one = push(stream, streamId="one", chunk="a<think>b</think>c")
+
+    assert len(one["chunks"]) == 3
+    several = push(stream, streamId="list", chunks=["a<think>b</think>c"])
+    assert one == {**several, "streamId": "one"}
+
+
 def test_push_as_notification(stream):
     (noted,) = stream.notify("stream/push", {"streamId": "s", "chunk": "x"})
 

@@ -103,6 +103,13 @@ def test_text_between_documents_is_told_within_bounds() -> None:
     assert told["document-limit"].message.startswith(f"{len(stray) - 8} characters")
 
 
+def test_an_empty_string_between_documents_is_not_told() -> None:
+    fed = feed(CHAT, [{"choices": [_said(0)]}, ""])
+    assert fed.message.text == "0 "
+    told = [event.code for event in fed.events if event.type == "diagnostic"]
+    assert told == ["missing-terminator"]
+
+
 def test_a_result_that_grows_replaces_itself() -> None:
     """Groq sends a tool's result again by its index: one block, the last one counts."""
     outputs = ("4", "42")
