@@ -48,7 +48,9 @@ _ANEW = re.compile(
     rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
 ).match
-_RUN = re.compile(r"(?<!\\)\\++(?:`++|\Z)|`++")
+_RUN = re.compile(r"[`\\](?:(?<=`)`*+|(?<!`)(?<!\\\\)\\*+(?:`++|\Z))")
+"""A run, or backslashes at the text's end; a set comes first, for it is soon found."""
+
 _MAY_HAVE_RUN = re.compile(r"[`\\]").search
 _MAY_BEGIN_FENCE = re.compile("```|~~~").search
 _MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")

@@ -328,12 +328,13 @@ class Stream:
 
     def _count(self, part: UsagePart) -> None:
         """Totals: replaced, never added; a field that is missing keeps its value."""
-        known = self._usage
-        told = zip(known, _counts_of(part), strict=True)
-        counts = tuple([old if new is None else new for old, new in told])
-        if counts != known:
-            self._usage = counts
-            self._outlet.send(Usage, 0, part.raw, *counts)
+        known, told = self._usage, _counts_of(part)
+        if told != known:
+            both = zip(known, told, strict=True)
+            counts = tuple([old if new is None else new for old, new in both])
+            if counts != known:
+                self._usage = counts
+                self._outlet.send(Usage, 0, part.raw, *counts)
 
     def _error(self, part: ErrorPart) -> None:
         self._ending.failed(part)

@@ -203,13 +203,13 @@ class Splitter:
 
     def _first_gate(self, text: str) -> Gate | None:
         """The gate for the first ``text`` of the channel, if that begins as most do."""
-        buffer, first = self._buffer, text[:1]
-        read = buffer.text or buffer.place or buffer.border or buffer.pieces
+        buffer, lexicon, first = self._buffer, self._rules.lexicon, text[:1]
+        read = buffer.text or buffer.base or buffer.border or buffer.pieces
         if read or not first:
             return None
         if self.reasoning.depth:
             return self._next_gate()
-        if first.isspace() or first in self._rules.lexicon.heads:
+        if first.isspace() or lexicon.at_line(text, 0, start=True, final=False) != []:
             return None
         has_room = "\n" not in text or self._tail.room(INDENT + 1) > INDENT
         return on("") if has_room else None

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MAX_DEPTH = 64
 """Arrays and objects of a provider's value nested deeper leave as text in a string."""
@@ -29,7 +28,9 @@ MAX_DEPTH = 64
 _ANYWHERE = frozenset((str, bool, type(None)))
 """Types of values that every reader can represent."""
 
-_INT64 = range(-(2**63), 2**64)
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""Integers that every reader can represent."""
+
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
 _STEP = 6
@@ -86,25 +87,33 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
     become text. Half surrogates are left to `encode`.
     """
-    if type(value) in _ANYWHERE:
+    kind = type(value)
+    if kind in _ANYWHERE:
+        return value
+    if kind is dict or isinstance(value, dict):
+        return _portable_items(value, value.items(), depth) if depth else dumps(value)
+    if kind is list or isinstance(value, list | tuple):
+        return (
+            _portable_items(value, enumerate(value), depth) if depth else dumps(value)
+        )
+    return value if isinstance(value, str) else _portable_number(value)
+
+
+def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
+    """The same of an object or array, of which mostly nothing changes."""
+    changed = {}
+    for place, item in items:
+        kind = type(item)
+        if kind in _ANYWHERE or (kind is int and _LEAST <= item <= _MOST):
+            continue
+        own = portable(item, depth - 1)
+        if own is not item:
+            changed[place] = own
+    if not changed:
         return value
     if isinstance(value, dict):
-        if not depth:
-            return dumps(value)
-        changed = {}
-        for name, item in value.items():
-            if type(item) in _ANYWHERE or (type(item) is int and item in _INT64):
-                continue
-            own = portable(item, depth - 1)
-            if own is not item:
-                changed[name] = own
-        return value | changed if changed else value
-    if isinstance(value, list | tuple):
-        if not depth:
-            return dumps(value)
-        items = [portable(item, depth - 1) for item in value]
-        return value if all(map(is_, items, value)) else items
-    return value if isinstance(value, str) else _portable_number(value)
+        return value | changed
+    return [changed.get(place, item) for place, item in enumerate(value)]
 
 
 def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
@@ -121,7 +130,7 @@ def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
 
 def _portable_number(value: Any) -> Any:
     if isinstance(value, int):
-        return value if value in _INT64 else NumberText(value)
+        return value if _LEAST <= value <= _MOST else NumberText(value)
     if isinstance(value, float):
         return value if isfinite(value) else NumberText(json.dumps(value))
     return str(value)
@@ -159,7 +168,7 @@ def _integer(text: str) -> int | str:
     if len(text) > 20:
         return NumberText(text)
     value = int(text)
-    return value if value in _INT64 else NumberText(text)
+    return value if _LEAST <= value <= _MOST else NumberText(text)
 
 
 def _real(text: str) -> float | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -104,7 +105,9 @@ def test_text_between_documents_is_told_within_bounds() -> None:
 
 
 def test_an_empty_string_between_documents_is_not_told() -> None:
-    fed = feed(CHAT, [{"choices": [_said(0)]}, ""])
+    spoken = json.dumps({"choices": [_said(0)]})
+    chunks = [f"data: {spoken}\n\n", 'data: ""\n\n']
+    fed = feed({**CHAT, "framing": "sse"}, chunks)
     assert fed.message.text == "0 "
     told = [event.code for event in fed.events if event.type == "diagnostic"]
     assert told == ["missing-terminator"]

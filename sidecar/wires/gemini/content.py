@@ -70,7 +70,9 @@ class GeminiCandidate:
         is_first = True
         for part in self.wire.objects(content, "parts"):
             kind = "thought" if part.get("thought") is True else ""
-            found = [name for name in PARTS if part.get(name) is not None]
+            found = [name for name in part if name in PARTS and part[name] is not None]
+            if len(found) > 1:
+                found.sort(key=_ORDER)
             self._stand(kind + "".join(found[:1]), is_first)
             is_first = False
             for name in found:
@@ -288,6 +290,8 @@ PARTS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
     "toolResponse": GeminiCandidate._tool_response,
 }
 """The fields of a part, in the order in which they are read."""
+
+_ORDER = list(PARTS).index
 
 
 def _opaque(part: JsonObject) -> JsonObject | None:

@@ -114,15 +114,19 @@ class GeminiWire(DocumentWire):
             return None
         candidate, is_thought = self._at(said.choice), isinstance(said, ReasoningPart)
 
+        counted = body.get("usageMetadata")
+        has_counts = isinstance(counted, dict)
+        told = self._counts_at((*before, "usageMetadata")) if has_counts else None
+
         def read(text: str) -> list[Part]:
+            nonlocal counted
             self.parts = []
             candidate.go_on(text, is_thought=is_thought)
-            if told is not None:
-                self.count(told.value)
+            if told is not None and told.value is not counted:
+                counted = told.value
+                self.count(counted)
             return self.parts
 
-        has_counts = isinstance(body.get("usageMetadata"), dict)
-        told = self._counts_at((*before, "usageMetadata")) if has_counts else None
         texts = ((*before, *_TEXT),)
         unread = frozenset((*before, *place) for place in _UNREAD)
         speaker = None if is_thought else said.choice

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sidecar.parts import UsagePart
 from sidecar.records import frozen
 from sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:
     from sidecar.events import Usage
-    from sidecar.parts import Json, JsonObject, UsagePart
+    from sidecar.parts import Json, JsonObject
 
 Paths: TypeAlias = tuple[str, ...]
 """Dotted paths of one count: the first that is there counts."""
@@ -114,9 +115,6 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
     ``shape`` is a key of `SHAPES`. Cohere's is the ``usage`` object with ``tokens``,
     Ollama's the last document itself.
     """
-    # Here because importing a part imports the wires, and they import this module.
-    from sidecar.parts import UsagePart
-
     if not isinstance(value, dict):
         return None
     row = SHAPES[shape]
@@ -224,7 +222,7 @@ def _with_compaction(value: dict[str, Any]) -> dict[str, Any]:
 def _count(value: dict[str, Any], paths: Paths) -> int | None:
     for path in paths:
         found: Any = value.get(path)
-        if "." in path:
+        if found is None and "." in path:
             first, _, name = path.partition(".")
             holder = value.get(first)
             found = holder.get(name) if isinstance(holder, dict) else None
