@@ -16,7 +16,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +48,15 @@ _JSON = (
     "for line in open(sys.argv[1], encoding='utf-8'):\n"
     "    json.dumps(json.loads(line))\n"
 )
+_MEASURED = """
+import json, os, subprocess, sys, time
+begun = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+seconds, processor = time.perf_counter() - begun, usage.ru_utime + usage.ru_stime
+exited = process.returncode = os.waitstatus_to_exitcode(status)
+print(json.dumps([exited, seconds, processor, usage.ru_maxrss]))
+"""
 
 
 def run() -> Iterator[Row]:
@@ -157,17 +165,14 @@ class _Usage:
 
     @classmethod
     def of(cls, *command: str, code: int = 0) -> _Usage:
-        begun = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.DEVNULL
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == code, process.returncode
+        """That of a process with the exit ``code``. A small one starts it: what begins
+        as a copy of this one has had its memory, too."""
+        small = [sys.executable, "-c", _MEASURED, sys.executable, *command]
+        told = subprocess.run(small, check=True, stdout=subprocess.PIPE).stdout
+        exited, seconds, processor, peak = json.loads(told)
+        assert exited == code, exited
         unit = 1 if sys.platform == "darwin" else 1024
-        peak = usage.ru_maxrss * unit / _MEGABYTE
-        return cls(seconds, usage.ru_utime + usage.ru_stime, peak)
+        return cls(seconds, processor, peak * unit / _MEGABYTE)
 
     def rate(self, size: int) -> str:
         rate, seconds = size / _MEGABYTE / self.seconds, self.seconds
