@@ -115,11 +115,11 @@ class PlainRun:
             if not certain:
                 return None if certain is None else []
             text = certain
-        outlet, texts = self._outlet, self._texts
-        texts.append(text)
-        if len(texts) == _MOST:
-            self.settle()
+        self._texts.append(text)
+        outlet = self._outlet
         outlet.seq = seq = outlet.seq + 1
+        if not seq % _MOST:
+            self.settle()
         if self._thinks:
             block = self._block
             return [ReasoningDelta(seq, self.speaker, block, text, "tag", None)]
@@ -128,11 +128,14 @@ class PlainRun:
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a
         literal or of a line, is held back. None: it matters for something else."""
-        if match.lastgroup == "last":
-            self._go_on(self._gates, text[match.start() :])
+        gates, begun = self._gates, "" if self._held else self._gate
+        behind = begun + text
+        found = gates.search(behind) if begun else match
+        if found is None or found.lastgroup == "last":
+            self._go_on(gates, INSIDE if found is None else behind[found.start() :])
             return text
         text = self._held + text
-        read = self._gates.read(self._gate, text, self._fails)
+        read = gates.read(self._gate, text, self._fails)
         if read is None:
             return None
         end, gates, gate = read

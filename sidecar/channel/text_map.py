@@ -133,11 +133,11 @@ class TextMap:
             return self._ascii(position, unit)
         kept = self._texts[index][: position - self._starts[index]]
         behind = position - self._starts[index] - len(kept)
-        return self._offsets[unit][index] + width(kept, unit) + behind
+        return self._begins(unit)[index] + width(kept, unit) + behind
 
     def _ascii(self, position: int, unit: Unit) -> int:
         """Before the first stretch all is ASCII, if none before it was forgotten."""
-        if self._offsets[unit][0] != self._starts[0]:
+        if self._begins(unit)[0] != self._starts[0]:
             raise ForgottenError
         return position
 
@@ -146,11 +146,12 @@ class TextMap:
         starts, texts = self._starts, self._texts
         if unit == "code-point" or not starts:
             return offset, True
-        index = bisect_right(self._offsets[unit], offset) - 1
+        offsets = self._begins(unit)
+        index = bisect_right(offsets, offset) - 1
         if index < 0:
             return self._ascii(offset, unit), True
         start, text = starts[index], texts[index]
-        rest, size = offset - self._offsets[unit][index], width(text, unit)
+        rest, size = offset - offsets[index], width(text, unit)
         if rest >= size:
             return start + len(text) + rest - size, True
 
@@ -194,24 +195,26 @@ class TextMap:
             if start < self._kept_to:
                 self._texts[-1] += piece
             elif not piece.isascii():
-                for unit, offsets in self._offsets.items():
-                    offsets.append(self._offset(start, unit))
                 self._starts.append(start)
                 self._texts.append(piece)
                 self._kept_to = start + _STRETCH
         if self._most is not None and len(self._starts) > 2 * self._most:
             gone = len(self._starts) - self._most
+            for unit in self._offsets:
+                del self._begins(unit)[:gone]
             del self._texts[:gone], self._starts[:gone]
-            for offsets in self._offsets.values():
-                del offsets[:gone]
 
-    def _offset(self, start: int, unit: Unit) -> int:
-        """`units` before ``start``, which is behind all kept text."""
-        if not self._starts:
-            return start
-        text = self._texts[-1]
-        behind = start - self._starts[-1] - len(text)
-        return self._offsets[unit][-1] + width(text, unit) + behind
+    def _begins(self, unit: Unit) -> list[int]:
+        """Where each stretch begins in a ``unit``, counted when somebody asks."""
+        starts, offsets = self._starts, self._offsets[unit]
+        for last in range(len(offsets) - 1, len(starts) - 1):
+            if last < 0:
+                offsets.append(starts[0])
+                continue
+            text = self._texts[last]
+            behind = starts[last + 1] - starts[last] - len(text)
+            offsets.append(offsets[last] + width(text, unit) + behind)
+        return offsets
 
     def _open(self, start: int, end: int, block: int) -> None:
         segment = _Segment(start, end, block)

@@ -61,10 +61,7 @@ _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
 
 
-_ITSELF = Learned(
-    lambda chunk: chunk if type(chunk) is str else None,
-    Again(((),), lambda text: [TextPart(text)], speaker=0),
-)
+_ITSELF = Learned(None, Again(((),), lambda text: [TextPart(text)], speaker=0))
 """A slice of text, which is its text."""
 
 

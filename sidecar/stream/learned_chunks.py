@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @hot
 class Learned:
     """How to read a chunk without reading it: ``text_of`` finds its text, ``again``
-    says what that gives."""
+    says what that gives. None: a string is its text."""
 
-    text_of: TextOf
+    text_of: TextOf | None
     again: Again
 
 

@@ -124,31 +124,35 @@ class Stream:
     def push(self, chunk: object) -> list[Event]:
         """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
         value (one decoded document)."""
+        if isinstance(chunk, str):
+            self._chars += len(chunk)
         learned = self._learned
-        text = None if learned is None else learned.text_of(chunk)
-        if text and learned is not None:
+        if learned is None:
+            return self._read(chunk)
+        text_of = learned.text_of
+        if text_of is not None:
+            text = text_of(chunk)
+        else:
+            text = chunk if type(chunk) is str else None
+        if text:
             run, again = self._outlet.run, learned.again
             speaker = again.speaker
             if run is not None and speaker is not None and run.speaker == speaker:
                 events = run.push(text)
                 if events is not None:
                     self._passed += 1
-                    if type(chunk) is str:
-                        self._chars += len(chunk)
                     if again.heeded and (more := again.read(text)[1:]):
                         self._take(more)
                         events += self._outlet.take()
                     return events
                 run.end()
             if text.isascii() or not has_half(text):
-                return self._read_again(chunk, again.read(text))
+                return self._read_again(again.read(text))
         return self._read(chunk)
 
-    def _read_again(self, chunk: object, parts: list[Part]) -> list[Event]:
+    def _read_again(self, parts: list[Part]) -> list[Event]:
         """The events of a chunk like the last one, which gives ``parts``."""
         self._passed += 1
-        if isinstance(chunk, str):
-            self._chars += len(chunk)
         run = self._outlet.run
         if isinstance(run, PartsRun):
             events = run.push_parts(parts)
@@ -167,8 +171,6 @@ class Stream:
 
     def _read(self, chunk: object) -> list[Event]:
         """The events of a chunk that says more."""
-        if isinstance(chunk, str):
-            self._chars += len(chunk)
         intake = self._intake
         intake.passed = self._passed
         self._pushes += 1
