@@ -17,6 +17,15 @@ def test_a_long_text_says_what_its_slices_say() -> None:
     assert _message(text, len(text)) == _message(text, 777)
 
 
+def test_a_run_of_many_deltas_is_kept_in_parts() -> None:
+    """What is remembered of a run is bounded; its text is whole at any time."""
+    stream, words = Stream(StreamOptions(wire="text")), [f"w{n} " for n in range(600)]
+    for word in words:
+        stream.push(word)
+        assert len(stream._outlet.run._texts if stream._outlet.run else ()) <= 256
+    assert stream.message().text == "".join(words)
+
+
 def test_a_long_text_in_which_nothing_is_taken_out_is_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
