@@ -162,16 +162,46 @@ def _ollama(text: str) -> str:
     return f"{json.dumps(value)}\n"
 
 
+def _cohere(text: str, name: str = "text", index: int = 0) -> str:
+    delta = {"message": {"content": {name: text}}}
+    value = {"type": "content-delta", "index": index, "delta": delta}
+    return f"event: content-delta\n{_sse(value)}"
+
+
+def _converse(text: str, *, padded: bool = True) -> dict[str, Any]:
+    padding = {"p": "abc"[: len(text)]} if padded else {}
+    body = {"contentBlockIndex": 0, "delta": {"text": text}, **padding}
+    return {"contentBlockDelta": body}
+
+
 WORDS = ["The ", "sky", " <b", " is", "\n- ", "blue", "</think>", "é ", ".", "\n", "z"]
 
 
 @pytest.mark.parametrize(
-    "make", [_chat, lambda text: _sse(_chat(text)), _anthropic, _ollama]
+    "make",
+    [
+        *(_chat, lambda text: _sse(_chat(text)), _anthropic, _ollama),
+        *(_cohere, lambda text: _cohere(text, "thinking")),
+        *(_converse, lambda text: _converse(text, padded=False)),
+    ],
 )
 def test_plain_streams_are_only_compared(make: Any) -> None:
     chunks = [make(word) for word in ["One", *["two"] * 20, *WORDS]]
     assert _both(chunks) > 20
     assert _both([make(word) for word in WORDS]) > 2
+
+
+def test_offsets_count_behind_compared_text() -> None:
+    """Cohere's citations count in the answer from where their content item begins."""
+    start = {"type": "content-start", "index": 1, "delta": {"message": {}}}
+    cited = {"start": 0, "end": 4, "text": "blue", "content_index": 1, "sources": []}
+    told = {"type": "citation-start", "delta": {"message": {"citations": cited}}}
+    said = [_cohere(word) for word in ("The ", "sky ", "is ", "so ")]
+    chunks = [*said, _sse(start), _cohere("blue", index=1), _sse(told)]
+    assert _both(chunks, wire="cohere", framing="sse") >= 2
+    citations = _read(chunks, wire="cohere", framing="sse")[1].citations
+    places = [(each.blocks, each.start, each.end) for each in citations]
+    assert places == [((1,), 0, 4)]
 
 
 def _delta(text: str, **more: Any) -> dict[str, Any]:

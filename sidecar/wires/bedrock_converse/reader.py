@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.parts import (
+    CallPart,
     CitationKind,
     CitationPart,
     DonePart,
@@ -25,6 +26,7 @@ from sidecar.parts import (
     TextPart,
     WireRow,
 )
+from sidecar.wires.shared.again import alone
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import first
 from sidecar.wires.shared.usage import read_usage
@@ -32,19 +34,27 @@ from sidecar.wires.shared.usage import read_usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, Json, JsonObject, Part
+    from sidecar.parts import Again, Document, Json, JsonObject, Part
     from sidecar.wires.shared.content_blocks import ContentBlock
 
 
+_DELTA = "contentBlockDelta"
 _INDEX = "contentBlockIndex"
 REASONING = "reasoningContent"
 """The member of a block that is reasoning."""
+
+_TEXTS: dict[type, tuple[str, ...]] = {
+    TextPart: ("text",),
+    ReasoningPart: (REASONING, "text"),
+    CallPart: ("toolUse", "input"),
+}
+"""Parts that come piece by piece, and where their text stands in a delta."""
 
 _NAMES = (":event-type", ":exception-type")
 """Headers of a frame, where a host has put them into the decoded object."""
 
 _TELLING = {
-    "delta": "contentBlockDelta",
+    "delta": _DELTA,
     "start": "contentBlockStart",
     _INDEX: "contentBlockStop",
     "stopReason": "messageStop",
@@ -77,6 +87,16 @@ class BedrockConverseWire(BlockWire):
                 self.malformed(name, body)
         if not events:
             self.unread(value, named)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta of one member, as a member of the union."""
+        value = document.value
+        body, path = value.get(_DELTA), _TEXTS.get(type(parts[0]))
+        is_alone = len(value) == len(parts) == 1 and not document.event
+        if not isinstance(body, dict) or path is None or not is_alone:
+            return None
+        unread = [(_DELTA, name) for name in body if name not in (_INDEX, "delta")]
+        return alone(parts, ((_DELTA, "delta", *path),), unread)
 
     def last(self, block: ContentBlock) -> list[Part]:
         """A result comes in pieces; all that have come by now."""
@@ -222,7 +242,7 @@ _MemberReader: TypeAlias = (
 _EVENTS: dict[str, _Reader] = {
     "messageStart": BedrockConverseWire._message_start,
     "contentBlockStart": BedrockConverseWire._block_start,
-    "contentBlockDelta": BedrockConverseWire._block_delta,
+    _DELTA: BedrockConverseWire._block_delta,
     "contentBlockStop": BedrockConverseWire._block_stop,
     "messageStop": BedrockConverseWire._message_stop,
     "metadata": BedrockConverseWire._metadata,

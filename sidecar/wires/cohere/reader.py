@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import evolve
 
 from sidecar.parts import (
+    Again,
     CitationPart,
     DonePart,
     MetadataPart,
@@ -23,13 +24,14 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error
 from sidecar.values.abridge import light
+from sidecar.wires.shared.again import alone
 from sidecar.wires.shared.content_blocks import BlockWire
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Document, JsonObject
+    from sidecar.parts import Document, JsonObject, Part
     from sidecar.wires.shared.content_blocks import ContentBlock, Index
 
 THINKING = "thinking"
@@ -37,6 +39,8 @@ THINKING = "thinking"
 fields of one reasoning do."""
 
 PLAN = "tool_plan"
+_CONTENT = ("delta", "message", "content")
+_OF_DELTA = ("type", "index", "delta")
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 """Types of citations whose offsets lie in reasoning."""
 
@@ -64,6 +68,21 @@ class CohereWire(BlockWire):
             self._whole(value)
         else:
             self.unread(value, event)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta of one text, in the block that its document has begun."""
+        value = document.value
+        if type_of(value) != "content-delta" or len(parts) > 1:
+            return None
+        unread = frozenset((name,) for name in value if name not in _OF_DELTA)
+        if not isinstance(parts[0], TextPart):
+            return alone(parts, ((*_CONTENT, THINKING),), unread)
+
+        def read(text: str) -> list[Part]:
+            self._length += len(text)
+            return [TextPart(text)]
+
+        return Again(((*_CONTENT, "text"),), read, unread, 0, heeded=True)
 
     # Events
 
