@@ -41,13 +41,17 @@ TURNS = 25
 TEXT = StreamOptions(wire="text")
 CHAT = StreamOptions(wire="openai-chat")
 
+OPENERS = ("<", "<tool_call>", "[TOOL_CALLS]", '<｜DSML｜invoke name="')
+"""Deltas that begin a form which the next one shows to be none."""
+
 
 @frozen
 class Case:
     """A stream: ``first`` chunks, then ``body`` over and over.
 
     ``body`` is a whole number of repetitions of a text, so that every window has the
-    same mixture; ``delta`` are the characters of the stream in one of its chunks.
+    same mixture; ``delta`` are the characters of the stream in one of its chunks, which
+    the rows call a ``unit``.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Case:
     body: list[Any]
     size: int = 1_000_000
     delta: int = 4
+    unit: str = "delta"
 
     def chunks(self) -> Iterator[Any]:
         return chain(self.first, cycle(self.body))
@@ -77,7 +82,11 @@ def _cases() -> Iterator[Case]:
     fragments = _deltas(ARGUMENTS, call_chunk)
     yield Case("call arguments", CHAT, arguments, fragments, size=600_000)
     yield Case("reasoning in two fields", CHAT, [], _deltas(PROSE, mirrored_chunk))
-    yield Case("SSE in slices of 64 bytes", CHAT, [], _slices_of_events(), delta=64)
+    events = _slices_of_events()
+    yield Case("SSE in slices of 64 bytes", CHAT, [], events, delta=64, unit="slice")
+    for opener in OPENERS:
+        name = f"{opener} over and over"
+        yield Case(name, TEXT, ["Like so: "], [opener], delta=len(opener))
 
 
 def _slices_of_events() -> list[Any]:
@@ -89,9 +98,8 @@ def _slices_of_events() -> list[Any]:
 def run() -> Iterator[Row]:
     for case in _cases():
         small, large, ratio = measure(case)
-        unit = "slice" if case.delta > 4 else "delta"
         size = f"{case.size / 1e6:g} MB"
-        measured = f"{microseconds(small)}, {microseconds(large)} a {unit}"
+        measured = f"{microseconds(small)}, {microseconds(large)} a {case.unit}"
         what = f"{case.name}, at 10 kB and at {size}"
         yield Row(what, measured, ratio, BAR)
 
