@@ -139,6 +139,8 @@ def merge_usage(old: Json, new: Json) -> Json:
     """``new`` laid over ``old``: per field, and per detail, the last non-null value."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old if new is None else new
+    if _NESTED.isdisjoint(map(type, new.values())):
+        return {**old, **new}
     merged = dict(old)
     for name, value in new.items():
         if value is None:
@@ -149,6 +151,10 @@ def merge_usage(old: Json, new: Json) -> Json:
             value = {**known, **told}
         merged[name] = value
     return merged
+
+
+_NESTED = frozenset((dict, type(None)))
+"""Types of what is not just laid over what was known."""
 
 
 def own_usage(merged: Json, new: Json) -> Json:
