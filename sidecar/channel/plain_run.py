@@ -115,15 +115,15 @@ class PlainRun:
             if not certain:
                 return None if certain is None else []
             text = certain
-        self._texts.append(text)
-        outlet = self._outlet
-        outlet.seq = seq = outlet.seq + 1
-        if not seq % _MOST:
+        outlet, texts = self._outlet, self._texts
+        texts.append(text)
+        if len(texts) == _MOST:
             self.settle()
+        outlet.seq = seq = outlet.seq + 1
         if self._thinks:
             block = self._block
-            return [ReasoningDelta(seq, self.speaker, block, text, "tag", None)]
-        return [TextDelta(seq, self.speaker, self._block, text, None)]
+            return [ReasoningDelta(seq, self.speaker, block, text, "tag")]
+        return [TextDelta(seq, self.speaker, self._block, text)]
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a

@@ -84,10 +84,10 @@ class PartsRun:
         if not text.isascii() and has_half(text):
             return None
         self._texts.append(text)
+        if len(self._texts) == MOST:
+            self.settle()
         outlet = self._outlet
         outlet.seq = seq = outlet.seq + 1
-        if not seq % MOST:
-            self.settle()
         return [self._make(seq, text)]
 
     def _is_said_by(self, parts: list[Part], text: str) -> bool:

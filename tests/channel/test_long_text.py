@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import starmap
+from typing import Any
+
+import pytest
 
 from sidecar.options import StreamOptions
 from sidecar.stream.stream import Stream
 from sidecar.text.rereading import Rereading
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_long_text_says_what_its_slices_say() -> None:
@@ -17,13 +17,38 @@ def test_a_long_text_says_what_its_slices_say() -> None:
     assert _message(text, len(text)) == _message(text, 777)
 
 
-def test_a_run_of_many_deltas_is_kept_in_parts() -> None:
+WORDS = [f"w{number} " for number in range(600)]
+
+
+def _counted(number: int, word: str) -> dict[str, Any]:
+    """A chunk of Gemini's, which counts in each: every other event says a text."""
+    content = {"parts": [{"text": word}]}
+    counts = {"promptTokenCount": 1, "candidatesTokenCount": number}
+    return {"candidates": [{"content": content}], "usageMetadata": counts}
+
+
+def _thought(word: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"reasoning_content": word}}]}
+
+
+@pytest.mark.parametrize(
+    ("wire", "chunks"),
+    [
+        ("text", WORDS),
+        ("gemini", list(starmap(_counted, enumerate(WORDS)))),
+        ("openai-chat", list(map(_thought, WORDS))),
+    ],
+)
+def test_a_run_of_many_deltas_is_kept_in_parts(wire: str, chunks: list[Any]) -> None:
     """What is remembered of a run is bounded; its text is whole at any time."""
-    stream, words = Stream(StreamOptions(wire="text")), [f"w{n} " for n in range(600)]
-    for word in words:
-        stream.push(word)
-        assert len(stream._outlet.run._texts if stream._outlet.run else ()) <= 256
-    assert stream.message().text == "".join(words)
+    stream, most = Stream(StreamOptions(wire=wire)), 0
+    for chunk in chunks:
+        stream.push(chunk)
+        run: Any = stream._outlet.run
+        most = max(most, len(run._texts) if run else 0)
+    assert 100 < most < 256
+    message = stream.message()
+    assert message.text + message.reasoning == "".join(WORDS)
 
 
 def test_a_long_text_in_which_nothing_is_taken_out_is_read_once(
