@@ -45,6 +45,10 @@ class DocumentWire(ABC):
         """Reads one object; ``event`` is its name where the framing has one."""
 
     @abstractmethod
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """How documents like one that gave ``parts`` are read; None: nobody knows."""
+
+    @abstractmethod
     def end(self) -> None:
         """Gives what only the end of the stream can tell."""
 
@@ -56,10 +60,6 @@ class DocumentWire(ABC):
             else:
                 self.unread(each, document.event)
         return self.parts
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """Nothing is known of it; wires whose streams are long say more."""
-        return None
 
     def close(self) -> list[Part]:
         self.parts = []
