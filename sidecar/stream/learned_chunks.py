@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 @hot
 class Learned:
-    """How to read a chunk without reading it: ``text_of`` finds its text, ``again``
-    says what that gives. None: a string is its text."""
+    """How to read a chunk without reading it: ``text_of`` finds its text (where that
+    is None, a string is its text), ``again`` says what that gives."""
 
     text_of: TextOf | None
     again: Again

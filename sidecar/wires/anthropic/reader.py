@@ -31,7 +31,7 @@ from sidecar.wires.anthropic.blocks import (
     result,
 )
 from sidecar.wires.shared.again import alone
-from sidecar.wires.shared.content_blocks import BlockWire
+from sidecar.wires.shared.content_blocks import OF_DELTA, BlockWire
 from sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class AnthropicWire(BlockWire):
         if type_of(value) != "content_block_delta":
             return None
         name = _FRAGMENTS[type_of(value["delta"])]
-        unread = [(each,) for each in value if each not in _OF_DELTA]
+        unread = [(each,) for each in value if each not in OF_DELTA]
         return alone(parts, (("delta", name),), unread)
 
     def last(self, block: ContentBlock) -> list[Part]:
@@ -245,8 +245,6 @@ _FRAGMENTS = {
     "input_json_delta": "partial_json",
 }
 """Deltas that are a text, and where it stands."""
-
-_OF_DELTA = ("type", "index", "delta")
 
 
 def _says(value: Json) -> bool:

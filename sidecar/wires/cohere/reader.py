@@ -25,7 +25,7 @@ from sidecar.parts import (
 from sidecar.provider_errors.normalize import find_error
 from sidecar.values.abridge import light
 from sidecar.wires.shared.again import alone
-from sidecar.wires.shared.content_blocks import BlockWire
+from sidecar.wires.shared.content_blocks import OF_DELTA, BlockWire
 from sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ fields of one reasoning do."""
 
 PLAN = "tool_plan"
 _CONTENT = ("delta", "message", "content")
-_OF_DELTA = ("type", "index", "delta")
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 """Types of citations whose offsets lie in reasoning."""
 
@@ -74,7 +73,7 @@ class CohereWire(BlockWire):
         value = document.value
         if type_of(value) != "content-delta" or len(parts) > 1:
             return None
-        unread = frozenset((name,) for name in value if name not in _OF_DELTA)
+        unread = frozenset((name,) for name in value if name not in OF_DELTA)
         if not isinstance(parts[0], TextPart):
             return alone(parts, ((*_CONTENT, THINKING),), unread)
 

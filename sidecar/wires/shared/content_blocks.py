@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Index: TypeAlias = int | tuple[str, int]
 """The provider's number of a block, with a name where there are several counts."""
 
+OF_DELTA = ("type", "index", "delta")
+"""What is read of a delta's document; the rest pads it."""
+
 _BARE = frozenset(("message", "__type", "code", "id"))
 """Bodies of AWS's and Cohere's errors have no more than this (4.1)."""
 
