@@ -87,26 +87,45 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
     become text. Half surrogates are left to `encode`.
     """
-    kind = type(value)
-    if kind in _ANYWHERE:
-        return value
-    if kind is dict or isinstance(value, dict):
-        return _portable_items(value, value.items(), depth) if depth else dumps(value)
-    if kind is list or isinstance(value, list | tuple):
-        return (
-            _portable_items(value, enumerate(value), depth) if depth else dumps(value)
-        )
-    return value if isinstance(value, str) else _portable_number(value)
+    return value if _in_reach((value,), depth) else _portable(value, depth)
+
+
+def _in_reach(items: Iterable[Any], depth: int) -> bool:
+    """Whether all of them are portable, as most are; none may be of a kind that only
+    stands for one of JSON's."""
+    for item in items:
+        kind = type(item)
+        if kind in _ANYWHERE:
+            continue
+        if kind is int:
+            if not _LEAST <= item <= _MOST:
+                return False
+        elif kind is dict:
+            if not (depth and _in_reach(item.values(), depth - 1)):
+                return False
+        elif kind is list:
+            if not (depth and _in_reach(item, depth - 1)):
+                return False
+        elif kind is not float or not isfinite(item):
+            return False
+    return True
+
+
+def _portable(value: Any, depth: int) -> Any:
+    if isinstance(value, dict | list | tuple):
+        if not depth:
+            return dumps(value)
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return _portable_items(value, items, depth)
+    is_text = isinstance(value, str) or value is None
+    return value if is_text else _portable_number(value)
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
     """The same of an object or array, of which mostly nothing changes."""
     changed = {}
     for place, item in items:
-        kind = type(item)
-        if kind in _ANYWHERE or (kind is int and _LEAST <= item <= _MOST):
-            continue
-        own = portable(item, depth - 1)
+        own = _portable(item, depth - 1)
         if own is not item:
             changed[place] = own
     if not changed:

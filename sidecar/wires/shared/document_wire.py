@@ -19,7 +19,7 @@ from sidecar.wires.shared.fields import objects_of
 from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from sidecar.parts import Again, Document, Json, Part
 
@@ -144,14 +144,14 @@ class DocumentWire(ABC):
             self.malformed(name, value)
         return {}
 
-    def objects(self, holder: JsonObject, name: str) -> Iterator[JsonObject]:
+    def objects(self, holder: JsonObject, name: str) -> Iterable[JsonObject]:
         """The objects of the list ``holder[name]``; null items are passed over."""
         value = holder.get(name)
-        if not isinstance(value, list):
-            if value is not None:
-                self.malformed(name, value)
-            return
-        yield from objects_of(value, name, self.malformed)
+        if isinstance(value, list):
+            return objects_of(value, name, self.malformed)
+        if value is not None:
+            self.malformed(name, value)
+        return ()
 
     def malformed(
         self, name: str, value: Json, why: str = "is of an unexpected type"

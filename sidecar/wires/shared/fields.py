@@ -27,7 +27,7 @@ from sidecar.values.equality import equal
 from sidecar.wires.shared.reasoning_state import ReasoningState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @define
@@ -69,12 +69,12 @@ class ChoiceState:
         self.malformed(name, value)
         return None
 
-    def objects(self, value: Json, name: str) -> Iterator[JsonObject]:
+    def objects(self, value: Json, name: str) -> Iterable[JsonObject]:
         """The objects in the list ``value``; null items are passed over."""
-        if not isinstance(value, list):
-            self.malformed(name, value)
-            return
-        yield from objects_of(value, name, self.malformed)
+        if isinstance(value, list):
+            return objects_of(value, name, self.malformed)
+        self.malformed(name, value)
+        return ()
 
     def changed(self, key: str, item: Json) -> bool:
         """False when ``item`` came before under ``key``, just as it is now."""
@@ -121,8 +121,18 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
 
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
-) -> Iterator[JsonObject]:
+) -> Iterable[JsonObject]:
     """The objects among ``items``; other values are ``malformed``, null is nothing."""
+    only = _OBJECT.issuperset(map(type, items))
+    return items if only else _picked(items, name, malformed)
+
+
+_OBJECT = frozenset((dict,))
+
+
+def _picked(
+    items: list[Json], name: str, malformed: Callable[[str, Json], None]
+) -> Iterator[JsonObject]:
     for item in items:
         if isinstance(item, dict):
             yield item

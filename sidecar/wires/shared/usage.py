@@ -8,13 +8,16 @@ Sources: wires/README.md, "Usage" and "Finish reasons".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sidecar.parts import UsagePart
 from sidecar.records import frozen
 from sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidecar.events import Usage
     from sidecar.parts import Json, JsonObject
 
@@ -119,20 +122,41 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
         return None
     row = SHAPES[shape]
     counts = _with_compaction(value) if shape == "anthropic" else value
-    inputs = _count(counts, row.input)
+    inputs, output, total, reads, writes, reasoning, *more = _reader(shape)(counts)
     if inputs is not None:
-        for paths in row.more_input:
-            inputs += _count(counts, paths) or 0
-    reasoning, total = _count(counts, row.reasoning), _count(counts, row.total)
-    told = (
-        inputs,
-        _output(counts, row, inputs, reasoning, total),
-        total,
-        _count(counts, row.cache_read),
-        _count(counts, row.cache_write),
-        reasoning,
-    )
+        for each in more:
+            inputs += each or 0
+    if reasoning is not None:
+        output = _with_reasoning(row, inputs, output, total, reasoning)
+    told = inputs, output, total, reads, writes, reasoning
     return None if told == _NOTHING else UsagePart(value, *told)
+
+
+@cache
+def _reader(shape: str) -> Callable[[JsonObject], tuple[int | None, ...]]:
+    """Reads the counts of an object in the order of their row; what belongs to the
+    input, too, comes last.
+
+    The function is made from the row, as attrs makes ``__init__``, for some providers
+    tell counts in every chunk: all but plain numbers are left to `_count`.
+    """
+    row = SHAPES[shape]
+    own = row.input, row.output, row.total, row.cache_read, row.cache_write
+    names, lines = list[str](), ["get = value.get"]
+    for number, paths in enumerate((*own, row.reasoning, *row.more_input)):
+        names.append(name := f"count{number}")
+        look = f"{name} = count(value, {paths!r})"
+        if any("." in path for path in paths):
+            lines.append(look)
+            continue
+        lines.append(f"{name} = None")
+        lines += [f"if {name} is None: {name} = get({path!r})" for path in paths]
+        odd = f"type({name}) is not int or {name} < 0"
+        lines.append(f"if {name} is not None and ({odd}): {look}")
+    scope: dict[str, Any] = {"count": _count}
+    lines.append(f"return {', '.join(names)}")
+    exec("def read(value):\n " + "\n ".join(lines), scope)
+    return cast("Callable[[JsonObject], tuple[int | None, ...]]", scope["read"])
 
 
 def merge_usage(old: Json, new: Json) -> Json:
@@ -140,7 +164,7 @@ def merge_usage(old: Json, new: Json) -> Json:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old if new is None else new
     if _NESTED.isdisjoint(map(type, new.values())):
-        return {**old, **new}
+        return new if [*old] == [*new] else {**old, **new}
     merged = dict(old)
     for name, value in new.items():
         if value is None:
@@ -162,7 +186,7 @@ def own_usage(merged: Json, new: Json) -> Json:
 
     What was told once would else be told again with every count.
     """
-    if merged == new:
+    if merged is new or merged == new:
         return merged
     size = len(dumps(merged))
     is_short = size <= _INHERITED or size <= len(dumps(new)) + _INHERITED
@@ -173,19 +197,16 @@ _INHERITED = 1024
 """Code points of earlier usage that are told again with a later one."""
 
 
-def _output(
-    counts: dict[str, Any],
+def _with_reasoning(
     row: UsageShape,
     inputs: int | None,
-    reasoning: int | None,
+    output: int | None,
     total: int | None,
+    reasoning: int,
 ) -> int | None:
     """Output with reasoning; where both readings are possible the total decides."""
-    output = _count(counts, row.output)
-    if output is None and row.reasoning_is_more:
-        return reasoning
-    if output is None or not reasoning:
-        return output
+    if output is None:
+        return reasoning if row.reasoning_is_more else None
     is_more = row.reasoning_is_more
     if inputs is not None and total == inputs + output + reasoning:
         is_more = True
