@@ -303,15 +303,15 @@ class Again:
     the parts of such a document, and does what reading it does; with what it tells at
     another place, where there is one that is ``told``. ``speaker``: where that is
     nothing but to give one part, the choice of a `TextPart`, or something that stands
-    for another; ``heeded``: that comes first, but the document must be read. All of
-    that holds until the wire reads another one.
+    for another; where it does a little more, ``heeds(text)`` does that, and gives the
+    other parts. All of that holds until the wire reads another one.
     """
 
     texts: tuple[DocumentPlace, ...]
     read: Callable[[str], list[Part]]
     unread: frozenset[DocumentPlace] = frozenset()
     speaker: object = None
-    heeded: bool = False
+    heeds: Callable[[str], list[Part]] | None = None
     told: Aside | None = None
 
 

@@ -141,7 +141,7 @@ class Stream:
                 events = run.push(text)
                 if events is not None:
                     self._passed += 1
-                    if again.heeded and (more := again.read(text)[1:]):
+                    if again.heeds is not None and (more := again.heeds(text)):
                         self._take(more)
                         events += self._outlet.take()
                     return events

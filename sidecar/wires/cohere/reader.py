@@ -77,11 +77,14 @@ class CohereWire(BlockWire):
         if not isinstance(parts[0], TextPart):
             return alone(parts, ((*_CONTENT, THINKING),), unread)
 
-        def read(text: str) -> list[Part]:
+        def heeds(text: str) -> list[Part]:
             self._length += len(text)
-            return [TextPart(text)]
+            return []
 
-        return Again(((*_CONTENT, "text"),), read, unread, 0, heeded=True)
+        def read(text: str) -> list[Part]:
+            return [TextPart(text), *heeds(text)]
+
+        return Again(((*_CONTENT, "text"),), read, unread, 0, heeds)
 
     # Events
 

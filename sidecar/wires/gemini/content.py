@@ -123,8 +123,12 @@ class GeminiCandidate:
     def say(self, text: str) -> None:
         """A piece of the answer."""
         if text:
-            self._length += len(text)
+            self.said(text)
             self.wire.parts.append(TextPart(text, self.index))
+
+    def said(self, text: str) -> None:
+        """The answer goes on with ``text``."""
+        self._length += len(text)
 
     def _stand(self, kind: str, is_first: bool) -> None:
         """Counts the Parts: one goes on where a chunk begins with the same kind."""

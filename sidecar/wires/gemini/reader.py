@@ -97,7 +97,8 @@ class GeminiWire(DocumentWire):
         self.choice = 0
         if not _LIVE.isdisjoint(value):
             self._live(value)
-        self._blocked(value)
+        if "promptFeedback" in value:
+            self._blocked(value)
         self.count(self.body(value, "usageMetadata"))
         self.fail_if(value, event)
 
@@ -118,19 +119,27 @@ class GeminiWire(DocumentWire):
         has_counts = isinstance(counted, dict)
         told = self._counts_at((*before, "usageMetadata")) if has_counts else None
 
-        def read(text: str) -> list[Part]:
+        def count_again() -> list[Part]:
             nonlocal counted
-            self.parts = []
-            candidate.go_on(text, is_thought=is_thought)
             if told is not None and told.value is not counted:
                 counted = told.value
                 self.count(counted)
             return self.parts
 
+        def read(text: str) -> list[Part]:
+            self.parts = []
+            candidate.go_on(text, is_thought=is_thought)
+            return count_again()
+
+        def heeds(text: str) -> list[Part]:
+            self.parts = []
+            candidate.said(text)
+            return count_again()
+
         texts = ((*before, *_TEXT),)
         unread = frozenset((*before, *place) for place in _UNREAD)
         speaker = None if is_thought else said.choice
-        return Again(texts, read, unread, speaker, True, told)
+        return Again(texts, read, unread, speaker, heeds, told)
 
     def _counts_at(self, place: DocumentPlace) -> Aside:
         """The counts of documents that are alike, the same for all of one shape."""
@@ -153,13 +162,11 @@ class GeminiWire(DocumentWire):
             candidate.read(self.body(item, "content"))
         if not _SOURCES.isdisjoint(item):
             candidate.sources.read(item)
-        raw = item.get("finishReason")
-        if type(raw) is int and 0 <= raw < len(_REASONS):
-            raw = _REASONS[raw]
-        else:
-            raw = self.text(item, "finishReason")
-        if raw:
-            self._finish(candidate, item, raw)
+        if (raw := item.get("finishReason")) is not None:
+            is_number = type(raw) is int and 0 <= raw < len(_REASONS)
+            raw = _REASONS[raw] if is_number else self.text(item, "finishReason")
+            if raw:
+                self._finish(candidate, item, raw)
 
     def _at(self, index: int) -> GeminiCandidate:
         candidate = self._candidates.get(index)

@@ -8,6 +8,7 @@ annotations count in their content part, in code points (wires/README.md, "Citat
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from sidecar.parts import (
@@ -86,15 +87,13 @@ class Content:
             told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
 
-    def going(self, item: OutputItem, channel: TextField) -> Callable[[str], None]:
-        """Takes further fragments of the part that one just came of."""
-        told, give = item.text(channel.name), self._GIVE[channel.name]
-
-        def delta(text: str) -> None:
-            told.go_on(text)
-            give(self, item, channel, text)
-
-        return delta
+    def going(
+        self, item: OutputItem, channel: TextField
+    ) -> tuple[Callable[[str], None], Callable[[str], None]]:
+        """For further fragments of the part that one just came of: what remembers
+        them, and what gives them."""
+        give = partial(self._GIVE[channel.name], self, item, channel)
+        return item.text(channel.name).go_on, give
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""

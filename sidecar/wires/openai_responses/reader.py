@@ -94,19 +94,24 @@ class OpenAIResponsesWire(DocumentWire):
             return None
         assert self._spoke is not None  # by this event
         item, channel = self._spoke
-        give = self._content.going(item, channel)
+        remember, give = self._content.going(item, channel)
 
         def read(text: str) -> list[Part]:
             self.parts = []
+            remember(text)
             give(text)
             return self.parts
+
+        def heeds(text: str) -> list[Part]:
+            remember(text)
+            return []
 
         is_placed = self._items.is_at(value.get("output_index"), item)
         of_place = _OF_PLACE if is_placed else (*_OF_PLACE, "item_id")
         read_names = ("type", "delta", channel.index, *of_place)
         unread = frozenset((name,) for name in value if name not in read_names)
-        is_text = channel is TEXT
-        return Again((("delta",),), read, unread, 0 if is_text else None, is_text)
+        speaker = 0 if channel is TEXT else None
+        return Again((("delta",),), read, unread, speaker, heeds)
 
     def end(self) -> None:
         """Items that are still open were cut off."""
