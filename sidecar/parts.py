@@ -304,7 +304,9 @@ class Again:
     another place, where there is one that is ``told``. ``speaker``: where that is
     nothing but to give one part, the choice of a `TextPart`, or something that stands
     for another; where it does a little more, ``heeds(text)`` does that, and gives the
-    other parts. All of that holds until the wire reads another one.
+    other parts. ``number``: where the number stands of what all of them are of, as a
+    block's, and which it is; those with an empty text say nothing then. All of that
+    holds until the wire reads another one.
     """
 
     texts: tuple[DocumentPlace, ...]
@@ -313,6 +315,7 @@ class Again:
     speaker: object = None
     heeds: Callable[[str], list[Part]] | None = None
     told: Aside | None = None
+    number: tuple[DocumentPlace, int] | None = None
 
 
 class Wire(Protocol):
@@ -320,12 +323,15 @@ class Wire(Protocol):
 
     ``again`` may be asked of an object that was just read, and of its parts, which are
     text, reasoning, bits of calls and counts: how to read documents like it without
-    looking at them (``stream.learned_chunks``).
+    looking at them (``stream.learned_chunks``). ``expects`` says how those are read
+    that may come next, where they are like others but for their `Again.number`.
     """
 
     def push(self, document: Document) -> list[Part]: ...
 
     def again(self, document: Document, parts: list[Part]) -> Again | None: ...
+
+    def expects(self) -> Again | None: ...
 
     def close(self) -> list[Part]: ...
 

@@ -15,14 +15,17 @@ from json import JSONDecoder
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sidecar.records import frozen, hot
+from sidecar.records import define, frozen, hot
 from sidecar.values.jsontext import loads
 from sidecar.values.paths import put, values_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sidecar.parts import Again, Aside, DocumentPlace
+
+Accepts: TypeAlias = "Callable[[str], bool] | None"
+"""Whether a slot's text is what may stand there; None: it is the text."""
 
 TextOf: TypeAlias = "Callable[[object], str | None]"
 """The text of a chunk, if it is like the one that was learned; else None or nothing."""
@@ -97,20 +100,60 @@ class Slot:
     kind: _Kind | None
 
 
-@hot
+@define(eq=False)
 class StringCut:
-    """How strings are read that are cut where ``texts`` stand, and values that are
-    ``free``, and what is ``told``."""
+    """How strings are read that are cut where a text stands, and values that are
+    ``free``, and what is ``told``: the ``pieces`` around these, and what each of them
+    ``accepts``. ``number``: the one that the pieces have."""
 
-    texts: tuple[DocumentPlace, ...]
     free: frozenset[DocumentPlace]
     told: Aside | None
+    number: tuple[DocumentPlace, int] | None
+    pieces: tuple[str, ...]
+    accepts: tuple[Accepts, ...]
     text_of: TextOf
+    _around: tuple[int, str, str] | None = None
 
     def fits(self, again: Again) -> bool:
-        """Whether that is what ``again`` allows."""
-        is_cut = self.texts == again.texts and self.free <= again.unread
-        return is_cut and self.told is again.told
+        """Whether that is what ``again`` allows, which is of the same texts."""
+        return self.free <= again.unread and self.told is again.told
+
+    def renumbered(
+        self, numbered: tuple[DocumentPlace, int], limit: int
+    ) -> TextOf | None:
+        """For strings with another number at the same place, which must be one that
+        has its name alone; None where it is not."""
+        if self.told or not self.number or self.number[0] != numbered[0]:
+            return None
+        if self._around is None:
+            self._around = _around(self.pieces, *self.number)
+        at, before, behind = self._around
+        if at < 0:
+            return None
+        pieces = list(self.pieces)
+        pieces[at] = f"{before}{numbered[1]}{behind}"
+        return _text_of(pieces, self.accepts, limit)
+
+
+Cuts: TypeAlias = dict[tuple["DocumentPlace", ...], StringCut]
+"""The cut of the last string with texts at these places."""
+
+_NOWHERE = -1, "", ""
+
+
+def _around(
+    pieces: tuple[str, ...], place: DocumentPlace, number: int
+) -> tuple[int, str, str]:
+    """Which of the ``pieces`` has the ``number`` of a ``place``, and what is before
+    and behind it there."""
+    name, whole = str(place[-1]), "".join(pieces)
+    if "\\" in whole or whole.count(f'"{name}"') != 1:
+        return _NOWHERE
+    for at, piece in enumerate(pieces):
+        found = _name(name).search(piece)
+        if found and (rest := piece[found.end() :]).startswith(str(number)):
+            return at, piece[: found.end()], rest[len(str(number)) :]
+    return _NOWHERE
 
 
 def is_right(
@@ -175,15 +218,19 @@ def slots_of(
 
 def cut_string(chunk: str, slots: list[Slot], again: Again, limit: int) -> StringCut:
     """For strings like ``chunk`` of at most ``limit`` code points."""
-    first, last = slots[0], slots[-1]
-    head, tail = chunk[: first.start], chunk[last.end :]
-    if first is last:
-        return StringCut(again.texts, frozenset(), None, _one(head, tail, limit))
-    behind = [chunk[slot.end : after.start] for slot, after in pairwise(slots)]
-    accepts = [slot.kind.accepts if slot.kind else None for slot in slots]
-    steps = tuple(zip(accepts, [*behind, tail], strict=True))
+    between = [chunk[slot.end : after.start] for slot, after in pairwise(slots)]
+    pieces = (chunk[: slots[0].start], *between, chunk[slots[-1].end :])
+    accepts = tuple([slot.kind.accepts if slot.kind else None for slot in slots])
     free = again.unread.intersection([slot.place for slot in slots])
-    return StringCut(again.texts, free, again.told, _many(head, steps, limit))
+    text_of = _text_of(pieces, accepts, limit)
+    return StringCut(free, again.told, again.number, pieces, accepts, text_of)
+
+
+def _text_of(pieces: Sequence[str], accepts: tuple[Accepts, ...], limit: int) -> TextOf:
+    """For strings of these ``pieces`` and what they accept, in turns."""
+    if len(accepts) == 1:
+        return _one(pieces[0], pieces[1], limit)
+    return _many(pieces[0], tuple(zip(accepts, pieces[1:], strict=True)), limit)
 
 
 @lru_cache(maxsize=256)
@@ -236,9 +283,7 @@ def _one(head: str, tail: str, limit: int) -> TextOf:
     return text_of
 
 
-def _many(
-    head: str, steps: tuple[tuple[Callable[[str], bool] | None, str], ...], limit: int
-) -> TextOf:
+def _many(head: str, steps: tuple[tuple[Accepts, str], ...], limit: int) -> TextOf:
     """For strings with several slots, each with what stands behind it.
 
     Whatever these pieces are, they are the whole string, and what stands in a slot is

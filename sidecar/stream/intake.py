@@ -29,6 +29,7 @@ from sidecar.parts import (
 )
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import define, field
+from sidecar.stream.cut_strings import Cuts
 from sidecar.stream.learned_chunks import Learned, Learner
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from sidecar.framing.framer import Frame
     from sidecar.options import StreamOptions
     from sidecar.parts import Part, Wire
+    from sidecar.stream.same_options import SameOptions
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
@@ -92,7 +94,9 @@ class Intake:
     counts those in ``passed``.
     """
 
-    def __init__(self, options: StreamOptions) -> None:
+    def __init__(
+        self, options: StreamOptions, others: SameOptions | None = None
+    ) -> None:
         is_text = options.wire == "text"
         self.options = options
         self.wire = options.wire
@@ -110,6 +114,7 @@ class Intake:
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: Learned | None = None  # from the last chunk
+        self._others = others
         self._tries = _TRIES
         self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
@@ -136,8 +141,10 @@ class Intake:
 
     @cached_property
     def _learner(self) -> Learner:
-        limit = self.options.limits.max_document_chars
-        return Learner(limit, self._reads)
+        options, cuts = self.options, Cuts()
+        if self._others is not None:
+            cuts = self._others.cuts(self.wire, self.framing, options.encoding)
+        return Learner(options.limits.max_document_chars, self._reads, cuts)
 
     @property
     def learned(self) -> Learned | None:
@@ -159,6 +166,8 @@ class Intake:
                 parts = self._seen(reader.push(frame))
                 if learns and parts and _LEARNED.issuperset(map(type, parts)):
                     self._learn(reader, chunk, frame, parts)
+                if self._learned is None and (again := reader.expects()):
+                    self._expect(again)
                 return (parts,)
         return self._frames(frames)
 
@@ -174,6 +183,12 @@ class Intake:
         if again is not None:
             text_of = self._learner.learn(chunk, document.value, again)
             self._learned = Learned(text_of, again) if text_of else None
+
+    def _expect(self, again: Again) -> None:
+        """Strings may come that are read ``again`` as others were."""
+        text_of = self._learner.recall(again) if self._framer.idle else None
+        if text_of and self.used:
+            self._learned = Learned(text_of, again, expected=True)
 
     def _reads(self, chunk: str) -> object:
         """What framing reads ``chunk`` alone as, if that is one document and nothing is

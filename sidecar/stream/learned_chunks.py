@@ -13,6 +13,10 @@ in every chunk (``usageMetadata``, `Aside`); all others must be equal, numbers a
 values of the same type, too: false is not 0, and 0.0 is no index. Which of them vary is
 seen where a chunk differs from the one before; they are few, so a string is compared in
 few pieces.
+
+Where a wire tells its blocks apart by numbers, a string is expected as soon as the next
+block has begun (`Wire.expects`): as the last one of such a block was, in this stream or
+in one before, with the new number in it.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sidecar.records import hot
-from sidecar.stream.cut_strings import StringCut, TextOf, cut_string, is_right, slots_of
+from sidecar.stream.cut_strings import Cuts, TextOf, cut_string, is_right, slots_of
 from sidecar.values.paths import values_at
 
 if TYPE_CHECKING:
@@ -32,11 +36,16 @@ if TYPE_CHECKING:
 @hot
 class Learned:
     """How to read a chunk without reading it: ``text_of`` finds its text (where that
-    is None, a string is its text), ``again`` says what that gives."""
+    is None, a string is its text), ``again`` says what that gives. ``expected``: no
+    such chunk has come yet, but others that differ in a number."""
 
     text_of: TextOf | None
     again: Again
+    expected: bool = False
 
+
+_LONGEST = 4096
+"""Code points of a string that is remembered when its stream is over."""
 
 _DEEPEST = 8
 """Levels of a document that is learned; no text of a delta stands deeper."""
@@ -49,13 +58,14 @@ class Learner:
     """``learn`` a chunk; it remembers of the one before what helps with the next.
 
     ``limit``: code points that a document may have. ``reads(string)`` is the document
-    that framing reads, if it reads one and holds nothing back.
+    that framing reads, if it reads one and holds nothing back. ``cuts`` are those of
+    the strings that were learned, in other streams, too.
     """
 
-    def __init__(self, limit: int, reads: Callable[[str], Any]) -> None:
+    def __init__(self, limit: int, reads: Callable[[str], Any], cuts: Cuts) -> None:
         self._limit = limit
         self._reads = reads
-        self._cut: StringCut | None = None
+        self._cuts = cuts
         self._before: Any = None  # the document that was learned before
         self._varying: set[DocumentPlace] = set()
 
@@ -70,10 +80,16 @@ class Learner:
         except (RecursionError, ValueError):
             return None  # it is nested as deep as hardly anything that reads it can
 
+    def recall(self, again: Again) -> TextOf | None:
+        """For strings like those that were learned last with such texts, but for the
+        number that they have."""
+        known, numbered = self._cuts.get(again.texts), again.number
+        return known.renumbered(numbered, self._limit) if known and numbered else None
+
     def _learn(
         self, chunk: object, document: Any, text: str, again: Again
     ) -> TextOf | None:
-        known = self._cut
+        known = self._cuts.get(again.texts)
         if known and known.fits(again) and known.text_of(chunk) == text:
             return known.text_of
         free = self._free(document, again.unread)
@@ -82,8 +98,10 @@ class Learner:
         if isinstance(chunk, str):
             slots = slots_of(chunk, text, again, free)
             if slots and is_right(chunk, slots, self._reads, document):
-                self._cut = cut_string(chunk, slots, again, self._limit)
-                return self._cut.text_of
+                cut = cut_string(chunk, slots, again, self._limit)
+                if len(chunk) <= _LONGEST:
+                    self._cuts[again.texts] = cut
+                return cut.text_of
         return None
 
     def _free(

@@ -1,8 +1,9 @@
-"""Streams of one host mostly have the same options: their surroundings are made once.
+"""What the streams of one host have in common, which is made and learned once.
 
-`SameOptions` gives what `surroundings` gives. It remembers the few that it made last,
-without anything of a stream, and gives one again where profile, tools, policy and
-limits are the same.
+They mostly have the same options: `SameOptions` gives what `surroundings` gives. It
+remembers the few that it made last, without anything of a stream, and gives one again
+where profile, tools, policy and limits are the same. And they mostly have the same
+provider: its chunks look alike in all of them (``cuts``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sidecar.message.outlet import Outlet
 
 if TYPE_CHECKING:
     from sidecar.options import StreamOptions
+    from sidecar.stream.cut_strings import Cuts
 
 
 _MOST = 8
@@ -21,10 +23,15 @@ _MOST = 8
 
 
 class SameOptions:
-    """``surroundings`` of a new stream."""
+    """``surroundings`` of a new stream, and how ``cuts`` are made of its chunks."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first
+        self._cuts: dict[tuple[str, ...], Cuts] = {}
+
+    def cuts(self, wire: str, framing: str, encoding: str) -> Cuts:
+        """What streams have learned that are read in the same way."""
+        return self._cuts.setdefault((wire, framing, encoding), {})
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
         known = self._find(options)

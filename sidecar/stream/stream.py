@@ -75,7 +75,7 @@ class Stream:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
-        self._intake = Intake(options)
+        self._intake = Intake(options, others)
         make = surroundings if others is None else others.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
@@ -148,6 +148,8 @@ class Stream:
                 run.end()
             if text.isascii() or not has_half(text):
                 return self._read_again(again.read(text))
+        elif text is not None and learned.again.number is not None:
+            return self._read_again([])
         return self._read(chunk)
 
     def _read_again(self, parts: list[Part]) -> list[Event]:
@@ -178,7 +180,7 @@ class Stream:
         for parts in intake.push(chunk):
             self._take(parts)
         self._learned = learned = intake.learned
-        if learned is not None:
+        if learned is not None and not learned.expected:
             self._begin_run(parts)
         return self._outlet.take()
 

@@ -18,6 +18,9 @@ class TextWire:
     def again(self, _document: Document, _parts: list[Part]) -> None:
         """A slice is its text: there is nothing to learn."""
 
+    def expects(self) -> None:
+        """Nor to expect."""
+
     def close(self) -> list[Part]:
         return []
 

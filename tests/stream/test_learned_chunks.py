@@ -24,6 +24,7 @@ from sidecar.options import StreamOptions
 from sidecar.parts import Again, TextPart
 from sidecar.stream.intake import Intake
 from sidecar.stream.learned_chunks import Learner, TextOf, alike_object
+from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import loads
 
@@ -31,20 +32,26 @@ WIRES = TESTS / "wires"
 RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
 
 
-def _read(chunks: list[Any], **options: Any) -> tuple[list[Event], Any, Any, int]:
+def _read(
+    chunks: list[Any], others: SameOptions | None = None, **options: Any
+) -> tuple[list[Event], Any, Any, int]:
     """Events, message, counters, and how many chunks were only compared."""
-    stream = Stream(StreamOptions(**options))
+    stream = Stream(StreamOptions(**options), others=others)
     events = [event for chunk in chunks for event in stream.push(chunk)]
     events += stream.close()
     return events, stream.message(), stream.stats(), stream._passed
 
 
 def _both(chunks: list[Any], **options: Any) -> int:
-    """Asserts that learning changes nothing; how many chunks were only compared."""
-    *fast, passed = _read(deepcopy(chunks), **options)
+    """Asserts that learning changes nothing, of a stream or of one before; how many
+    chunks were only compared in the first."""
+    others = SameOptions()
+    *fast, passed = _read(deepcopy(chunks), others, **options)
+    *second, _ = _read(deepcopy(chunks), others, **options)
     with mock.patch.object(Intake, "_learn", return_value=None):
         *slow, _ = _read(chunks, **options)
     assert fast == slow
+    assert second == slow
     return passed
 
 
@@ -432,7 +439,7 @@ def test_one_document_a_string_is_compared() -> None:
 
 
 def test_longer_than_a_document_may_be() -> None:
-    of = Learner(13, json.loads).learn('{"a": "x"}', {"a": "x"}, AGAIN)
+    of = Learner(13, json.loads, {}).learn('{"a": "x"}', {"a": "x"}, AGAIN)
     assert of is not None
     assert of('{"a": "yyyy"}') == "yyyy"
     assert of('{"a": "yyyyy"}') is None
@@ -444,7 +451,7 @@ AGAIN = Again((("a",),), lambda text: [TextPart(text)], frozenset((("b",), ("c",
 
 def _learned(*chunks: str) -> TextOf | None:
     """What is learned of the last of some chunks."""
-    learner = Learner(99, _loads_or_none)
+    learner = Learner(99, _loads_or_none, {})
     found = [learner.learn(chunk, json.loads(chunk), AGAIN) for chunk in chunks]
     return found[-1]
 
@@ -516,12 +523,12 @@ def test_blanks_at_the_end_vary() -> None:
 def test_a_text_that_stands_twice() -> None:
     again = Again((("a",), ("b",)), lambda _: [])
     for document in ({"a": "x", "b": "x"}, json.dumps({"a": "x", "b": "x"})):
-        of = Learner(99, json.loads).learn(document, {"a": "x", "b": "x"}, again)
+        of = Learner(99, json.loads, {}).learn(document, {"a": "x", "b": "x"}, again)
         assert of is not None
         make = json.dumps if isinstance(document, str) else dict
         assert of(make({"a": "y", "b": "y"})) == "y"
         assert of(make({"a": "y", "b": "z"})) is None
-    assert Learner(99, json.loads).learn("", {"a": "x", "b": "y"}, again) is None
+    assert Learner(99, json.loads, {}).learn("", {"a": "x", "b": "y"}, again) is None
 
 
 def test_a_value_nested_deep_does_no_harm() -> None:
@@ -536,12 +543,139 @@ def test_a_value_nested_deep_does_no_harm() -> None:
 
 
 def test_what_is_known_is_not_learned_again() -> None:
-    learner = Learner(99, json.loads)
+    learner = Learner(99, json.loads, {})
     chunks = ['{"b": 1, "a": "x"}', '{"b": 2, "a": "x"}', '{"b": 3, "a": "y"}']
     first, second, third = (learner.learn(c, json.loads(c), AGAIN) for c in chunks)
     assert second is third is not first
     read = Again(AGAIN.texts, AGAIN.read)
     assert learner.learn(chunks[0], json.loads(chunks[0]), read) is not third
+
+
+def _of_block(kind: str, **more: Any) -> str:
+    return f"event: {kind}\n{_sse({'type': kind, **more})}"
+
+
+def _block(index: int, kind: str, *deltas: str) -> list[str]:
+    """A block of Messages, from its start to its end."""
+    name = {"tool_use": "partial_json"}.get(kind, kind)
+    about = {"id": f"c{index}", "name": "f", "input": {}} if kind == "tool_use" else {}
+    made = {"tool_use": "input_json"}.get(kind, kind)
+    return [
+        _of_block(
+            "content_block_start", index=index, content_block={"type": kind, **about}
+        ),
+        *(
+            _of_block(
+                "content_block_delta",
+                index=index,
+                delta={"type": f"{made}_delta", name: delta},
+            )
+            for delta in deltas
+        ),
+        _of_block("content_block_stop", index=index),
+    ]
+
+
+MESSAGE = _of_block("message_start", message={"id": "m", "model": "c", "content": []})
+
+
+@pytest.mark.parametrize("kind", ["text", "thinking", "tool_use"])
+def test_a_block_is_compared_with_those_before(kind: str) -> None:
+    """Behind its start deltas are expected that are like those of the block before,
+    and in another stream like those of its last one."""
+    said = [["", "{}", "", " ", " "], ["", "{", "}"], ["{}", "", ""]]
+    blocks = [
+        chunk for index, each in enumerate(said) for chunk in _block(index, kind, *each)
+    ]
+    chunks, others = [MESSAGE, *blocks], SameOptions()
+    of_first = sum(map(len, said)) - len(("", "{}"))
+    assert _both(chunks, wire="anthropic") == of_first
+    assert _read(chunks, others)[-1] == of_first
+    assert _read(chunks, others)[-1] == sum(map(len, said))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _block(1, "text", "x")[1],
+        _of_block("content_block_delta", index=0, delta={"type": "text_delta"}),
+        _block(0, "thinking", "x")[1],
+        _block(0, "tool_use", "{}")[1],
+        _block(0, "text", 'a"b', "\ud83d")[1],
+        _block(0, "text", "\ud83d")[1],
+        _sse({"type": "error", "error": {"type": "api_error", "message": "x"}}),
+        'event: content_block_delta\ndata: {"type": "content_block_delta", "index": 0,',
+        "data: [DONE]\n\n",
+        _block(0, "text", "x")[1] * 2,
+        _block(0, "text", "x")[1].rstrip("\n"),
+        {"type": "ping"},
+        "",
+        7,
+    ],
+)
+@pytest.mark.parametrize("kind", ["text", "thinking", "tool_use", "image", ""])
+def test_something_else_than_was_expected(kind: str, other: Any) -> None:
+    known = [MESSAGE, *_block(0, "text", "a", "b", "c"), *_block(1, "thinking", "d")]
+    begun = [*known, *_block(2, "tool_use", "", "{}", "")]
+    chunks = [MESSAGE, _block(0, kind)[0], other, *_block(0, "text", "e")[1:]]
+    others = SameOptions()
+    _read(begun, others)
+    *fast, _ = _read(deepcopy(chunks), others)
+    *slow, _ = _read(chunks)
+    assert fast == slow
+
+
+def test_what_was_learned_counts_where_strings_are_read_alike() -> None:
+    """The same string is nothing in another framing or encoding."""
+    chunks, others = [MESSAGE, *_block(0, "text", "a", "b", "c")], SameOptions()
+    _read(chunks, others, wire="anthropic", framing="sse")
+    for same in ({"framing": "ndjson"}, {"encoding": "base64"}):
+        options = {"wire": "anthropic", "framing": "sse", **same}
+        assert _read(chunks, others, **options)[:3] == _read(chunks, **options)[:3]
+
+
+def _numbered(number: int, place: str = "n") -> Again:
+    return Again(AGAIN.texts, AGAIN.read, AGAIN.unread, number=((place,), number))
+
+
+def _recalled(chunk: str, *, place: str = "n") -> TextOf | None:
+    """For number 12, after a ``chunk`` with another."""
+    learner, value = Learner(9999, _loads_or_none, {}), json.loads(chunk)
+    assert learner.recall(_numbered(12)) is None
+    assert learner.learn(chunk, value, _numbered(value["n"])) is not None
+    return learner.recall(_numbered(12, place))
+
+
+def test_another_number() -> None:
+    for chunk in ('{"n": 1, "a": "x"}', '{"a": "x", "b": 5, "n":1 }'):
+        of = _recalled(chunk)
+        assert of is not None
+        assert of(chunk.replace("1", "12").replace("x", "q")) == "q"
+        assert of(chunk) is None
+        assert of(chunk.replace("1", "13")) is None
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        '{"n": 1, "a": "x", "d": {"n": 1}}',
+        '{"n": 1, "a": "x", "d": "n"}',
+        '{"n": -0, "a": "x"}',
+        '{"n"         : 1, "a": "x"}',
+        '{"n": 1, "d": "\\n", "a": "x"}',
+        '{"n": 1, "a": "x", "d": "' + 4096 * "d" + '"}',
+    ],
+)
+def test_a_number_that_is_not_found(chunk: str) -> None:
+    assert _recalled(chunk) is None
+
+
+def test_a_number_elsewhere() -> None:
+    assert _recalled('{"n": 1, "a": "x"}', place="b") is None
+    learner = Learner(99, json.loads, {})
+    assert learner.learn('{"a": "x"}', {"a": "x"}, AGAIN) is not None
+    assert learner.recall(_numbered(1)) is None
+    assert learner.recall(AGAIN) is None
 
 
 def test_too_deep_is_not_learned() -> None:
@@ -550,9 +684,9 @@ def test_too_deep_is_not_learned() -> None:
         value = [value]
     document = {"a": "t", "b": value}
     assert alike_object(document, [("a",)], [])(document) is None
-    of = Learner(99, json.loads).learn(json.dumps(document), document, AGAIN)
+    of = Learner(99, json.loads, {}).learn(json.dumps(document), document, AGAIN)
     assert of is not None  # a string is only compared
-    assert Learner(99, json.loads).learn(b"", {"a": "t"}, AGAIN) is None
+    assert Learner(99, json.loads, {}).learn(b"", {"a": "t"}, AGAIN) is None
 
 
 def test_learning_in_vain_ends_and_success_goes_on() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.parts import (
+    CallPart,
     DiagnosticPart,
     DonePart,
     MetadataPart,
@@ -64,9 +65,22 @@ class AnthropicWire(BlockWire):
         value = document.value
         if type_of(value) != "content_block_delta":
             return None
-        name = _FRAGMENTS[type_of(value["delta"])]
+        name, _ = _FRAGMENTS[type_of(value["delta"])]
         unread = [(each,) for each in value if each not in OF_DELTA]
-        return alone(parts, (("delta", name),), unread)
+        index = value.get("index")
+        number = (_INDEX, index) if type(index) is int else None
+        return alone(parts, (("delta", name),), unread, number=number)
+
+    def expects(self) -> Again | None:
+        """Deltas of the block that has begun, as a block of its type has them."""
+        block, index = self._open.get(self._latest), self._latest
+        if block is None or block.is_full or type(index) is not int:
+            return None
+        kind = "input_json_delta" if block.is_call else f"{block.type}_delta"
+        if kind not in _FRAGMENTS:
+            return None
+        name, make = _FRAGMENTS[kind]
+        return alone([make(block)], (("delta", name),), (), number=(_INDEX, index))
 
     def last(self, block: ContentBlock) -> list[Part]:
         if not block.item:
@@ -134,6 +148,7 @@ class AnthropicWire(BlockWire):
     def _block(self, index: int, item: JsonObject) -> None:
         """A block begins, with all of it that does not come in deltas."""
         block, kind = self.start(index), type_of(item)
+        block.type = kind
         if kind.endswith(RESULT):
             self._result(block, item)
         else:
@@ -239,12 +254,19 @@ _DELTAS: dict[str, _BlockReader] = {
     "compaction_delta": AnthropicWire._compaction,
 }
 
-_FRAGMENTS = {
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "input_json_delta": "partial_json",
+_INDEX = ("index",)
+_FRAGMENTS: dict[str, tuple[str, Callable[[ContentBlock], Part]]] = {
+    "text_delta": ("text", lambda _: TextPart(" ")),
+    "thinking_delta": (
+        "thinking",
+        lambda block: ReasoningPart(" ", THINKING, 0, block.key),
+    ),
+    "input_json_delta": (
+        "partial_json",
+        lambda block: CallPart(key=block.key, arguments=" "),
+    ),
 }
-"""Deltas that are a text, and where it stands."""
+"""Deltas that are a text: where it stands, and what a blank gives in a block."""
 
 
 def _says(value: Json) -> bool:

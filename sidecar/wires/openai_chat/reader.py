@@ -97,6 +97,9 @@ class OpenAIChatWire:
         remember = self._merging(value, parts[0], details) if details else None
         return alone(parts, texts, unread, remember)
 
+    def expects(self) -> None:
+        """What comes has no number of its own."""
+
     def _merging(
         self, document: JsonObject, said: Part, names: list[str]
     ) -> Callable[[str], None]:

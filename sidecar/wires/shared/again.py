@@ -32,10 +32,11 @@ def alone(
     texts: tuple[DocumentPlace, ...],
     unread: Iterable[DocumentPlace],
     remember: Callable[[str], object] | None = None,
+    number: tuple[DocumentPlace, int] | None = None,
 ) -> Again | None:
     """For documents of which nothing is remembered but that they came, and what
     ``remember`` does with their text; None where they tell counts, too, which are
-    remembered."""
+    remembered. ``number`` is that of `Again`."""
     if UsagePart in map(type, parts):
         return None
     free = frozenset(unread)
@@ -43,7 +44,7 @@ def alone(
     make = _maker(first)
     if len(parts) == 1 and remember is None:
         speaker = first.choice if isinstance(first, TextPart) else make
-        return Again(texts, lambda text: [make(text)], free, speaker)
+        return Again(texts, lambda text: [make(text)], free, speaker, number=number)
     makers = [make, *map(_maker, parts[1:])]
 
     def read(text: str) -> list[Part]:

@@ -42,11 +42,13 @@ class ContentBlock:
 
     ``key`` is its number in the stream: a provider's index starts again with every
     message, and some gateways give all blocks the same. ``item`` is what the wire has
-    to give at its end. ``after``: the key of a call that ended at the same place.
+    to give at its end. ``after``: the key of a call that ended at the same place;
+    ``type``: where the provider says one.
     """
 
     key: int
     after: int | None = None
+    type: str = ""
     is_call: bool = False
     #: its arguments came whole: what follows can only repeat them
     is_full: bool = False

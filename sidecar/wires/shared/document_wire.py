@@ -48,6 +48,11 @@ class DocumentWire(ABC):
     def again(self, document: Document, parts: list[Part]) -> Again | None:
         """How documents like one that gave ``parts`` are read; None: nobody knows."""
 
+    def expects(self) -> Again | None:
+        """How documents are read that may come next and are like others but for the
+        number of what they are of."""
+        return None
+
     @abstractmethod
     def end(self) -> None:
         """Gives what only the end of the stream can tell."""
