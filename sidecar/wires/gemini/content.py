@@ -54,8 +54,6 @@ class GeminiCandidate:
         self.wire = wire
         self.index = index
         self.sources = Sources(wire, index, self._base_of)
-        #: the candidate has a finish reason
-        self.finished = False
         self._length = 0  # of the answer, in code points
         self._starts: list[int] = []  # ``_length`` where each Part of the content began
         self._kind = ""  # of the last Part
