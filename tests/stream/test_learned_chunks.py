@@ -211,6 +211,23 @@ def test_offsets_count_behind_compared_text() -> None:
     assert places == [((1,), 0, 4)]
 
 
+def test_offsets_count_in_the_item_behind_compared_text() -> None:
+    """Responses: an item's citations count from where its text begins."""
+    delta = {"type": "response.output_text.delta", "content_index": 0}
+    first, second = {"item_id": "a", "output_index": 0}, {"item_id": "b"}
+    said = [
+        {**delta, **first, "delta": word} for word in ("The ", "sky ", "is ", "so ")
+    ]
+    cited = {"type": "url_citation", "url": "u", "start_index": 0, "end_index": 4}
+    told = {"type": "response.output_text.annotation.added", "annotation": cited}
+    blue = {**delta, **second, "output_index": 1, "delta": "blue"}
+    chunks = [*said, blue, {**told, **second, "output_index": 1, "content_index": 0}]
+    assert _both(chunks, wire="openai-responses") >= 2
+    citations = _read(chunks, wire="openai-responses")[1].citations
+    places = [(each.blocks, each.start, each.end) for each in citations]
+    assert places == [((0,), 14, 18)]
+
+
 def _delta(text: str, **more: Any) -> dict[str, Any]:
     """A chunk of LiteLLM's proxy, which tells a thought three times."""
     block = {"type": "thinking", "thinking": text, **more}

@@ -95,6 +95,10 @@ class Content:
         give = partial(self._GIVE[channel.name], self, item, channel)
         return item.text(channel.name).go_on, give
 
+    def said(self, text: str) -> None:
+        """The answer goes on with ``text``."""
+        self.length += len(text)
+
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""
         whole = self.wire.text(value, channel.whole)
@@ -190,7 +194,7 @@ class Content:
         self._GIVE[channel.name](self, item, channel, text)
 
     def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
-        self.length += len(text)
+        self.said(text)
         self.wire.parts.append(TextPart(text))
 
     def _refused(self, _item: OutputItem, _channel: TextField, text: str) -> None:

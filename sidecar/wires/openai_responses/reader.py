@@ -104,6 +104,7 @@ class OpenAIResponsesWire(DocumentWire):
 
         def heeds(text: str) -> list[Part]:
             remember(text)
+            self._content.said(text)
             return []
 
         is_placed = self._items.is_at(value.get("output_index"), item)
