@@ -642,6 +642,14 @@ def test_something_else_than_was_expected(kind: str, other: Any) -> None:
     assert fast == slow
 
 
+def test_arguments_behind_the_end_of_their_call() -> None:
+    """There an empty piece of them begins another call."""
+    start, first, empty, last, stop = _block(0, "tool_use", '{"a":', "", " 1}")
+    assert _both([MESSAGE, start, stop, first, empty, last]) == 0
+    blocks = [start, first, stop, *_block(2, "text", "x"), first]
+    _both([MESSAGE, *blocks, *_block(1, "tool_use", "{", "}"), *blocks, empty, last])
+
+
 def test_what_was_learned_counts_where_strings_are_read_alike() -> None:
     """The same string is nothing in another framing or encoding."""
     chunks, others = [MESSAGE, *_block(0, "text", "a", "b", "c")], SameOptions()

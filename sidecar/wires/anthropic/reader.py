@@ -67,8 +67,10 @@ class AnthropicWire(BlockWire):
             return None
         name, _ = _FRAGMENTS[type_of(value["delta"])]
         unread = [(each,) for each in value if each not in OF_DELTA]
-        index = value.get("index")
-        number = (_INDEX, index) if type(index) is int else None
+        index, is_call = value.get("index"), isinstance(parts[0], CallPart)
+        block = self._open.get(index) if type(index) is int else None
+        is_own = block is not None and block.is_call == is_call
+        number = (_INDEX, index) if is_own else None
         return alone(parts, (("delta", name),), unread, number=number)
 
     def expects(self) -> Again | None:
