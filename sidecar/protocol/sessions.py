@@ -47,7 +47,7 @@ from sidecar.protocol.params import (
 )
 from sidecar.protocol.plain_answers import written
 from sidecar.protocol.reading_options import patched
-from sidecar.stream.same_options import SameOptions
+from sidecar.stream.earlier_streams import EarlierStreams
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import encode
 from sidecar.values.text_size import text_size
@@ -86,7 +86,7 @@ class Sessions:
         self._now = now
         self._started = monotonic()
         self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
-        self._others = SameOptions()
+        self._earlier = EarlierStreams()
         self._gone: dict[str, str] = {}
         self._named = 0
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
@@ -113,7 +113,7 @@ class Sessions:
                 value=limit + 1,
             )
         options = stream_options(params, self.policy, self.limits)
-        stream = Stream(options, others=self._others)
+        stream = Stream(options, earlier=self._earlier)
         self._streams[stream_id] = OpenStream(
             encode(stream_id),
             stream,
@@ -195,7 +195,7 @@ class Sessions:
     def normalize(self, params: NormalizeParams) -> NormalizeResult:
         self._expire()
         options = stream_options(params, self.policy, self.limits)
-        stream = Stream(options, others=self._others)
+        stream = Stream(options, earlier=self._earlier)
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
         emission = stream.emission()

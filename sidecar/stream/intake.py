@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sidecar.framing.framer import Frame
     from sidecar.options import StreamOptions
     from sidecar.parts import Part, Wire
-    from sidecar.stream.same_options import SameOptions
+    from sidecar.stream.earlier_streams import EarlierStreams
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
@@ -95,7 +95,7 @@ class Intake:
     """
 
     def __init__(
-        self, options: StreamOptions, others: SameOptions | None = None
+        self, options: StreamOptions, earlier: EarlierStreams | None = None
     ) -> None:
         is_text = options.wire == "text"
         self.options = options
@@ -114,7 +114,7 @@ class Intake:
         self._settled = False  # what comes needs its reader and nothing else ...
         self._kind: type = dict  # ... when it is of this type
         self._learned: Learned | None = None  # from the last chunk
-        self._others = others
+        self._earlier = earlier
         self._tries = _TRIES
         self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
@@ -142,8 +142,8 @@ class Intake:
     @cached_property
     def _learner(self) -> Learner:
         options, cuts = self.options, Cuts()
-        if self._others is not None:
-            cuts = self._others.cuts(self.wire, self.framing, options.encoding)
+        if self._earlier is not None:
+            cuts = self._earlier.cuts(self.wire, self.framing, options.encoding)
         return Learner(options.limits.max_document_chars, self._reads, cuts)
 
     @property

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from sidecar.message.outlet import Ear
     from sidecar.options import StreamOptions
     from sidecar.parts import Part
+    from sidecar.stream.earlier_streams import EarlierStreams
     from sidecar.stream.learned_chunks import Learned
-    from sidecar.stream.same_options import SameOptions
 
 _COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 _counts_of = attrgetter(*_COUNTS)
@@ -60,8 +60,8 @@ MAX_CHOICES = 128
 
 class Stream:
     """One stream of one model. ``options`` is what stream/open said; ``ear`` hears the
-    channels as they come, where the policy ``trace`` is on. ``others``: the streams
-    before it, which may have had the same options.
+    channels as they come, where the policy ``trace`` is on. ``earlier``: the streams
+    before it, most of which were like it.
 
     ``profile`` and ``policy``: with the dialects and the tags that are in force.
     """
@@ -70,13 +70,13 @@ class Stream:
         self,
         options: StreamOptions,
         ear: Ear | None = None,
-        others: SameOptions | None = None,
+        earlier: EarlierStreams | None = None,
     ) -> None:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
-        self._intake = Intake(options, others)
-        make = surroundings if others is None else others.surroundings
+        self._intake = Intake(options, earlier)
+        make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
         self.policy = self._shared.policy

@@ -17,8 +17,8 @@ from unittest import mock
 from checking import feed
 
 from fuzz import inputs
+from sidecar.stream.earlier_streams import EarlierStreams
 from sidecar.stream.intake import Intake
-from sidecar.stream.same_options import SameOptions
 
 _TIMES = (1, 2, 3)
 
@@ -51,10 +51,10 @@ def draw_learned(number: int) -> dict[str, Any]:
 
 
 def check_learned(given: dict[str, Any]) -> None:
-    params, others = given["params"], SameOptions()
-    feed(params, _chunks(given, given["before"]), others=others)
+    params, earlier = given["params"], EarlierStreams()
+    feed(params, _chunks(given, given["before"]), earlier=earlier)
     chunks = _chunks(given, given["documents"])
-    fed = feed(params, chunks, others=others)
+    fed = feed(params, chunks, earlier=earlier)
     with mock.patch.object(Intake, "_learn", return_value=None):
         slow = feed(params, chunks)
     assert fed == slow, "what was learned changes what comes"

@@ -22,9 +22,9 @@ from places import TESTS
 from sidecar.events import Event
 from sidecar.options import StreamOptions
 from sidecar.parts import Again, TextPart
+from sidecar.stream.earlier_streams import EarlierStreams
 from sidecar.stream.intake import Intake
 from sidecar.stream.learned_chunks import Learner, TextOf, alike_object
-from sidecar.stream.same_options import SameOptions
 from sidecar.stream.stream import Stream
 from sidecar.values.jsontext import loads
 
@@ -33,10 +33,10 @@ RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
 
 
 def _read(
-    chunks: list[Any], others: SameOptions | None = None, **options: Any
+    chunks: list[Any], earlier: EarlierStreams | None = None, **options: Any
 ) -> tuple[list[Event], Any, Any, int]:
     """Events, message, counters, and how many chunks were only compared."""
-    stream = Stream(StreamOptions(**options), others=others)
+    stream = Stream(StreamOptions(**options), earlier=earlier)
     events = [event for chunk in chunks for event in stream.push(chunk)]
     events += stream.close()
     return events, stream.message(), stream.stats(), stream._passed
@@ -45,9 +45,9 @@ def _read(
 def _both(chunks: list[Any], **options: Any) -> int:
     """Asserts that learning changes nothing, of a stream or of one before; how many
     chunks were only compared in the first."""
-    others = SameOptions()
-    *fast, passed = _read(deepcopy(chunks), others, **options)
-    *second, _ = _read(deepcopy(chunks), others, **options)
+    earlier = EarlierStreams()
+    *fast, passed = _read(deepcopy(chunks), earlier, **options)
+    *second, _ = _read(deepcopy(chunks), earlier, **options)
     with mock.patch.object(Intake, "_learn", return_value=None):
         *slow, _ = _read(chunks, **options)
     assert fast == slow
@@ -604,11 +604,11 @@ def test_a_block_is_compared_with_those_before(kind: str) -> None:
     blocks = [
         chunk for index, each in enumerate(said) for chunk in _block(index, kind, *each)
     ]
-    chunks, others = [MESSAGE, *blocks], SameOptions()
+    chunks, earlier = [MESSAGE, *blocks], EarlierStreams()
     of_first = sum(map(len, said)) - len(("", "{}"))
     assert _both(chunks, wire="anthropic") == of_first
-    assert _read(chunks, others)[-1] == of_first
-    assert _read(chunks, others)[-1] == sum(map(len, said))
+    assert _read(chunks, earlier)[-1] == of_first
+    assert _read(chunks, earlier)[-1] == sum(map(len, said))
 
 
 @pytest.mark.parametrize(
@@ -635,9 +635,9 @@ def test_something_else_than_was_expected(kind: str, other: Any) -> None:
     known = [MESSAGE, *_block(0, "text", "a", "b", "c"), *_block(1, "thinking", "d")]
     begun = [*known, *_block(2, "tool_use", "", "{}", "")]
     chunks = [MESSAGE, _block(0, kind)[0], other, *_block(0, "text", "e")[1:]]
-    others = SameOptions()
-    _read(begun, others)
-    *fast, _ = _read(deepcopy(chunks), others)
+    earlier = EarlierStreams()
+    _read(begun, earlier)
+    *fast, _ = _read(deepcopy(chunks), earlier)
     *slow, _ = _read(chunks)
     assert fast == slow
 
@@ -652,11 +652,11 @@ def test_arguments_behind_the_end_of_their_call() -> None:
 
 def test_what_was_learned_counts_where_strings_are_read_alike() -> None:
     """The same string is nothing in another framing or encoding."""
-    chunks, others = [MESSAGE, *_block(0, "text", "a", "b", "c")], SameOptions()
-    _read(chunks, others, wire="anthropic", framing="sse")
+    chunks, earlier = [MESSAGE, *_block(0, "text", "a", "b", "c")], EarlierStreams()
+    _read(chunks, earlier, wire="anthropic", framing="sse")
     for same in ({"framing": "ndjson"}, {"encoding": "base64"}):
         options = {"wire": "anthropic", "framing": "sse", **same}
-        assert _read(chunks, others, **options)[:3] == _read(chunks, **options)[:3]
+        assert _read(chunks, earlier, **options)[:3] == _read(chunks, **options)[:3]
 
 
 def _numbered(number: int, place: str = "n") -> Again:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sidecar.events import Event
     from sidecar.message.message import Message, Stats
-    from sidecar.stream.same_options import SameOptions
+    from sidecar.stream.earlier_streams import EarlierStreams
 
 Chunks = list[Any]
 Params = dict[str, Any]
@@ -57,14 +57,14 @@ def feed(
     close: Params | None = None,
     trace: bool = False,
     snapshots: bool = False,
-    others: SameOptions | None = None,
+    earlier: EarlierStreams | None = None,
 ) -> Fed:
     """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it.
-    ``others``: what streams before it have left behind."""
+    ``earlier``: what streams before it have left behind."""
     options = options_of(params)
     if trace:
         options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
-    stream = Stream(options, others=others)
+    stream = Stream(options, earlier=earlier)
     events: list[Event] = []
     for chunk in chunks:
         events += stream.push(chunk)

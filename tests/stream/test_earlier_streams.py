@@ -8,7 +8,7 @@ from attrs import evolve
 from sidecar.channel.setup import surroundings
 from sidecar.message.outlet import Outlet
 from sidecar.options import Limits, Policy, StreamOptions, Tool, ToolCallsPolicy
-from sidecar.stream.same_options import SameOptions
+from sidecar.stream.earlier_streams import EarlierStreams
 
 PLAIN = StreamOptions(tools=(Tool("ls"),))
 OTHERS = [
@@ -24,20 +24,20 @@ OTHERS = [
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_what_is_shared_is_as_if_it_were_not(other: StreamOptions) -> None:
-    shared = SameOptions()
+    shared = EarlierStreams()
     for options in (PLAIN, other, other, PLAIN):
         outlet = Outlet(parts=True, trace=False)
         assert shared.surroundings(options, outlet) == surroundings(options, outlet)
 
 
 def test_the_same_is_made_once() -> None:
-    shared, outlet = SameOptions(), Outlet(parts=True, trace=False)
+    shared, outlet = EarlierStreams(), Outlet(parts=True, trace=False)
     one, other = (shared.surroundings(PLAIN, outlet) for _ in range(2))
     assert one.profile is other.profile
 
 
 def test_models_of_one_profile_share_it() -> None:
-    shared, outlet = SameOptions(), Outlet(parts=True, trace=False)
+    shared, outlet = EarlierStreams(), Outlet(parts=True, trace=False)
     models = [evolve(PLAIN, model=name) for name in ("deepseek-r1", "r1-1776")]
     one, other = (shared.surroundings(each, outlet) for each in models)
     assert one.profile is other.profile

@@ -1,9 +1,9 @@
-"""What the streams of one host have in common, which is made and learned once.
+"""What is kept of the streams of one host for those that come after them.
 
-They mostly have the same options: `SameOptions` gives what `surroundings` gives. It
+They mostly have the same options: `EarlierStreams` gives what `surroundings` gives. It
 remembers the few that it made last, without anything of a stream, and gives one again
 where profile, tools, policy and limits are the same. And they mostly have the same
-provider: its chunks look alike in all of them (``cuts``).
+provider, whose chunks look alike in all of them: how those are cut is kept, too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MOST = 8
 """Surroundings that are remembered: an agent and its helpers differ in little."""
 
 
-class SameOptions:
-    """``surroundings`` of a new stream, and how ``cuts`` are made of its chunks."""
+class EarlierStreams:
+    """``surroundings`` of a new stream, and the ``cuts`` of chunks like its own."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first
