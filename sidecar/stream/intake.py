@@ -166,7 +166,8 @@ class Intake:
                 parts = self._seen(reader.push(frame))
                 if learns and parts and _LEARNED.issuperset(map(type, parts)):
                     self._learn(reader, chunk, frame, parts)
-                if self._learned is None and (again := reader.expects()):
+                is_free = self._learned is None and type(chunk) is str
+                if is_free and (again := reader.expects()):
                     self._expect(again)
                 return (parts,)
         return self._frames(frames)

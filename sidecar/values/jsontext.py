@@ -92,7 +92,8 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 def _in_reach(items: Iterable[Any], depth: int) -> bool:
     """Whether all of them are portable, as most are; none may be of a kind that only
-    stands for one of JSON's."""
+    stands for one of JSON's. What is asked of each is written out here: this is done
+    for every count and call that leaves."""
     for item in items:
         kind = type(item)
         if kind in _ANYWHERE:
@@ -112,6 +113,7 @@ def _in_reach(items: Iterable[Any], depth: int) -> bool:
 
 
 def _portable(value: Any, depth: int) -> Any:
+    """The same of a value in which something is out of reach."""
     if isinstance(value, dict | list | tuple):
         if not depth:
             return dumps(value)
@@ -122,7 +124,7 @@ def _portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """The same of an object or array, of which mostly nothing changes."""
+    """The same of an object or array; itself where the rest of it is at fault."""
     changed = {}
     for place, item in items:
         own = _portable(item, depth - 1)

@@ -27,15 +27,17 @@ def _sse(document: Any) -> str:
     return f"data: {json.dumps(document)}\n\n"
 
 
-def _named(document: Any) -> str:
+def _event(document: Any) -> str:
+    """Under its name, where it has one."""
     kind = document.get("type") if isinstance(document, dict) else None
-    return f"event: {kind}\n{_sse(document)}" if isinstance(kind, str) else ""
+    name = f"event: {kind}\n" if isinstance(kind, str) else ""
+    return f"{name}{_sse(document)}"
 
 
 _SPELLINGS: dict[str, Callable[[Any], Any]] = {
     "object": lambda document: document,
     "sse": _sse,
-    "event": lambda document: _named(document) or _sse(document),
+    "event": _event,
     "line": lambda document: f"{json.dumps(document)}\n",
 }
 """How hosts give a document as a chunk."""
