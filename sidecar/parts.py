@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from sidecar.records import field, frozen, hot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Json: TypeAlias = Any
 """A decoded JSON value; its objects are `JsonObject`."""
@@ -307,6 +307,12 @@ class Again:
     other parts. ``number``: where the number stands of what all of them are of, as a
     block's, and which it is; those with an empty text say nothing then. All of that
     holds until the wire reads another one.
+
+    ``shape``: what documents have in common that ``read`` reads in whatever stream of
+    the wire, behind whatever other one. Of these it looks at the text, at what is
+    ``told`` and at the values at ``steady`` places, which are mostly the same in all
+    documents of a stream: who answers. Whoever finds a document of the shape gives them
+    to ``takes`` first, None where there is none.
     """
 
     texts: tuple[DocumentPlace, ...]
@@ -316,6 +322,9 @@ class Again:
     heeds: Callable[[str], list[Part]] | None = None
     told: Aside | None = None
     number: tuple[DocumentPlace, int] | None = None
+    shape: object = None
+    steady: tuple[DocumentPlace, ...] = ()
+    takes: Callable[[Sequence[Json]], None] | None = None
 
 
 class Wire(Protocol):
@@ -325,6 +334,9 @@ class Wire(Protocol):
     text, reasoning, bits of calls and counts: how to read documents like it without
     looking at them (``stream.learned_chunks``). ``expects`` says how those are read
     that may come next, where they are like others but for their `Again.number`.
+    ``recalls``, where a wire has it, says for an `Again.shape` of an earlier stream how
+    documents of that shape are read in this one (``stream.recalled_strings``); such a
+    wire is asked ``again`` of all objects.
     """
 
     def push(self, document: Document) -> list[Part]: ...
@@ -332,6 +344,9 @@ class Wire(Protocol):
     def again(self, document: Document, parts: list[Part]) -> Again | None: ...
 
     def expects(self) -> Again | None: ...
+
+    @property
+    def recalls(self) -> Callable[[Any], Again] | None: ...
 
     def close(self) -> list[Part]: ...
 

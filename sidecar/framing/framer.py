@@ -32,7 +32,7 @@ from sidecar.parts import DiagnosticPart, Document
 __all__ = ["FRAMINGS", "Frame", "Framer"]
 
 _BLANKS = " \t\n\r"
-_BYTE_ORDER_MARK = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 
 _KEEPING = ("text", "auto")
 """In a model's text a byte order mark is a character; elsewhere it is transport."""
@@ -42,7 +42,8 @@ class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the longest document in code points.
+    ``limit`` is the longest document in code points. ``started``: something has come,
+    perhaps a string that whoever pushes has read without framing.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Framer:
     ) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
-        self._started = False
+        self.started = False
         self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
         self._most = 2 * limit  # a document, and a line behind it
@@ -76,7 +77,7 @@ class Framer:
         if not isinstance(chunk, str):
             return [Document(chunk)]
         joiner = self._joiner
-        if self._started and joiner and not joiner.held and chunk.isascii():
+        if self.started and joiner and not joiner.held and chunk.isascii():
             frames = self._reader.push(chunk)  # as the decoder would give it
         else:
             frames = self._read(self._decoder.push(chunk))
@@ -94,12 +95,11 @@ class Framer:
         for piece in pieces:
             if isinstance(piece, DiagnosticPart):
                 frames.append(piece)
-            elif self._started:
-                frames += self._reader.push(piece)
             elif piece:
-                self._started = True
-                if isinstance(piece, str) and self.framing not in _KEEPING:
-                    piece = piece.removeprefix(_BYTE_ORDER_MARK)
+                if not self.started:
+                    self.started = True
+                    if isinstance(piece, str) and self.framing not in _KEEPING:
+                        piece = piece.removeprefix(BYTE_ORDER_MARK)
                 frames += self._reader.push(piece)
         return frames
 
@@ -144,7 +144,7 @@ class _JsonReader:
         self._held = Held(limit)
 
     def push(self, text: str) -> list[Frame]:
-        self._held.add(text.removeprefix(_BYTE_ORDER_MARK))
+        self._held.add(text.removeprefix(BYTE_ORDER_MARK))
         return []
 
     def close(self) -> list[Frame]:
@@ -186,7 +186,7 @@ class _AutoReader:
             self._reader = EventStreamReader(self._limit)
             return self._reader.push(text)
         if not self._start:
-            start = text.lstrip(_BLANKS + _BYTE_ORDER_MARK)
+            start = text.lstrip(_BLANKS + BYTE_ORDER_MARK)
             self._blanks.append(text[: len(text) - len(start)])
             self._size += len(text) - len(start)
             text = start

@@ -15,6 +15,7 @@ from json import JSONDecoder
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sidecar.framing.framer import BYTE_ORDER_MARK
 from sidecar.records import define, frozen, hot
 from sidecar.values.jsontext import loads
 from sidecar.values.paths import put, values_at
@@ -32,7 +33,7 @@ TextOf: TypeAlias = "Callable[[object], str | None]"
 
 
 @frozen
-class _Kind:
+class SlotKind:
     """What may stand in a slot, without the quotes of a string; ``other``: such."""
 
     accepts: Callable[[str], bool]
@@ -58,7 +59,7 @@ def _is_value(text: str) -> bool:
     return "\n" not in text and "\r" not in text
 
 
-def _object_of(told: Aside) -> Callable[[str], bool]:
+def object_of(told: Aside) -> Callable[[str], bool]:
     """Whether a text is an object on one line, which is then what is ``told``."""
     latest, value = "", told.value
 
@@ -83,9 +84,9 @@ def _is_blank(text: str) -> bool:
 
 
 _LONG_NUMBER = 19
-_VALUE = _Kind(_is_value, "null")
-_KINDS = {str: _Kind(_is_plain, "x"), int: _Kind(_is_number, "1")}
-_BLANKS = _Kind(_is_blank, "  ")
+_VALUE = SlotKind(_is_value, "null")
+KINDS = {str: SlotKind(_is_plain, "x"), int: SlotKind(_is_number, "1")}
+_BLANKS = SlotKind(_is_blank, "  ")
 _DECODER = JSONDecoder()
 
 
@@ -97,7 +98,7 @@ class Slot:
     start: int
     end: int
     place: DocumentPlace
-    kind: _Kind | None
+    kind: SlotKind | None
 
 
 @define(eq=False)
@@ -161,6 +162,8 @@ def is_right(
 ) -> bool:
     """Whether the ``slots`` are where the values of the ``document`` stand. A key
     spelled without a backslash is spelled in one way: it is the name that was found."""
+    if chunk.startswith(BYTE_ORDER_MARK):  # only a stream's first string may have it
+        return False
     if "\\" not in chunk:
         return True
     ends = [0, *(slot.end for slot in slots)]
@@ -181,7 +184,7 @@ def _is_read(
     for slot in slots:
         old = chunk[slot.start : slot.end]
         other = slot.kind.other if slot.kind else f"{old}."
-        said = said if slot.kind else _unescaped(other)
+        said = said if slot.kind else unescaped(other)
         pieces += [chunk[at : slot.start], other]
         at = slot.end
     found = reads("".join([*pieces, chunk[at:]]))
@@ -202,13 +205,13 @@ def slots_of(
     that are ``free``; none where that cannot be told."""
     slots, told = [], again.told
     for places in _by_name(again.texts):
-        slots += _slots(chunk, places, None, text)
+        slots += slots_at(chunk, places, None, text)
     if told:
-        slots += _slots(chunk, [told.place], _Kind(_object_of(told), "{}"))
+        slots += slots_at(chunk, [told.place], SlotKind(object_of(told), "{}"))
     if len(slots) < len(again.texts) + (told is not None):
         return []
     for place, value in free.items():
-        slots += _slots(chunk, [place], _KINDS.get(type(value), _VALUE))
+        slots += slots_at(chunk, [place], KINDS.get(type(value), _VALUE))
     end = chunk.rfind("}")
     if end > 0 and chunk[end - 1] == " ":  # servers fill documents up to a size
         slots.append(Slot(len(chunk[:end].rstrip(" ")), end, (), _BLANKS))
@@ -242,8 +245,11 @@ def _by_name(places: tuple[DocumentPlace, ...]) -> list[list[DocumentPlace]]:
     return list(alike.values())
 
 
-def _slots(
-    chunk: str, places: list[DocumentPlace], kind: _Kind | None, text: str | None = None
+def slots_at(
+    chunk: str,
+    places: list[DocumentPlace],
+    kind: SlotKind | None,
+    text: str | None = None,
 ) -> list[Slot]:
     """Where the values of a name stand that is there for each of the ``places`` and
     nowhere else; none where that cannot be told, or one of them is another ``text``."""
@@ -277,7 +283,7 @@ def _one(head: str, tail: str, limit: int) -> TextOf:
             and len(chunk) <= limit
         ):
             text = chunk[start:end]
-            return text if _is_plain(text) else _unescaped(text)
+            return text if _is_plain(text) else unescaped(text)
         return None
 
     return text_of
@@ -311,12 +317,12 @@ def _many(head: str, steps: tuple[tuple[Accepts, str], ...], limit: int) -> Text
             at = end + len(behind)
         if at != len(chunk) or text is None:
             return None
-        return text if _is_plain(text) else _unescaped(text)
+        return text if _is_plain(text) else unescaped(text)
 
     return text_of
 
 
-def _unescaped(text: str) -> str | None:
+def unescaped(text: str) -> str | None:
     """What stands in a JSON string as ``text``; None where a string is no more."""
     try:
         return str(loads(f'"{text}"'))

@@ -3,7 +3,8 @@
 They mostly have the same options: `EarlierStreams` gives what `surroundings` gives. It
 remembers the few that it made last, without anything of a stream, and gives one again
 where profile, tools, policy and limits are the same. And they mostly have the same
-provider, whose chunks look alike in all of them: how those are cut is kept, too.
+provider, whose chunks look alike in all of them: how those are cut and what they have
+in common is kept, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sidecar.channel.setup import Surroundings, decisive, surroundings
 from sidecar.message.outlet import Outlet
+from sidecar.stream.recalled_strings import Shapes
 
 if TYPE_CHECKING:
     from sidecar.options import StreamOptions
@@ -28,10 +30,19 @@ class EarlierStreams:
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first
         self._cuts: dict[tuple[str, ...], Cuts] = {}
+        self._shapes: dict[tuple[str, ...], Shapes] = {}
 
     def cuts(self, wire: str, framing: str, encoding: str) -> Cuts:
         """What streams have learned that are read in the same way."""
         return self._cuts.setdefault((wire, framing, encoding), {})
+
+    def shapes(self, wire: str, framing: str, encoding: str) -> Shapes:
+        """What their strings were like that are read in the same way."""
+        how = wire, framing, encoding
+        shapes = self._shapes.get(how)
+        if shapes is None:
+            shapes = self._shapes[how] = Shapes()
+        return shapes
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
         known = self._find(options)

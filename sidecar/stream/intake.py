@@ -31,6 +31,7 @@ from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import define, field
 from sidecar.stream.cut_strings import Cuts
 from sidecar.stream.learned_chunks import Learned, Learner
+from sidecar.stream.recalled_strings import Shapes
 from sidecar.values.text_size import text_size
 from sidecar.wires import FALLBACK, WIRES, detect
 
@@ -111,7 +112,8 @@ class Intake:
         )
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
-        self._settled = False  # what comes needs its reader and nothing else ...
+        #: what comes needs its reader and nothing else ...
+        self._settled = "auto" not in (options.wire, options.framing)
         self._kind: type = dict  # ... when it is of this type
         self._learned: Learned | None = None  # from the last chunk
         self._earlier = earlier
@@ -164,7 +166,8 @@ class Intake:
                 assert reader is not None  # it has read a document before
                 self.documents += 1
                 parts = self._seen(reader.push(frame))
-                if learns and parts and _LEARNED.issuperset(map(type, parts)):
+                is_plain = parts and _LEARNED.issuperset(map(type, parts))
+                if learns and (is_plain or reader.recalls is not None):
                     self._learn(reader, chunk, frame, parts)
                 is_free = self._learned is None and type(chunk) is str
                 if is_free and (again := reader.expects()):
@@ -182,6 +185,8 @@ class Intake:
             return
         again = reader.again(document, parts)
         if again is not None:
+            if again.shape is not None and type(chunk) is str:
+                self._shapes.learn(chunk, document.value, again, self._reads)
             text_of = self._learner.learn(chunk, document.value, again)
             self._learned = Learned(text_of, again) if text_of else None
 
@@ -190,6 +195,32 @@ class Intake:
         text_of = self._learner.recall(again) if self._framer.idle else None
         if text_of and self.used:
             self._learned = Learned(text_of, again, expected=True)
+
+    def recognise(self, chunk: object) -> list[Part] | None:
+        """The parts of a string like those of earlier streams, which need not be pushed
+        then; None for all others."""
+        reader = self._reader
+        if reader is None or reader.recalls is None or not self._settled:
+            return None
+        if type(chunk) is not str or not (shapes := self._shapes.of(chunk)):
+            return None
+        limit = self.options.limits.max_document_chars
+        if not self._framer.idle or len(chunk) > limit:
+            return None
+        for shape in shapes:
+            found = shape.read(chunk, reader.recalls, limit)
+            if found is not None:
+                text, again, text_of = found
+                self._learned = Learned(text_of, again) if text_of else None
+                self._framer.started = True
+                return self._seen(again.read(text))
+        return None
+
+    @cached_property
+    def _shapes(self) -> Shapes:
+        if self._earlier is None:
+            return Shapes()
+        return self._earlier.shapes(self.wire, self.framing, self.options.encoding)
 
     def _reads(self, chunk: str) -> object:
         """What framing reads ``chunk`` alone as, if that is one document and nothing is
@@ -230,7 +261,7 @@ class Intake:
     @property
     def silent(self) -> bool:
         """True when nothing usable came, and it may be told why."""
-        unread = self._body or self._strays or not self.documents
+        unread = self._body or self._strays or not (self.documents or self.passed)
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:

@@ -16,7 +16,8 @@ few pieces.
 
 Where a wire tells its blocks apart by numbers, a string is expected as soon as the next
 block has begun (`Wire.expects`): as the last one of such a block was, in this stream or
-in one before, with the new number in it.
+in one before, with the new number in it. What needs no chunk of its own stream before
+it is the business of `recalled_strings`.
 """
 
 from __future__ import annotations

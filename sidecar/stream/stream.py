@@ -166,14 +166,18 @@ class Stream:
 
     def _begin_run(self, parts: list[Part]) -> None:
         """What comes next may be read as the ``parts`` of a document were."""
-        if parts and isinstance(first := parts[0], (ReasoningPart, CallPart)):
-            assert self._learned is not None  # the document may come again
-            speaker = self._learned.again.speaker
+        learned, first = self._learned, parts[0] if parts else None
+        if learned and isinstance(first, (ReasoningPart, CallPart)):
+            speaker = learned.again.speaker
             self._choice(first.choice).begin_run(parts, speaker)
 
     def _read(self, chunk: object) -> list[Event]:
         """The events of a chunk that says more."""
         intake = self._intake
+        recognised = intake.recognise(chunk)
+        if recognised is not None:
+            self._learned = intake.learned
+            return self._read_again(recognised)
         intake.passed = self._passed
         self._pushes += 1
         parts: list[Part] = []
@@ -189,6 +193,7 @@ class Stream:
     ) -> list[Event]:
         """EOF: nothing that was held back is lost. ``error`` is what the host knows of
         a failed transport (``status``, ``headers``, ``body``)."""
+        self._intake.passed = self._passed
         for parts in self._intake.close():
             self._take(parts)
         self._ending.reason = reason

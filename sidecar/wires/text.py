@@ -8,6 +8,8 @@ from sidecar.parts import DiagnosticPart, Document, Part, TextPart, WireRow
 class TextWire:
     """Every string is a piece of the answer; anything else is an ``unknown-chunk``."""
 
+    recalls = None
+
     def push(self, document: Document) -> list[Part]:
         value = document.value
         if isinstance(value, str):

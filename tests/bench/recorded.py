@@ -13,7 +13,8 @@ way. Streams are those of ``tests/wires``, short ones that show what there is, a
 the corpus beside the project, where it is there; and one of 30 events, as an agent's
 turns are.
 
-*Short way*: events that were only compared with those before (``learned_chunks``).
+*Short way*: events that were only compared with those before (``learned_chunks``), or
+with what events of earlier streams have in common (``recalled_strings``).
 With ``--profile`` rows say which files of the sidecar the time without pipes went to.
 """
 

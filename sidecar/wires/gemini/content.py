@@ -111,8 +111,16 @@ class GeminiCandidate:
             self.wire.parts.append(part)
             raw = None  # all of it with the first
 
-    def go_on(self, text: str, *, is_thought: bool) -> None:
-        """The last Part goes on, in a chunk like the one before."""
+    def take(self, text: str, signature: str | None, *, is_thought: bool) -> None:
+        """A chunk with one Part, which says a ``text`` and may be signed."""
+        self._stand("thoughttext" if is_thought else "text", is_first=True)
+        if text:
+            self._go_on(text, is_thought=is_thought)
+        if signature:
+            self._sign({SIGNATURE: signature, THOUGHT: is_thought})
+
+    def _go_on(self, text: str, *, is_thought: bool) -> None:
+        self.end_call()
         if is_thought:
             self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
         else:
@@ -147,9 +155,7 @@ class GeminiCandidate:
     def _text(self, part: JsonObject, name: str) -> None:
         text = self.wire.text(part, name)
         if text:
-            self.end_call()
-        if text:
-            self.go_on(text, is_thought=part.get("thought") is True)
+            self._go_on(text, is_thought=part.get(THOUGHT) is True)
         self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:

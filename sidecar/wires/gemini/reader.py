@@ -16,22 +16,26 @@ import re
 from typing import TYPE_CHECKING
 
 from sidecar.parts import (
-    Again,
-    Aside,
     DiagnosticPart,
     DonePart,
     FinishPart,
-    ReasoningPart,
-    TextPart,
     WireRow,
 )
 from sidecar.wires.gemini.content import GeminiCandidate
 from sidecar.wires.gemini.interactions import Interaction, is_interaction
+from sidecar.wires.gemini.said import (
+    LIVE,
+    SAYING,
+    SOURCES,
+    ShapeReader,
+    TextShape,
+    shape_of,
+)
 from sidecar.wires.shared.document_wire import DocumentWire, seconds
 from sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from sidecar.parts import Document, DocumentPlace, Json, JsonObject, Part
+    from sidecar.parts import Again, Document, Json, JsonObject, Part
 
 _NAME = "gemini"
 
@@ -44,13 +48,7 @@ _OWN = frozenset(
 """Keys of documents that can only be of this wire."""
 
 _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
-_LIVE = frozenset(("serverContent", "toolCall"))
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
-_SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
-_TEXT = ("candidates", 0, "content", "parts", 0, "text")
-_TEXTUAL = frozenset(("text", "thought"))
-_UNREAD = (("createTime",), ("candidates", 0, "safetyRatings"))
-"""Places of which nothing is read once it is known who answers."""
 
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
@@ -76,8 +74,9 @@ class GeminiWire(DocumentWire):
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
         self._who = ("", "")
-        #: where those documents count that are like the one before
-        self._counts: Aside | None = None
+        self.counted: JsonObject = {}
+        self._readers: dict[TextShape, ShapeReader] = {}
+        self.recalls = self._again
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -88,64 +87,37 @@ class GeminiWire(DocumentWire):
             self.unread(value, event)
             return
         who = self.text(value, "responseId"), self.text(value, "modelVersion")
-        if who != self._who:
-            self._who = who
-            created = seconds(value.get("createTime"))
-            self.identify(id=who[0], model=who[1], created=created)
+        self.answers(*who, value.get("createTime"))
         for position, item in enumerate(self.objects(value, "candidates")):
             self._candidate(item, position)
         self.choice = 0
-        if not _LIVE.isdisjoint(value):
+        if not LIVE.isdisjoint(value):
             self._live(value)
         if "promptFeedback" in value:
             self._blocked(value)
-        self.count(self.body(value, "usageMetadata"))
+        self.tell(self.body(value, "usageMetadata"))
         self.fail_if(value, event)
 
     def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A Part that goes on with text or a thought, and counts beside it."""
-        value = document.value
-        body = _unwrapped(value)
-        before = () if body is value else ("response",)
-        is_there = body is value or body is value.get("response")
-        if document.event or not (is_there and _says_text(body)):
+        """A candidate that says a text in one Part; it may be signed, and the last."""
+        value, shape = document.value, None
+        is_said = not document.event and SAYING.issuperset(map(type, parts))
+        if is_said and not is_interaction(value):
+            shape = shape_of(value, _unwrapped(value))
+        if shape is None:
             return None
-        said = parts[0]  # of the only Part there is, if it is not empty
-        if not isinstance(said, TextPart | ReasoningPart):
-            return None
-        candidate, is_thought = self._at(said.choice), isinstance(said, ReasoningPart)
+        reader = self._reader(shape)
+        reader.learn(value, self.counted)
+        return reader.again
 
-        counted = body.get("usageMetadata")
-        has_counts = isinstance(counted, dict)
-        told = self._counts_at((*before, "usageMetadata")) if has_counts else None
+    def _again(self, shape: TextShape) -> Again:
+        return self._reader(shape).again
 
-        def count_again() -> list[Part]:
-            nonlocal counted
-            if told is not None and told.value is not counted:
-                counted = told.value
-                self.count(counted)
-            return self.parts
-
-        def read(text: str) -> list[Part]:
-            self.parts = []
-            candidate.go_on(text, is_thought=is_thought)
-            return count_again()
-
-        def heeds(text: str) -> list[Part]:
-            self.parts = []
-            candidate.said(text)
-            return count_again()
-
-        texts = ((*before, *_TEXT),)
-        unread = frozenset((*before, *place) for place in _UNREAD)
-        speaker = None if is_thought else said.choice
-        return Again(texts, read, unread, speaker, heeds, told)
-
-    def _counts_at(self, place: DocumentPlace) -> Aside:
-        """The counts of documents that are alike, the same for all of one shape."""
-        if self._counts is None or self._counts.place != place:
-            self._counts = Aside(place)
-        return self._counts
+    def _reader(self, shape: TextShape) -> ShapeReader:
+        reader = self._readers.get(shape)
+        if reader is None:
+            reader = self._readers[shape] = ShapeReader(self, shape)
+        return reader
 
     def end(self) -> None:
         for _, candidate in sorted(self._candidates.items()):
@@ -153,28 +125,39 @@ class GeminiWire(DocumentWire):
             candidate.sources.close()
         self._interaction.close()
 
+    def answers(self, id: str, model: str, created: Json) -> None:
+        """Who does; looked at where that is another one."""
+        if (id, model) != self._who:
+            self._who = id, model
+            self.identify(id=id, model=model, created=seconds(created))
+
+    def tell(self, counts: JsonObject) -> None:
+        """Counts, which are ``counted`` then."""
+        self.counted = counts
+        self.count(counts)
+
     def _candidate(self, item: JsonObject, position: int) -> None:
         self.choice = position
         index = self.number(item, "index")
         self.choice = position if index is None else index
-        candidate = self._at(self.choice)
+        candidate = self.candidate(self.choice)
         if "content" in item:
             candidate.read(self.body(item, "content"))
-        if not _SOURCES.isdisjoint(item):
+        if not SOURCES.isdisjoint(item):
             candidate.sources.read(item)
         if (raw := item.get("finishReason")) is not None:
             is_number = type(raw) is int and 0 <= raw < len(_REASONS)
             raw = _REASONS[raw] if is_number else self.text(item, "finishReason")
             if raw:
-                self._finish(candidate, item, raw)
+                self.finish(candidate, item, raw)
 
-    def _at(self, index: int) -> GeminiCandidate:
+    def candidate(self, index: int) -> GeminiCandidate:
         candidate = self._candidates.get(index)
         if candidate is None:
             candidate = self._candidates[index] = GeminiCandidate(self, index)
         return candidate
 
-    def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
+    def finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
         """A call that the model wrote wrongly is told in the message alone."""
         reason = finish_reason(raw, _NAME)
         candidate.end_call(cut=reason != "stop")
@@ -197,7 +180,7 @@ class GeminiWire(DocumentWire):
 
     def _live(self, value: JsonObject) -> None:
         """The Live API: the transcript of what the model says is its answer."""
-        candidate, content = self._at(0), self.body(value, "serverContent")
+        candidate, content = self.candidate(0), self.body(value, "serverContent")
         candidate.read(self.body(content, "modelTurn"))
         candidate.say(self.text(self.body(content, "outputTranscription"), "text"))
         candidate.sources.read(content)
@@ -205,16 +188,6 @@ class GeminiWire(DocumentWire):
             candidate.read({"parts": [{"functionCall": call}]})
         if content.get("turnComplete"):
             self.parts.append(DonePart())
-
-
-def _says_text(value: JsonObject) -> bool:
-    """Whether the one candidate says a text in one Part, and no more is read of it."""
-    match value.get("candidates"):
-        case [{"content": {"parts": [{"text": str()} as part]}} as candidate]:
-            is_over = candidate.get("finishReason")
-            only = part.keys() <= _TEXTUAL and _SOURCES.isdisjoint(candidate)
-            return only and not is_over and _LIVE.isdisjoint(value)
-    return False
 
 
 def _unwrapped(value: JsonObject) -> JsonObject:

@@ -61,6 +61,8 @@ class OpenAIChatWire:
         "_usage",
     )
 
+    recalls = None  # no document is read without what its own stream knows
+
     def __init__(self, provider: str | None) -> None:
         self._provider = provider
         self._identity = Identity()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from sidecar.provider_errors.normalize import find_error, normalize_error
@@ -19,7 +19,7 @@ from sidecar.wires.shared.fields import objects_of
 from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sidecar.parts import Again, Document, Json, Part
 
@@ -36,6 +36,9 @@ class DocumentWire(ABC):
     def __init__(self, provider: str | None) -> None:
         self.provider = provider
         self.parts: list[Part] = []
+        #: says how documents of a shape are read, which another stream had; None: no
+        #: document is read without what its own stream knows
+        self.recalls: Callable[[Any], Again] | None = None
         self.choice = 0
         self._known: JsonObject = {}
         self._usage: Json = None
