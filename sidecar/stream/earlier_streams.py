@@ -38,11 +38,7 @@ class EarlierStreams:
 
     def shapes(self, wire: str, framing: str, encoding: str) -> Shapes:
         """What their strings were like that are read in the same way."""
-        how = wire, framing, encoding
-        shapes = self._shapes.get(how)
-        if shapes is None:
-            shapes = self._shapes[how] = Shapes()
-        return shapes
+        return self._shapes.setdefault((wire, framing, encoding), Shapes())
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
         known = self._find(options)

@@ -87,9 +87,11 @@ def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
     Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
     become text. Half surrogates are left to `encode`.
     """
-    is_object = type(value) is dict and depth > 0
-    inner = _in_reach(value.values(), depth - 1) if is_object else False
-    return value if inner or _in_reach((value,), depth) else _portable(value, depth)
+    items: Iterable[Any] = (value,)
+    left = depth
+    if type(value) is dict and depth:  # looked into at once: most are objects
+        items, left = value.values(), depth - 1
+    return value if _in_reach(items, left) else _portable(value, depth)
 
 
 def _in_reach(items: Iterable[Any], depth: int) -> bool:

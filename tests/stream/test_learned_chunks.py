@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import TESTS
+from wire_tables import changed
 
 from sidecar.events import Event
 from sidecar.options import StreamOptions
@@ -112,14 +113,6 @@ def _paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [before]
 
 
-def _changed(value: Any, path: tuple[Any, ...], other: Any) -> Any:
-    if not path:
-        return other
-    copied = value.copy()
-    copied[path[0]] = _changed(value[path[0]], path[1:], other)
-    return copied
-
-
 OTHERS = st.sampled_from(
     ["x", "", "the ", 'a "b"', "\n", "<think>", 0, 1, 7, -1, 1.5, None, True, [], {}]
 )
@@ -153,7 +146,7 @@ def test_changed_recordings(
     paths = _paths(chunk)
     chunks = [chunk] * 3
     for number, other in changes:
-        chunks.append(_changed(chunks[-1], paths[number % len(paths)], other))
+        chunks.append(changed(chunks[-1], paths[number % len(paths)], other))
         chunks += [chunk, chunks[-1]]
     framing = FRAMINGS.get(frame, "sse")
     restless = mock.MagicMock()

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import TESTS
+from wire_tables import changed, places
 
 from sidecar.options import Limits, StreamOptions
 from sidecar.stream.earlier_streams import EarlierStreams
@@ -207,28 +208,6 @@ OTHERS = st.sampled_from(
 )
 
 
-def _changed(value: Any, number: int, other: Any) -> Any:
-    """``value`` with another one at a place, or without what is there."""
-    places = list(_places(value))
-    if not places:
-        return value
-    copied = json.loads(json.dumps(value))
-    *before, last = places[number % len(places)]
-    holder = copied
-    for step in before:
-        holder = holder[step]
-    holder[last] = other
-    return copied
-
-
-def _places(value: Any, before: tuple[Any, ...] = ()) -> Any:
-    if isinstance(value, dict | list):
-        steps = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, each in steps:
-            yield (*before, step)
-            yield from _places(each, (*before, step))
-
-
 @given(
     st.lists(st.sampled_from(RECORDED), min_size=1, max_size=3),
     st.lists(st.tuples(st.integers(0, 99), OTHERS), min_size=1, max_size=5),
@@ -241,7 +220,10 @@ def test_changed_recordings(
     if wrapped:
         documents = [{"response": each} for each in documents]
     others = [
-        _changed(each, number, other) for each in documents for number, other in changes
+        changed(each, inner[number % len(inner)], other)
+        for each in documents
+        for inner in [places(each)[1:]]
+        for number, other in changes
     ]
     mixed = [each for pair in zip(others, documents * 5, strict=False) for each in pair]
     _recalled(list(map(_sse, documents)), list(map(_sse, mixed)))
