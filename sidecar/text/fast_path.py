@@ -85,9 +85,8 @@ class Gates(NamedTuple):
         self, gate: Gate, text: str, fails: Callable[[str], bool | None]
     ) -> tuple[int, Gates, Gate] | None:
         """How much of ``text`` behind ``gate`` may pass, where its end may wait, and
-        gates and gate behind that; None: something else in it matters.
-
-        ``fails`` tells whether no form begins a line so; None: it takes more to know.
+        gates and gate behind that; None: something else in it matters. ``fails`` tells
+        whether no form begins a line so; None: it takes more to know.
         """
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
@@ -103,9 +102,14 @@ class Gates(NamedTuple):
     def _cut(self, text: str, end: int, done: int) -> tuple[int, Gates, Gate] | None:
         """The same where ``text`` waits from ``end`` on, and ``done`` stood before."""
         match = self._find(text[:end])
-        if end == len(text) or (match and match.lastgroup != "last"):
-            return None
-        return done + end, self, text[match.start() : end] if match else INSIDE
+        if match and match.lastgroup != "last":
+            first = self._find(text) or match
+            if first.start() < end or text[match.start()] == "\n":
+                return None
+            end = match.start()  # of ``<<`` the second reading (`Rereading`) holds one
+            match = self._find(text[:end])
+        begun = match.start() if match and match.lastgroup == "last" else end
+        return done + end, self, text[begun:end]
 
     def _passes(self, gate: Gate, text: str) -> int:
         """How much of ``text``, with which its ``gate`` is, may pass where its end

@@ -167,8 +167,7 @@ class InAnswer:
     def leave(self, *, final: bool) -> None:
         """A candidate that began here has failed."""
         buffer = self._buffer
-        literal = self._rules.lexicon.literals.any.match(buffer.text, buffer.at)
-        if literal:
+        if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.at):
             self._at_literal(literal[0], final)
 
     def take_out(self, taken: Taken) -> None:

@@ -156,8 +156,7 @@ class Rereading:
     def _go_on(self, pieces: Pieces) -> Pieces:
         """Pieces come while the second reading sleeps, which it may where all is text.
         If more is held, it has to look whether it would hold some of that text."""
-        all_text = all(each[0] is PieceKind.TEXT for each in pieces)
-        if all_text and not self.first.held:
+        if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
             late, self._late = self._late, _NOTHING
             return [*late.pieces, *pieces]
         return self._read_both([*self._wake(), *pieces])

@@ -198,14 +198,12 @@ class Splitter:
 
     def _crosses(self, text: str) -> bool:
         """Whether the border before ``text`` means nothing to it."""
-        decided = not (self.waits or self.reasoning.depth)
-        return decided and not self._answer.completes(text)
+        return not (self.waits or self.reasoning.depth or self._answer.completes(text))
 
     def _first_gate(self, text: str) -> Gate | None:
         """The gate for the first ``text`` of the channel, if that begins as most do."""
         buffer, lexicon, first = self._buffer, self._rules.lexicon, text[:1]
-        read = buffer.text or buffer.base or buffer.border or buffer.pieces
-        if read or not first:
+        if not first or buffer.text or buffer.base or buffer.border or buffer.pieces:
             return None
         if self.reasoning.depth:
             return self._next_gate()

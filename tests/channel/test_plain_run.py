@@ -1,0 +1,30 @@
+"""What a run of plain deltas passes, and what it has to leave to the engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from sidecar.options import StreamOptions
+from sidecar.stream.stream import Stream
+from sidecar.text.rereading import Rereading
+
+CPP = 'std::cout << "a" << (b <<= 2) << [[x]]; if (a < b << 1) v<<w;\n'
+WIKI = "See [[a link]] and a[[1]], <<EOF and 3<<<4.\n"
+
+
+@pytest.mark.parametrize("text", [CPP, WIKI])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_what_only_begins_as_a_literal_does_stays_in_the_run(
+    monkeypatch: pytest.MonkeyPatch, text: str, size: int
+) -> None:
+    """Of ``<<`` the second one may begin a literal as soon as the first may not."""
+    read: list[str] = []
+    stream, whole = Stream(StreamOptions(wire="text")), "Like so: " + 20 * text
+    stream.push(whole[:9])
+    with monkeypatch.context() as patch:
+        patch.setattr(Rereading, "push", lambda _, piece: read.append(piece) or [])
+        for at in range(9, len(whole), size):
+            stream.push(whole[at : at + size])
+    assert read == []
+    stream.close()
+    assert stream.message().text == whole
