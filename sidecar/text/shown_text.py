@@ -200,7 +200,7 @@ class ShownText:
         cut = text.rfind("\n") + 1
         end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
-        self.line_shown = end > cut
+        self.line_shown, self.line_removed = end > cut, False
         return text[end:], start + end
 
     def _emit(self, text: str, start: int, out: Pieces) -> None:
