@@ -27,6 +27,7 @@ _BLOCKS = MarkdownIt("commonmark", {"maxNesting": 1_000})
 _BLOCKS.disable(["html_block", "reference"])
 
 _RUN = re.compile("`+")
+_REST_OF_TAG = re.compile(r"[^<>\n]{0,48}>")
 _QUOTES = re.compile(
     r"""(?:^|.*[\s(\[{=,:])(?:`\0`|"\0"|'\0'|”\0”|’\0’)|.*\\\0.*"""
     "|.*(?:“\0”|„\0[“”]|‘\0’|‚\0[‘’]|«\0»|»\0«|‹\0›|›\0‹|「\0」|『\0』)",
@@ -90,7 +91,11 @@ def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def is_mention(text: str, start: int, end: int) -> bool:
-    """Whether what stands there in ``text`` is quoted."""
+    """Whether what stands there in ``text`` is quoted, with the rest of a tag of which
+    it is the beginning."""
+    if text[start] == "<" and ">" not in text[start:end]:
+        tag = _REST_OF_TAG.match(text, end)
+        end = tag.end() if tag else end
     around = text[max(start - 2, 0) : start] + "\0" + text[end : end + 1]
     return _QUOTES.fullmatch(around) is not None
 
