@@ -10,14 +10,16 @@ from sidecar.text.rereading import Rereading
 
 CPP = 'std::cout << "a" << (b <<= 2) << [[x]]; if (a < b << 1) v<<w;\n'
 WIKI = "See [[a link]] and a[[1]], <<EOF and 3<<<4.\n"
+LIST = "a\n- `f`: b\n- ``g`` c\n  1. `h`\n> `i` **j**\n* `k`\n"
 
 
-@pytest.mark.parametrize("text", [CPP, WIKI])
+@pytest.mark.parametrize("text", [CPP, WIKI, LIST])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
-def test_what_only_begins_as_a_literal_does_stays_in_the_run(
+def test_what_only_begins_as_something_does_stays_in_the_run(
     monkeypatch: pytest.MonkeyPatch, text: str, size: int
 ) -> None:
-    """Of ``<<`` the second one may begin a literal as soon as the first may not."""
+    """A literal, of which ``<<`` may be twice the first character; a fence, as the code
+    may with which an item begins."""
     read: list[str] = []
     stream, whole = Stream(StreamOptions(wire="text")), "Like so: " + 20 * text
     stream.push(whole[:9])
