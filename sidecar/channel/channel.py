@@ -27,7 +27,7 @@ from sidecar.forms.kinds import PieceKind
 from sidecar.message.outlet import Going
 from sidecar.text.lexicon import total
 from sidecar.text.pieces import FORMED, Piece, Pieces, merged
-from sidecar.values.surrogates import SurrogateJoiner
+from sidecar.values.surrogates import SurrogateJoiner, has_half
 
 if TYPE_CHECKING:
     from sidecar.channel.extracted import Written
@@ -161,8 +161,9 @@ class Channel:
         self._take(self.answer.push(text))
 
     def _fails(self, text: str) -> bool | None:
-        """Whether no form begins a line of the answer so."""
-        return self.answer.first.fails(text)
+        """Whether no form begins a line of the answer so; half a character may have to
+        be joined before that is known."""
+        return False if has_half(text) else self.answer.first.fails(text)
 
     def reasoning(
         self, field: str, text: str, block: int | str | None, document: int
