@@ -28,9 +28,11 @@ _WORD = rf"[*+\-][^{BLANKS}]|`{{1,2}}[^`]|\d{{1,9}}(?:[^\d.)]|[.)][^{BLANKS}])"
 _GOES_ON = rf"{_ORDINARY}|\n|{_WORD}"
 """What ends the prefix, so that no fence begins on the line."""
 
-_MARK = r"[*+\-]|[0-9]{1,9}[.)]?|`{1,2}"
-_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_MARK})?\Z"
-"""A prefix at a slice's end, perhaps with a part of a list mark or of a fence."""
+_PART = r"[*+\-]|[0-9]{1,9}[.)]?|`{1,2}"
+"""What may be a part of a list mark, or of a fence."""
+
+_BEGUN = rf"(?=[>*+\-0-9]){_PREFIX}(?:{_PART})?\Z"
+"""A prefix at a slice's end, perhaps with such a part."""
 
 _PASSES = (
     rf"[{BLANKS}]{{0,{INDENT}}}+(?![{BLANKS}])(?:{_PREFIX}(?:{_GOES_ON})|{_BEGUN})"
@@ -40,7 +42,7 @@ LINE = rf"(?=[{FIRSTS}])(?!{_PASSES})"
 """A line that may not pass; a prefix of one may, with list marks or the digits of one,
 behind which it is open what comes, be it backticks."""
 
-BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_MARK})?)?\Z"
+BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_PART})?)?\Z"
 """A slice's end on a line of which it is open what it is."""
 
 OPENS = re.compile(r"\n`{3,64}+(?!`)")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Search: TypeAlias = "Callable[..., re.Match[str] | None]"
 
+Passed: TypeAlias = "tuple[int, Gates, Gate]"
+
 Gate: TypeAlias = str
 """What stands before a slice: a line break and the beginning of a line that may become
 anything, else nothing."""
@@ -83,28 +85,26 @@ class Gates(NamedTuple):
 
     def read(
         self, gate: Gate, text: str, fails: Callable[[str], bool | None]
-    ) -> tuple[int, Gates, Gate] | None:
+    ) -> Passed | None:
         """How much of ``text`` behind ``gate`` may pass, where its end may wait, and
         gates and gate behind that; None: something else in it matters. ``fails`` tells
-        whether no form begins a line so; None: it takes more to know.
-        """
+        whether no form begins a line so; None: it takes more to know."""
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
             end, border = match.start() + 1, gates.border(rest, match.start())
             if border is None or len(rest) > _MOST:
-                return gates._cut(rest, gates._passes(gate, rest), done)
+                return gates._cut(rest, gates._passes(gate, rest), done, match.start())
             if rest[end : end + 1] in gates.heads and not (failed := fails(rest[end:])):
-                return gates._cut(rest, end, done) if failed is None else None
+                return gates._cut(rest, end, done, end - 1) if failed is None else None
             done, rest = done + border.end(), rest[border.end() :]
             gates, gate = gates.behind(gates, border[0]), INSIDE
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE
 
-    def _cut(self, text: str, end: int, done: int) -> tuple[int, Gates, Gate] | None:
-        """The same where ``text`` waits from ``end`` on, and ``done`` stood before."""
+    def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
+        """The same where all from ``end`` on waits; at ``first`` something matters."""
         match = self._find(text[:end])
         if match and match.lastgroup != "last":
-            first = self._find(text) or match
-            if first.start() < end or text[match.start()] == "\n":
+            if first < end or text[match.start()] == "\n":
                 return None
             end = match.start()  # of ``<<`` the second reading (`Rereading`) holds one
             match = self._find(text[:end])
