@@ -21,6 +21,7 @@ from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import ResultWatch
 from sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from sidecar.channel.text_map import RECENT, TextMap
+from sidecar.channel.unread_answer import UnreadAnswer
 from sidecar.dialects.profiles import cumulative_fields
 from sidecar.events import Diagnostic
 from sidecar.forms.kinds import PieceKind
@@ -69,6 +70,7 @@ class Channel:
         self._empty_at_call = True
         self._since_call = array("Q")  # text blocks since the last call; may be many
         self._native: Splitter | None = None
+        self._unread: UnreadAnswer | None = None
         self._thought = False  # native reasoning was sent
         self._native_key: int | str | None = None
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
@@ -79,10 +81,15 @@ class Channel:
 
     @cached_property
     def answer(self) -> Rereading:
-        """Reads the answer's text."""
-        has_thought = self._native is not None
+        """Reads the answer's text; it is told what passed before it was needed."""
+        unread, self._unread = self._unread, None
+        has_thought = unread.has_thought if unread else self._native is not None
         beside = self._beside, self._read_so_far, self._native_share
-        return self._shared.answer(*beside, has_thought=has_thought)
+        answer = self._shared.answer(*beside, has_thought=has_thought)
+        if unread:
+            vars(self)["answer"] = answer  # it asks what is held beside it
+            unread.tell(answer)
+        return answer
 
     @cached_property
     def extracted(self) -> Extracted:
@@ -122,6 +129,8 @@ class Channel:
             self.map.raw(text)
             if self.outlet.ear is not None:
                 self.outlet.ear.text(self.choice, text)
+            if self._passes(text):
+                return
             answer = self.answer
             self._take(answer.push(text))
             gate = None if self._held_tagged or joiner.held else answer.gate
@@ -129,6 +138,24 @@ class Channel:
                 self._begin_run(gate)
             elif answer.held or self._held_tagged:
                 self._note_held()
+
+    def _passes(self, text: str) -> bool:
+        """Whether nobody has to read ``text``, nor has read any before it: then a run
+        begins with it."""
+        if self._answers or self._joiners[0].held or self.held:
+            return False
+        unread, run = self._unread, self._run
+        behind = run.passes(text) if unread else self._shared.passes_at_first(text)
+        if behind is None:
+            return False
+        if unread is None:
+            has_thought = self._native is not None
+            unread = self._unread = UnreadAnswer(has_thought=has_thought)
+        place = unread.passed(text)
+        if place is not None:
+            self._text((PieceKind.TEXT, text, *place))
+            run.begin(self._since_call[-1], behind, thinks=False)
+        return place is not None
 
     def _begin_run(self, gate: Gate) -> None:
         """Begins a run: from here on each plain delta is no more than its event."""
@@ -138,7 +165,7 @@ class Channel:
         thinks = answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
-            self._run.begin(block.number, answer.first.gates, gate, thinks=thinks)
+            self._run.begin(block.number, (answer.first.gates, gate), thinks=thinks)
 
     def settle(self) -> None:
         """Ends the run, if there is one, and does its bookkeeping."""
@@ -148,12 +175,15 @@ class Channel:
     def _account(self, text: str) -> None:
         """The bookkeeping of a run's text: what `_take` does but for the event."""
         self.map.raw(text)
-        ((_, _, start, end),) = self.answer.passed(text)
         self.blocks.extend(text)
-        if self.answer.first.reasoning.depth:
-            self.tagged.extend(text)
-        else:
-            self._shown(text, start, end)
+        place = self._unread.passed(text) if self._unread else None
+        if place is None:
+            ((kind, *_, start, end),) = self.answer.passed(text)
+            if kind is PieceKind.REASONING:
+                self.tagged.extend(text)
+                return
+            place = start, end
+        self._shown(text, *place)
 
     def _hold(self, text: str) -> None:
         """Takes over what the run has held: perhaps the beginning of a delimiter."""
@@ -248,7 +278,9 @@ class Channel:
             self.blocks.open.opaque = opaque
         self.blocks.end()
         if call:
-            if self._answers:
+            if self._unread:
+                self._unread.called = True
+            elif self._answers:
                 self.answer.call()
             self._since_call = array("Q")
             self._empty_at_call = self.empty
@@ -265,7 +297,9 @@ class Channel:
         if text:
             self.map.raw(text)
             self._take(self.answer.push(text))
-        if self._answers or self._shared.policy.reasoning.starts_open == "open":
+        if self._unread:
+            self._unread.flushed = True
+        elif self._answers or self._shared.policy.reasoning.starts_open == "open":
             self._take(self.answer.flush(followed=followed))
         if self._watch is not None:
             self._watched(self._watch.flush(followed=followed))

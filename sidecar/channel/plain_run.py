@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sidecar.events import Event
     from sidecar.message.outlet import Outlet
-    from sidecar.text.fast_path import Gate, Gates, Search
+    from sidecar.text.fast_path import Place, Search
 
 _MOST = 256
 """Deltas that are remembered at most: each is a string of its own."""
@@ -49,13 +49,12 @@ class PlainRun:
         "_account",
         "_block",
         "_fails",
-        "_gate",
-        "_gates",
         "_held",
         "_hold",
         "_note",
         "_outlet",
         "_peak",
+        "_place",
         "_search",
         "_texts",
         "_thinks",
@@ -79,7 +78,7 @@ class PlainRun:
         self._fails = fails
         self._texts: list[str] = []
         self._held = ""
-        self._go_on(_AT_FIRST, INSIDE)
+        self._go_on((_AT_FIRST, INSIDE))
         self._peak = 0
         self._block = -1
         self._thinks = False
@@ -87,22 +86,21 @@ class PlainRun:
     def begin(
         self,
         block: int,
-        gates: Gates,
-        gate: Gate,
+        place: Place,
         *,
         thinks: bool,
     ) -> None:
-        """What comes next and passes the ``gate`` belongs to ``block``, which is one of
-        reasoning if it ``thinks``."""
+        """What comes next, at the ``place``, and passes belongs to ``block``, which is
+        one of reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._go_on(gates, gate)
+        self._go_on(place)
         self._block, self._thinks = block, thinks
         self._outlet.run = self
 
-    def _go_on(self, gates: Gates, gate: Gate) -> None:
-        """What comes next is read so."""
-        self._gates, self._gate = gates, gate
+    def _go_on(self, place: Place) -> None:
+        """What comes next stands there."""
+        self._place = gates, gate = place
         alone = not (gate or self._held)
         self._search: Search = gates.search if alone else _ANYTHING
 
@@ -128,21 +126,28 @@ class PlainRun:
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a
         literal or of a line, is held back. None: it matters for something else."""
-        gates, begun = self._gates, "" if self._held else self._gate
+        gates, gate = self._place
+        begun = "" if self._held else gate
         behind = begun + text
         found = gates.search(behind) if begun else match
         if found is None or found.lastgroup == "last":
-            self._go_on(gates, INSIDE if found is None else behind[found.start() :])
+            self._go_on((gates, INSIDE if found is None else behind[found.start() :]))
             return text
         text = self._held + text
-        read = gates.read(self._gate, text, self._fails)
+        read = gates.read(gate, text, self._fails)
         if read is None:
             return None
-        end, gates, gate = read
+        end = read[0]
         self._held = text[end:]
         self._peak = max(self._peak, len(self._held))
-        self._go_on(gates, gate)
+        self._go_on(read[1:])
         return text[:end]
+
+    def passes(self, text: str) -> Place | None:
+        """The place behind ``text``, which comes where the last run ended, if nothing
+        in it matters."""
+        gates, gate = self._place
+        return gates.behind_all(gate, text)
 
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""

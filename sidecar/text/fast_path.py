@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Search: TypeAlias = "Callable[..., re.Match[str] | None]"
 
+Place: TypeAlias = "tuple[Gates, Gate]"  # at which something comes next
 Passed: TypeAlias = "tuple[int, Gates, Gate]"
 
 Gate: TypeAlias = str
@@ -99,6 +100,11 @@ class Gates(NamedTuple):
             done, rest = done + border.end(), rest[border.end() :]
             gates, gate = gates.behind(gates, border[0]), INSIDE
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE
+
+    def behind_all(self, gate: Gate, text: str) -> Place | None:
+        """The place behind ``text``, if nothing in it matters or has to wait."""
+        read = self.read(gate, text, lambda _: False)
+        return None if read is None or read[0] < len(text) else read[1:]
 
     def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
         """The same where all from ``end`` on waits; at ``first`` something matters."""

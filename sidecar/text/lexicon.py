@@ -133,6 +133,11 @@ class Lexicon:
         """The gates of the answer; where fences are text no opener waits in them."""
         return self.gates if fences_pass else self._gates_everywhere
 
+    def begins(self, text: str) -> bool:
+        """Whether a form may begin with ``text`` where the answer begins, or blanks."""
+        blank = text[0].isspace()
+        return blank or self.at_line(text, 0, start=True, final=False) != []
+
     def line_start(self, text: str, at: int, end: int) -> int | None:
         """The first place before ``end`` where an opener may begin a line."""
         match = self._line_start.search(text, at, end)

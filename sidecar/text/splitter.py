@@ -9,7 +9,7 @@ It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of
 answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
 decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
 a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
-tail. While ``gate`` is set, and at first, text in which nothing matters is one piece.
+tail. While ``gate`` is set, text in which nothing matters is one piece.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Splitter:
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
         #: for plain text from here on
-        self.gates = rules.lexicon.gates_of(fences_pass=tail.shown.fences_pass)
-        self.gate: Gate | None = None
+        self.gates = rules.lexicon.thought
+        self.gate: Gate | None = INSIDE if rules.native else None
         if opened and not rules.native:
             buffer.mark(PieceKind.ENTER)
 
@@ -81,7 +81,7 @@ class Splitter:
         if self._buffer.border and text and self._crosses(text):
             self._buffer.border = False
             self._watch()
-        gate = self._first_gate(text) if self.gate is None else self.gate
+        gate = self.gate
         read = None if gate is None else self.gates.read(gate, text, self.fails)
         return read is not None and read[0] == len(text)
 
@@ -199,18 +199,6 @@ class Splitter:
     def _crosses(self, text: str) -> bool:
         """Whether the border before ``text`` means nothing to it."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
-
-    def _first_gate(self, text: str) -> Gate | None:
-        """The gate for the first ``text`` of the channel, if that begins as most do."""
-        buffer, lexicon, first = self._buffer, self._rules.lexicon, text[:1]
-        if not first or buffer.text or buffer.base or buffer.border or buffer.pieces:
-            return None
-        if self.reasoning.depth:
-            return self._next_gate()
-        if first.isspace() or lexicon.at_line(text, 0, start=True, final=False) != []:
-            return None
-        has_room = "\n" not in text or self._tail.room(INDENT + 1) > INDENT
-        return on("") if has_room else None
 
     def _next_gate(self) -> Gate | None:
         """The gate for what comes next, where nothing is held."""

@@ -5,7 +5,8 @@ chat is pushed, counted with ``sys.setprofile``; of a stream's first text delta,
 one in a run of plain text. State: the attributes of all our objects that live between
 two pushes of a stream with one choice and that a push may change: containers, and what
 their module assigns elsewhere than in an ``__init__``; what streams share is none of
-it. Lines: those of the text engine. Nothing is timed, so any machine gives the same
+it. The stream has said something that had to be read, for what reads text is made then.
+Lines: those of the text engine. Nothing is timed, so any machine gives the same
 numbers.
 """
 
@@ -50,7 +51,8 @@ def run() -> Iterator[Row]:
         rooms = sorted({file.split("/")[0] for file in files})
         yield Row(f"files that a {name} crosses", " ".join(rooms), len(files), bar)
     other = Stream(CHAT)
-    other.push(text_chunk("word"))
+    for each in (stream, other):
+        each.push(text_chunk("a `<think>` b"))
     state = state_of(stream, other)
     most = ", ".join(f"{name} {size}" for name, size in state[:3])
     total = sum(size for _, size in state)
