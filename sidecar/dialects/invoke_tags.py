@@ -87,10 +87,11 @@ _SECTIONS = ("function_calls", "tool_calls", "calls")
 
 
 class _Invoke:
-    """A call as far as it was read."""
+    """A call as far as it was read; ``whole``: its tag closes itself."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, whole: bool = False) -> None:
         self.name = name
+        self.whole = whole
         self.parameters: list[tuple[str, str, Extent]] = []
         self.body: Extent | None = None
         self.end = 0
@@ -120,11 +121,13 @@ def _unwrapped(text: str) -> str:
 
 @frozen
 class _Tag:
-    """An opening tag: its name, its kind of value, and where that stands in it."""
+    """An opening tag: its name, its kind of value, and where that stands in it;
+    ``whole``: it closes itself."""
 
     name: str
     kind: str = ""
     value: Extent | None = None
+    whole: bool = False
 
 
 def _tag(cursor: Cursor) -> Reading[_Tag]:
@@ -138,11 +141,21 @@ def _tag(cursor: Cursor) -> Reading[_Tag]:
     if own := _OWN_VALUE.search(attributes):
         return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
     kind = _STRING.search(attributes)
-    return _Tag(name, _KINDS[kind[1]] if kind else "")
+    whole = attributes.endswith("/")
+    return _Tag(name, _KINDS[kind[1]] if kind else "", whole=whole)
+
+
+def _begun(cursor: Cursor) -> Reading[_Invoke]:
+    """A call of which the tag was read, behind its word."""
+    tag = yield from _tag(cursor)
+    return _Invoke(tag.name, whole=tag.whole)
 
 
 def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     """The parameters of ``invoke``, behind its opening tag, and its closer."""
+    if invoke.whole:
+        invoke.end = cursor.position
+        return
     yield from space(cursor)
     if (yield from need(cursor)) == "{":
         invoke.body = yield from scan(cursor, ObjectScanner())
@@ -184,7 +197,7 @@ def _value(cursor: Cursor) -> Reading[Extent]:
 
 def _one(cursor: Cursor) -> Reading[Found]:
     """One call, behind the word of its tag."""
-    invoke = _Invoke((yield from _tag(cursor)).name)
+    invoke = yield from _begun(cursor)
     yield from _invoke(cursor, invoke)
     return _found(cursor, [invoke])
 
@@ -204,7 +217,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         while (yield from ahead(cursor, *_CALL_STARTS)) or not invokes:
             yield from literal(cursor, *_CALL_STARTS)
-            invokes.append(_Invoke((yield from _tag(cursor)).name))
+            invokes.append((yield from _begun(cursor)))
             yield from _invoke(cursor, invokes[-1])
             yield from space(cursor)
         yield from literal(cursor, *closers)
@@ -250,7 +263,7 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
 
 def _cuttable(cursor: Cursor) -> Reading[Found]:
     """One call of tier A: where the text ends in it, what was read is truncated."""
-    invoke = _Invoke((yield from _tag(cursor)).name)
+    invoke = yield from _begun(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
     return _found(cursor, [invoke])

@@ -139,7 +139,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
         return lambda raw: calls_of(raw[start:end], start)
     call = _Call((yield from word(cursor, _NAME)))
     yield from space(cursor)
-    yield from optional(cursor, tags.separator, ">")
+    yield from optional(cursor, tags.separator, ">", tags.value[1])
     yield from space(cursor)
     if (yield from need(cursor)) == "{":
         part = yield from _object(cursor, tags)
@@ -177,7 +177,7 @@ def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
 
 
 def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
-    """A key and its value; the key's opener may stand twice, its closer be missing, or
+    """A key and its value; the key's tags may stand twice, its closer be missing, or
     both stand together as ``k=v``."""
     yield from space(cursor)
     yield from optional(cursor, tags.key[0])
@@ -190,6 +190,7 @@ def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
         behind = cursor.position - len(end)
         return key.strip(), _Value((start + len(key) + 1, behind))
     cursor.at -= len(end) * (end == tags.value[0])
+    yield from optional(cursor, tags.key[1])
     return text.strip(), (yield from _value(cursor, tags))
 
 
