@@ -131,6 +131,8 @@ def _is_error(value: dict[str, Any]) -> bool:
         return True
     if holds(value.get("base_resp"), "status_code") or _says_so(value):
         return True
+    if value.get("error_type") and isinstance(value.get("error_message"), str):
+        return True  # DeepInfra, Venice
     return _PAYLOAD.isdisjoint(value) and _is_bare(value)
 
 

@@ -6,6 +6,7 @@ tool/classify from a provider's item. `Entry` is the assembler's own.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from sidecar.records import define, field
@@ -13,6 +14,8 @@ from sidecar.records import define, field
 if TYPE_CHECKING:
     from sidecar.parts import CallPart
     from sidecar.tools.arguments import ArgumentText
+
+_MARKUP = re.compile("[<>\"']")
 
 
 @define(eq=False)
@@ -103,8 +106,9 @@ class Entry:
 
 
 def clean_name(name: str) -> str:
-    """A tool's name without a token of the model's own that a server left behind it.
+    """A tool's name without markup of the model's own that a server left behind it.
 
-    ``search<|channel|>commentary``: no API lets a tool be named with ``<|``.
+    ``search<|channel|>commentary``, ``search</arg_value>``, ``search" parameter="q``:
+    no API lets a tool be named with these signs.
     """
-    return name.partition("<|")[0] or name
+    return _MARKUP.split(name, 1)[0] or name

@@ -52,6 +52,7 @@ class AnthropicWire(BlockWire):
     """Reads Messages events, as the module's docstring says."""
 
     name = "anthropic"
+    _has_deltas = False
 
     def read(self, value: JsonObject, event: str | None) -> None:
         read = _EVENTS.get(type_of(value) or event or "")
@@ -107,8 +108,15 @@ class AnthropicWire(BlockWire):
         self._stopped(message, message)
 
     def _whole(self, value: JsonObject) -> None:
-        self._message(value)
-        self.parts.append(DonePart())
+        """Behind its deltas it tells nothing but its end (MiniMax)."""
+        if not self._has_deltas:
+            self._message(value)
+            self.parts.append(DonePart())
+            return
+        said = "the whole message, of which the stream has told the blocks"
+        content = value.get("content")
+        self.parts.append(DiagnosticPart("response-details", said, "info", content))
+        self._stopped(value, value)
 
     def _block_start(self, value: JsonObject) -> None:
         self._block(self.index(value), self.body(value, "content_block"))
@@ -119,6 +127,7 @@ class AnthropicWire(BlockWire):
         if read is None:
             self.ignored("delta", delta)
         else:
+            self._has_deltas = True
             read(self, self.block(self.index(value)), delta)
 
     def _block_stop(self, value: JsonObject) -> None:

@@ -30,6 +30,8 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("reasoning_text", reasoning.plain),
     ("thinking", reasoning.plain),
     ("reasoning_steps", reasoning.reasoning_steps),
+    ("reasoning_opaque", reasoning.state),
+    ("extra_content", reasoning.signed),
     # This one precedes the text that it is for.
     (f"{PROVIDER}.citation", cite.citation),
     ("content", content),

@@ -49,7 +49,7 @@ DETAILS = "reasoning_details"
 ERRORS = frozenset(
     (
         *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
-        *("message", "human_readable_message", "code", "success"),
+        *("message", "human_readable_message", "code", "success", "error_message"),
     )
 )
 """Keys of a document with choices that may hold an error."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _NAME = "openai-chat"
 _ANSWERS = frozenset(("delta", "message", "text"))
+_CALLS = "tool_calls"
 _CHUNK = "chat.completion.chunk"
 _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
 
@@ -68,8 +69,8 @@ class OpenAIChatWire:
         self._identity = Identity()
         self._usage: Json = None
         self._choices: dict[int, ChoiceState] = {}
-        #: choices that have said something
-        self._heard: set[int] = set()
+        #: choices that have said something, and whether in deltas
+        self._heard: dict[int, bool] = {}
         #: what the choices of the document being read say of their end
         self._ends: list[Part] = []
         self._failed: list[tuple[int, Json]] = []
@@ -131,11 +132,14 @@ class OpenAIChatWire:
         if identity.is_open or value.get("model") != identity.model:
             identity.read(value, parts)
         choices = value.get("choices")
+        if choices is None and _holds_choices(value.get("data")):
+            return [*parts, *self._document(value["data"], event)]
         is_plain = False
         if isinstance(choices, list):
+            is_one = len(choices) > 1 and _is_one(choices)
             for position, choice in enumerate(choices):
                 if isinstance(choice, dict):
-                    self._choice(choice, position, value, parts)
+                    self._choice(choice, 0 if is_one else position, value, parts)
                 elif choice is not None:
                     parts.append(malformed("choices", choice))
             is_plain = bool(choices) and value.keys() <= plain.DOCUMENT
@@ -162,7 +166,7 @@ class OpenAIChatWire:
         if not isinstance(text, str):
             self._fields(value, index, document, parts)
         elif text:
-            self._heard.add(index)
+            self._heard[index] = True
             parts.append(TextPart(text, index))
         if value.get("finish_reason") or not value.keys() <= plain.CHOICE:
             self._end(value, index, document, parts)
@@ -174,7 +178,10 @@ class OpenAIChatWire:
         for name in ("delta", "message"):
             delta = value.get(name)
             if isinstance(delta, dict):
-                self._read(delta, index, document, parts, name == "message")
+                is_message = name == "message"
+                if is_message and self._heard.get(index):
+                    delta = _untold(delta, index, document, parts)
+                self._read(delta, index, document, parts, is_message)
                 return
             if delta is not None:
                 parts.append(malformed(name, delta, index))
@@ -193,7 +200,7 @@ class OpenAIChatWire:
         before = len(parts)
         read_delta(choice, delta)
         if len(parts) > before:
-            self._heard.add(index)
+            self._heard[index] = self._heard.get(index) or not is_message
 
     def _end(
         self, value: JsonObject, index: int, document: JsonObject, parts: list[Part]
@@ -281,6 +288,28 @@ class OpenAIChatWire:
             parts += [usage] if usage else []
 
 
+def _untold(
+    message: JsonObject, index: int, document: JsonObject, parts: list[Part]
+) -> JsonObject:
+    """A ``message`` without its text, if it is the whole of what deltas have told
+    (MiniMax)."""
+    text = message.get("content")
+    if not text or document.get("object") == _CHUNK:
+        return message
+    said = "the whole message, of which the stream has told the text"
+    parts.append(DiagnosticPart("response-details", said, "info", text, index))
+    return {**message, "content": None}
+
+
+def _is_one(choices: list[Json]) -> bool:
+    """Whether they are one message: Copilot has a choice for each of Claude's blocks,
+    and tells no index."""
+    bodies = [each.get("message") for each in choices if isinstance(each, dict)]
+    called = [each for each in bodies if isinstance(each, dict) and _CALLS in each]
+    numbered = any(isinstance(each, dict) and "index" in each for each in choices)
+    return not numbered and len(called) >= len(choices) - 1
+
+
 def _is_known(value: JsonObject, event: str | None) -> bool:
     """A document that says nothing to us, but may (keep-alives, filter results)."""
     if event in _ALIVE or value.get("type") in _ALIVE:
@@ -295,12 +324,19 @@ def _unknown(value: Json) -> DiagnosticPart:
     return DiagnosticPart("unknown-chunk", message, "warning", value)
 
 
+def _holds_choices(value: Json) -> bool:
+    """The envelope of Cline's gateway: ``{"data": {..}, "success": true}``."""
+    return isinstance(value, dict) and isinstance(value.get("choices"), list)
+
+
 def fits(document: Document) -> bool:
     """A document that can only be of this wire; usage and errors alone fit none."""
     value = document.value[:1] if isinstance(document.value, list) else [document.value]
     body = value[0] if value else None
     if not isinstance(body, dict):
         return False
+    if _holds_choices(body.get("data")):
+        return True
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(first, dict) and not _ANSWERS.isdisjoint(first):

@@ -95,6 +95,18 @@ def signatures(choice: ChoiceState, value: Json, name: str) -> None:
         choice.malformed(name, value)
 
 
+def state(choice: ChoiceState, value: Json, name: str) -> None:
+    """Copilot's ``reasoning_opaque``: of the message, the last one counts."""
+    choice.reasoning.keep(name, value)
+
+
+def signed(choice: ChoiceState, value: Json, name: str) -> None:
+    """Gemini's ``extra_content`` beside text, where it has a signature."""
+    google = value.get("google") if isinstance(value, dict) else None
+    if isinstance(google, dict) and google.get("thought_signature"):
+        choice.reasoning.keep(name, value)
+
+
 def compaction(choice: ChoiceState, value: Json, name: str) -> None:
     """LiteLLM's ``compaction_blocks``: cumulative, the last list counts."""
     if isinstance(value, list):

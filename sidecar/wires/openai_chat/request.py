@@ -23,7 +23,10 @@ PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _DEFAULT = "reasoning_content"
 _CHUNKS = "content.thinking"
 _BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
-_STATES = ("reasoning_details", "provider_specific_fields")
+_STATES = (
+    *("reasoning_details", "provider_specific_fields"),
+    *("reasoning_opaque", "extra_content"),
+)
 """State of the whole message: each time it came it was all of it."""
 
 

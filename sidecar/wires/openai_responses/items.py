@@ -60,7 +60,10 @@ class Told:
         self.length += len(text)
 
     def finish(self, whole: str, part: int | None = None) -> str | None:
-        """The whole text of a part; gives what is new, None where it is another."""
+        """The whole text of a part; gives what is new, None where it is another. It may
+        be the whole of all parts: vLLM numbers its fragments as if each were one."""
+        if len(whole) == self.length and self._text.getvalue() == whole:
+            return ""
         if part in (None, self._part):
             return self._rest(whole, self._start)
         if part in self.starts:

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 _NAME = "openai-responses"
 _PREFIX = "response."
+_STATES = ("compaction", "compaction_summary", "context_compaction", "agent_message")
+"""Items that say nothing to a reader and must go back unchanged."""
+
 _OF_PLACE = ("output_index",)
 _GOING_ON = ("", "in_progress", "queued")
 
@@ -71,6 +74,8 @@ class OpenAIResponsesWire(DocumentWire):
         self._spoke: tuple[OutputItem, TextField] | None = None
         #: the error that an ``error`` event told
         self._told: Json = None
+        #: the response has failed, and nothing has said why
+        self._failed = False
 
     def read(self, value: JsonObject, event: str | None) -> None:
         kind = type_of(value) or event or ""
@@ -118,6 +123,8 @@ class OpenAIResponsesWire(DocumentWire):
         """Items that are still open were cut off."""
         self._end_items(cut=True)
         self._content.refuse()
+        if self._failed and self._told is None:
+            self.fail({"type": "response.failed"})
 
     # The response
 
@@ -170,12 +177,20 @@ class OpenAIResponsesWire(DocumentWire):
             reason = "unknown"  # the error itself says it better
         self.parts.append(FinishPart(raw, reason))
 
+    def _done(self, value: JsonObject) -> None:
+        """Behind the event that says how the response ended, or in its place."""
+        response = self.body(value, "response")
+        if self._is_over and "status" not in response:
+            self.count(self.body(response, "usage"))
+        else:
+            self._finish(response, "completed")
+
     def _fail(self, error: Json) -> None:
-        """An ``error`` event before has mostly said it."""
-        if self._told is None or (
-            error and not equal(_facts(error), _facts(self._told))
-        ):
-            self.fail({"error": error} if error else {"type": "response.failed"})
+        """An ``error`` event before has mostly said it, or one behind it does."""
+        if not error:
+            self._failed = True
+        elif self._told is None or not equal(_facts(error), _facts(self._told)):
+            self.fail({"error": error})
 
     # Items
 
@@ -210,7 +225,7 @@ class OpenAIResponsesWire(DocumentWire):
             return
         if item.family != "tool":
             self._content.finish(item, body, cut=cut)
-        elif type_of(body) == "compaction":
+        elif type_of(body) in _STATES:
             self._content.keep(item, body)
         elif item.implied and not item.told and body is item.body:
             pass  # an event spoke of it, but it said nothing
@@ -297,6 +312,7 @@ EVENTS: dict[str, Callable[[OpenAIResponsesWire, JsonObject], None]] = {
     f"{_PREFIX}incomplete": OpenAIResponsesWire._over,
     f"{_PREFIX}failed": OpenAIResponsesWire._over,
     f"{_PREFIX}cancelled": OpenAIResponsesWire._over,
+    f"{_PREFIX}done": OpenAIResponsesWire._done,
 }
 """Events of the response and of its items."""
 

@@ -134,7 +134,8 @@ class ReasoningState:
 
     ``block`` is the key of the block that came last in any field: the key for fields
     without blocks. ``carried`` are lists of LiteLLM's ``provider_specific_fields`` that
-    the next request needs; ``bound`` the signatures that went out with their call.
+    the next request needs, ``kept`` fields of the message that it needs as they came;
+    ``bound`` the signatures that went out with their call.
     """
 
     block: int | None = None
@@ -142,6 +143,7 @@ class ReasoningState:
     signed: dict[int | None, str] = field(factory=dict)
     details: Details = field(factory=Details)
     carried: dict[str, list[Json]] = field(factory=dict)
+    kept: JsonObject = field(factory=dict)
     bound: set[str] = field(factory=set)
     news: bool = False
 
@@ -164,6 +166,10 @@ class ReasoningState:
         self.news = True
         return self.carried.setdefault(name, [])
 
+    def keep(self, name: str, value: Json) -> None:
+        self.kept[name] = value
+        self.news = True
+
     def opaque(self) -> JsonObject | None:
         """The message fields to send back, when there is news since the last call."""
         if not self.news:
@@ -178,6 +184,7 @@ class ReasoningState:
             "provider_specific_fields": {
                 name: items for name, items in fields.items() if items
             },
+            **self.kept,
         }
         return {name: value for name, value in opaque.items() if value} or None
 
