@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _TAGS = CallTags(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",))
 
 
+_AGAIN = ("</function>", "</function_invocation>")
+"""What Qwen3.6 writes behind ``</function>`` (ollama/ollama#16383)."""
+
+
 def bare_value(text: str) -> str:
     """A value without the line break on each side that belongs to the markup."""
     text = (
@@ -95,6 +99,8 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
         while True:
             functions.append((yield from _function(cursor, closer)))
             yield from space(cursor)
+            while (yield from optional(cursor, *_AGAIN)):
+                yield from space(cursor)
             if not (yield from optional(cursor, "<function=")):
                 break
         yield from literal(cursor, closer)

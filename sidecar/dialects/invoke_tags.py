@@ -84,6 +84,9 @@ _TAGS = CallTags(
 )
 _CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
 _SECTIONS = ("function_calls", "tool_calls", "calls")
+_SECTION_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _SECTIONS)
+_ENDS = (*_CALL_ENDS, *_SECTION_ENDS)
+"""Where a section ends, a call that lacks its closer does, too."""
 
 
 class _Invoke:
@@ -161,10 +164,11 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
         invoke.body = yield from scan(cursor, ObjectScanner())
         yield from space(cursor)
     else:
-        while not (yield from ahead(cursor, *_CALL_ENDS)):
+        while not (yield from ahead(cursor, *_ENDS)):
             invoke.parameters.append((yield from _parameter(cursor)))
             yield from space(cursor)
-    yield from literal(cursor, *_CALL_ENDS)
+    end = yield from literal(cursor, *_ENDS)
+    cursor.at -= len(end) * (end in _SECTION_ENDS)
     invoke.end = cursor.position
 
 
@@ -190,7 +194,7 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     while (yield from optional(cursor, _CDATA)):
         _, closer = yield from until(cursor, _CDATA_END)
         cursor.at += len(closer)
-    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_CALL_ENDS)
+    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
     _, end = yield from tagged_value(cursor, _TAGS, *follows)
     return start, end
 
@@ -238,7 +242,7 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
     yield from blanks(cursor)
     begins = name in _SECTIONS and (yield from peek(cursor)) in ("\n", "<")
     if not begins:
-        yield from literal(cursor, ">")
+        yield from literal(cursor, ">", "|", "｜")
     if name in (cursor.context.tools or ()) and not cursor.opener.startswith("</"):
         return (yield from _named(cursor, name))
     return mark()
@@ -246,15 +250,19 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
 
 def _named(cursor: Cursor, name: str) -> Reading[Found]:
     """A tool's name as the word of the tag, and those of its parameters."""
-    invoke, closer = _Invoke(name), f"</{cursor.opener[1:]}{name}>"
+    invoke = _Invoke(name)
+    closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from space(cursor)
-    while not (yield from optional(cursor, closer)):
+    if (yield from need(cursor)) == "{":
+        invoke.body = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+    while not (yield from optional(cursor, *closers)):
         yield from literal(cursor, cursor.opener)
         key = yield from word(cursor, _KEY)
         yield from literal(cursor, ">")
         end = literals(f"</{cursor.opener[1:]}{key}>")
-        part = yield from value(cursor, end, cursor.opener, closer)
+        part = yield from value(cursor, end, cursor.opener, *closers)
         invoke.parameters.append((key, "", part))
         yield from space(cursor)
     invoke.end = cursor.position

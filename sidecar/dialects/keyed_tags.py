@@ -147,6 +147,10 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     if (yield from ahead(cursor, tags.key[1])):
         call = yield from _glued(cursor, tags, call.name)
     cursor.partial = lambda raw: [call.written(cursor, raw, len(raw))]
+    is_known = call.name in (cursor.context.tools or ())
+    if is_known and not (yield from ahead(cursor, tags.key[0], tags.call[1])):
+        call.parts.append((yield from _pair(cursor, tags)))  # the key lost its opener
+        yield from space(cursor)
     while (yield from literal(cursor, tags.key[0], tags.call[1])) == tags.key[0]:
         call.parts.append((yield from _pair(cursor, tags)))
         yield from space(cursor)
