@@ -53,6 +53,7 @@ class AnthropicWire(BlockWire):
 
     name = "anthropic"
     _has_deltas = False
+    _id = ""  # of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
         read = _EVENTS.get(type_of(value) or event or "")
@@ -100,6 +101,7 @@ class AnthropicWire(BlockWire):
         self.end()
         self._usage = None
         id, model = self.text(message, "id"), self.text(message, "model")
+        self._id, self._has_deltas = id, False
         if id or model:
             self.parts.append(MetadataPart(id or None, model or None))
         for index, item in enumerate(self.objects(message, "content")):
@@ -108,8 +110,9 @@ class AnthropicWire(BlockWire):
         self._stopped(message, message)
 
     def _whole(self, value: JsonObject) -> None:
-        """Behind its deltas it tells nothing but its end (MiniMax)."""
-        if not self._has_deltas:
+        """Behind its own deltas it tells nothing but its end (MiniMax)."""
+        is_other = self.text(value, "id") not in ("", self._id)
+        if is_other or not self._has_deltas:
             self._message(value)
             self.parts.append(DonePart())
             return
