@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sidecar.events import Event
     from sidecar.message.outlet import Outlet
-    from sidecar.text.fast_path import Place, Search
+    from sidecar.text.fast_path import Passage, Search
 
 _MOST = 256
 """Deltas that are remembered at most: each is a string of its own."""
@@ -53,8 +53,8 @@ class PlainRun:
         "_hold",
         "_note",
         "_outlet",
+        "_passage",
         "_peak",
-        "_place",
         "_search",
         "_texts",
         "_thinks",
@@ -86,21 +86,21 @@ class PlainRun:
     def begin(
         self,
         block: int,
-        place: Place,
+        passage: Passage,
         *,
         thinks: bool,
     ) -> None:
-        """What comes next, at the ``place``, and passes belongs to ``block``, which is
-        one of reasoning if it ``thinks``."""
+        """What comes next and passes the ``passage`` belongs to ``block``, which is one
+        of reasoning if it ``thinks``."""
         if self._outlet.run is not None:
             self._outlet.run.end()
-        self._go_on(place)
+        self._go_on(passage)
         self._block, self._thinks = block, thinks
         self._outlet.run = self
 
-    def _go_on(self, place: Place) -> None:
-        """What comes next stands there."""
-        self._place = gates, gate = place
+    def _go_on(self, passage: Passage) -> None:
+        """What comes next is read so."""
+        self._passage = gates, gate = passage
         alone = not (gate or self._held)
         self._search: Search = gates.search if alone else _ANYTHING
 
@@ -126,7 +126,7 @@ class PlainRun:
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a
         literal or of a line, is held back. None: it matters for something else."""
-        gates, gate = self._place
+        gates, gate = self._passage
         begun = "" if self._held else gate
         behind = begun + text
         found = gates.search(behind) if begun else match
@@ -143,10 +143,10 @@ class PlainRun:
         self._go_on(read[1:])
         return text[:end]
 
-    def passes(self, text: str) -> Place | None:
-        """The place behind ``text``, which comes where the last run ended, if nothing
+    def passes(self, text: str) -> Passage | None:
+        """The passage behind ``text``, which comes where the last run ended, if nothing
         in it matters."""
-        gates, gate = self._place
+        gates, gate = self._passage
         return gates.behind_all(gate, text)
 
     def settle(self) -> None:

@@ -16,10 +16,9 @@ from sidecar.dialects.profiles import Profile, profile_of
 from sidecar.forms.grammar import Context
 from sidecar.forms.literals import Delimiters
 from sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
-from sidecar.markdown.slices import INDENT
 from sidecar.options import DEFAULT_TAGS
 from sidecar.records import evolve, hot
-from sidecar.text.fast_path import on
+from sidecar.text.fast_path import ROOM, on
 from sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
 from sidecar.text.rereading import Rereading
 from sidecar.text.shown_text import Orphan
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from sidecar.forms.form import Dialect
     from sidecar.message.outlet import Outlet
     from sidecar.options import Policy, StreamOptions, Tool
-    from sidecar.text.fast_path import Place
+    from sidecar.text.fast_path import Passage
     from sidecar.text.lexicon import Share
 
 
@@ -54,11 +53,12 @@ class Surroundings:
     outlet: Outlet
     tools: dict[str, Tool] | None
 
-    def passes_at_first(self, text: str) -> Place | None:
-        """The place behind the first ``text`` of a choice, if nobody has to read it."""
+    def passes_at_first(self, text: str) -> Passage | None:
+        """The passage behind the first ``text`` of a choice, if nobody has to read
+        it."""
         reads = self.outlet.trace or self.watch is not None
         opened = self.policy.reasoning.starts_open == "open"
-        has_room = self.options.limits.max_held_chars > INDENT  # for blanks of a line
+        has_room = self.options.limits.max_held_chars >= ROOM
         if reads or opened or not has_room or self.lexicon.begins(text):
             return None
         passes = self.policy.reasoning.scope != "everywhere"

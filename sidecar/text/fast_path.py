@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Search: TypeAlias = "Callable[..., re.Match[str] | None]"
 
-Place: TypeAlias = "tuple[Gates, Gate]"  # at which something comes next
+Passage: TypeAlias = "tuple[Gates, Gate]"  # for what comes next
 Passed: TypeAlias = "tuple[int, Gates, Gate]"
 
 Gate: TypeAlias = str
@@ -44,6 +44,8 @@ _MOST = 2048
 """In longer text nothing is looked for behind a border: that copies the rest."""
 
 INSIDE: Gate = ""
+
+ROOM = INDENT + 1  # for blanks that begin a line, which wait
 
 
 def on(start: str) -> Gate:
@@ -101,8 +103,8 @@ class Gates(NamedTuple):
             gates, gate = gates.behind(gates, border[0]), INSIDE
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE
 
-    def behind_all(self, gate: Gate, text: str) -> Place | None:
-        """The place behind ``text``, if nothing in it matters or has to wait."""
+    def behind_all(self, gate: Gate, text: str) -> Passage | None:
+        """The passage behind ``text``, if nothing in it matters or has to wait."""
         read = self.read(gate, text, lambda _: False)
         return None if read is None or read[0] < len(text) else read[1:]
 

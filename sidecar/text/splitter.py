@@ -23,7 +23,7 @@ from sidecar.markdown.lines import Line
 from sidecar.markdown.slices import INDENT
 from sidecar.text.attempts import Attempts
 from sidecar.text.buffer import Buffer
-from sidecar.text.fast_path import INSIDE, in_code, in_fence, in_info, on
+from sidecar.text.fast_path import INSIDE, ROOM, in_code, in_fence, in_info, on
 from sidecar.text.in_answer import InAnswer
 from sidecar.text.in_reasoning import InReasoning
 from sidecar.text.tail import Tail
@@ -192,9 +192,7 @@ class Splitter:
         buffer, tail = self._buffer, self._tail
         odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
         gate = None if odd else self._next_gate()
-        # there has to be room for the blanks that may have to wait
-        fits = gate is not None and tail.room(INDENT + 1) > INDENT
-        self.gate = gate if fits else None
+        self.gate = None if gate is None or tail.room(ROOM) < ROOM else gate
 
     def _crosses(self, text: str) -> bool:
         """Whether the border before ``text`` means nothing to it."""
