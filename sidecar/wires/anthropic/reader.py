@@ -11,7 +11,10 @@ Never raises for any JSON value: see `shared.document_wire`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import evolve
 
 from sidecar.parts import (
     CallPart,
@@ -52,7 +55,7 @@ class AnthropicWire(BlockWire):
     """Reads Messages events, as the module's docstring says."""
 
     name = "anthropic"
-    _has_deltas = False
+    _has_deltas = False  # that said something, be it of an earlier message
     _id = ""  # of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -84,7 +87,15 @@ class AnthropicWire(BlockWire):
         if kind not in _FRAGMENTS:
             return None
         name, make = _FRAGMENTS[kind]
-        return alone([make(block)], (("delta", name),), (), number=(_INDEX, index))
+        number = _INDEX, index
+        again = alone([make(block)], (("delta", name),), (), number=number)
+        assert again is not None  # it tells no counts
+        return evolve(again, read=partial(self._hear, again.read))
+
+    def _hear(self, read: Callable[[str], list[Part]], text: str) -> list[Part]:
+        """What ``read`` makes of a delta that was expected, which may be the first."""
+        self._has_deltas = True
+        return read(text)
 
     def last(self, block: ContentBlock) -> list[Part]:
         if not block.item:
@@ -101,7 +112,7 @@ class AnthropicWire(BlockWire):
         self.end()
         self._usage = None
         id, model = self.text(message, "id"), self.text(message, "model")
-        self._id, self._has_deltas = id, False
+        self._id = id
         if id or model:
             self.parts.append(MetadataPart(id or None, model or None))
         for index, item in enumerate(self.objects(message, "content")):
@@ -130,7 +141,8 @@ class AnthropicWire(BlockWire):
         if read is None:
             self.ignored("delta", delta)
         else:
-            self._has_deltas = True
+            told = (value for name, value in delta.items() if name != "type")
+            self._has_deltas = self._has_deltas or any(told)
             read(self, self.block(self.index(value)), delta)
 
     def _block_stop(self, value: JsonObject) -> None:
