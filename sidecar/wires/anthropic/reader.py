@@ -14,8 +14,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import evolve
-
 from sidecar.parts import (
     CallPart,
     DiagnosticPart,
@@ -26,6 +24,7 @@ from sidecar.parts import (
     TextPart,
     WireRow,
 )
+from sidecar.records import evolve
 from sidecar.wires.anthropic.blocks import (
     RESULT,
     STATES,
@@ -89,7 +88,8 @@ class AnthropicWire(BlockWire):
         name, make = _FRAGMENTS[kind]
         number = _INDEX, index
         again = alone([make(block)], (("delta", name),), (), number=number)
-        assert again is not None  # it tells no counts
+        if again is None or self._has_deltas:
+            return again
         return evolve(again, read=partial(self._hear, again.read))
 
     def _hear(self, read: Callable[[str], list[Part]], text: str) -> list[Part]:
@@ -141,8 +141,9 @@ class AnthropicWire(BlockWire):
         if read is None:
             self.ignored("delta", delta)
         else:
-            told = (value for name, value in delta.items() if name != "type")
-            self._has_deltas = self._has_deltas or any(told)
+            if not self._has_deltas:
+                told = (value for name, value in delta.items() if name != "type")
+                self._has_deltas = any(told)
             read(self, self.block(self.index(value)), delta)
 
     def _block_stop(self, value: JsonObject) -> None:
