@@ -160,6 +160,7 @@ _OPENERS = {
     "event:": "sse",
     "id:": "sse",
     "retry:": "sse",
+    "error: {": "sse",
     ":": "sse",
 }
 

@@ -14,6 +14,9 @@ WHATWG HTML 9.2.6, "Interpreting an event stream", with these differences:
   the end of an event, or to the end. Beginning with a bracket, it is read as data would
   be, at its first blank line already if all of it is JSON; else it is one diagnostic.
 
+- ``error:`` with an object (llama.cpp, ggml-org/llama.cpp#16104) is data of the event
+  ``error``.
+
 A frame depends on the text alone, never on how it was sliced. Lines are held as pieces
 and joined once, so time is linear; beyond ``limit`` characters nothing is held.
 """
@@ -110,6 +113,10 @@ class SseReader:
         name, _, value = line.partition(":")
         if not line:
             self._read_blank(frames)
+        elif name == "error" and value.lstrip(" ").startswith("{"):
+            self._event = name
+            self._add(self._data, value.strip(), missing)
+            self._end_foreign(frames)
         elif name not in ("data", "event", "id", "retry", ""):
             self._add(self._foreign, line, missing)
         else:

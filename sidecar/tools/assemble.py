@@ -364,7 +364,8 @@ def _goes_on(held: Entry, part: CallPart, text: str, known: bool, here: bool) ->
         return False
     if not (part.name or other or any(held.heir)):
         return True
-    complete = held.text.complete or (held.text.placeholder and not known)
+    complete, placeholder = held.text.complete, held.text.placeholder
     if part.name and call.name and part.name != call.name:
-        return here and not (complete or held.text.empty)
+        return here and not (complete or placeholder or held.text.empty)
+    complete = complete or (placeholder and not known)
     return not (complete and text.strip())

@@ -70,6 +70,9 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("sse", "x\n: comment\ny\nid: 1\n", "sse", [bad("x"), bad("y")]),
     ("sse", "<p>\n\n\na: b\n</p>\n\n", "sse", [bad("<p>\n\n\na: b\n</p>")]),
     ("sse", '{"error": {}}', "sse", [{"error": {}}]),
+    ("sse", 'error: {"code":1}\n\n', "sse", [("event", "error", {"code": 1})]),
+    ("sse", 'x\nerror:{"a":1}\n', "sse", [bad("x"), ("event", "error", {"a": 1})]),
+    ("sse", "error: no\n\n", "sse", [bad("error: no")]),
     ("sse", '{\n "data": 1\n}\n\ndata: 1\n\n', "sse", [{"data": 1}, 1]),
     ("sse", ' {"a":\n\n\n 1}\n\n', "sse", [{"a": 1}]),
     ("sse", '{"a":1}\n{"a":2}\n[DONE]\n', "sse", [{"a": 1}, {"a": 2}, DONE]),
@@ -193,6 +196,8 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("auto", "event: x\ndata: 1\n\n", "sse", [("event", "x", 1)]),
     ("auto", "id: 1\ndata: 1\n\n", "sse", [1]),
     ("auto", "retry: 1\ndata: 1\n\n", "sse", [1]),
+    ("auto", 'error: {"a":1}\n\n', "sse", [("event", "error", {"a": 1})]),
+    ("auto", "error: it", "text", ["error: it"]),
     ("auto", ": hello\n\ndata: 1\n\n", "sse", [1]),
     ("auto", "\ufeff  dat", "text", ["\ufeff  dat"]),
     ("auto", "\r\ndatum: 1", "text", ["\r\ndatum: 1"]),
@@ -422,6 +427,7 @@ def test_oversize_text_is_not_held() -> None:
 
 FRAGMENTS = [
     *("data:", "data: ", "event: x", "id: 1", "retry:", ": c", "undefined", ":"),
+    "error: {",
     *("\r", "\n", "\r\n", "\n\n", " ", "\t", "\ufeff", "[DONE]", "DONE", "é", "€"),
     *("{", "}", "[", "]", ",", '"', "\\", "\\u00", "e9", '"a":', '{"a":1}', '{"b":'),
     *("0", "1", "-", ".", "5e", "+", "true", "nul", "NaN", "-Infinity", "x"),

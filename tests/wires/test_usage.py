@@ -47,6 +47,26 @@ COUNTS: tuple[tuple[str, dict[str, Any], tuple[int | None, ...]], ...] = (
         {"prompt_tokens": 9, "prompt_tokens_details": {"cache_creation_tokens": 3}},
         (9, None, None, None, 3, None),
     ),
+    (  # Kimi, and DashScope's explicit cache
+        "openai-chat",
+        {
+            "prompt_tokens": 9,
+            "cached_tokens": 4,
+            "prompt_tokens_details": {"cache_creation_input_tokens": 2},
+        },
+        (9, None, None, 4, 2, None),
+    ),
+    (  # Perplexity
+        "openai-responses",
+        {
+            "input_tokens": 7,
+            "input_tokens_details": {
+                "cache_read_input_tokens": 3,
+                "cache_creation_input_tokens": 2,
+            },
+        },
+        (7, None, None, 3, 2, None),
+    ),
     (
         "openai-responses",
         {
@@ -226,6 +246,10 @@ REASONS = {
         "MALFORMED_FUNCTION_CALL": "malformed",
         "model_length": "length",
         "eos": "stop",
+        "function_call_filter: MALFORMED_FUNCTION_CALL": "malformed",
+        "content_filter: RECITATION": "content-filter",
+        "content_filter: anything": "content-filter",
+        "odd: odd": "unknown",
         "load": "unknown",
         "other": "unknown",
         "": "unknown",

@@ -40,14 +40,14 @@ from sidecar.wires.shared.fields import type_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.parts import Again, Document, Json, JsonObject, Part
+    from sidecar.parts import Again, Document, JsonObject, Part
     from sidecar.wires.shared.content_blocks import ContentBlock
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
 """A call with more than this must go back as it is (``server_name``)."""
 
 _DETAILS = ("container", "context_management", "input_transformations")
-"""What else a response says of itself; the next request may need it (a container)."""
+"""What else a response says of itself."""
 
 
 class AnthropicWire(BlockWire):
@@ -161,12 +161,7 @@ class AnthropicWire(BlockWire):
     def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
         self.finish(delta, "stop_reason")
         self.count(self.body(event, "usage"))
-        said = event | delta
-        details = {name: said[name] for name in _DETAILS if _says(said.get(name))}
-        if details:
-            message = "what else the response says of itself"
-            part = DiagnosticPart("response-details", message, "info", details)
-            self.parts.append(part)
+        self.tell_details(event | delta, _DETAILS)
         if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
             self.parts.append(refusal(self.body(delta, "stop_details")))
 
@@ -269,8 +264,9 @@ _BLOCKS: dict[str, _BlockReader] = {
     "mcp_tool_use": AnthropicWire._call,
     **dict.fromkeys(STATES, AnthropicWire._state),
     "fallback": AnthropicWire._fallback,
+    "tool_result": AnthropicWire._result,
 }
-"""Types of blocks; those that end in ``_tool_result`` are results."""
+"""Types of blocks; those that end in ``_tool_result`` are results, too."""
 
 _DELTAS: dict[str, _BlockReader] = {
     "text_delta": AnthropicWire._text,
@@ -294,10 +290,6 @@ _FRAGMENTS: dict[str, tuple[str, Callable[[ContentBlock], Part]]] = {
     ),
 }
 """Deltas that are a text: where it stands, and what a blank gives in a block."""
-
-
-def _says(value: Json) -> bool:
-    return any(value.values()) if isinstance(value, dict) else bool(value)
 
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}

@@ -125,13 +125,16 @@ class BedrockConverseWire(BlockWire):
 
     def _message_stop(self, body: JsonObject) -> None:
         self.finish(body, "stopReason")
+        self.tell_details(body, ("additionalModelResponseFields",))
         self.parts.append(DonePart())
 
     def _metadata(self, body: JsonObject) -> None:
         """Comes after the end. A prompt router says which model it has chosen."""
-        router = self.body(self.body(body, "trace"), "promptRouter")
+        trace = self.body(body, "trace")
+        router = self.body(trace, "promptRouter")
         if model := self.text(router, "invokedModelId"):
             self.parts.append(MetadataPart(model=model))
+        self.tell_details(trace, ("guardrail",))
         if usage := read_usage(self.body(body, "usage"), "bedrock"):
             self.parts.append(usage)
 

@@ -170,12 +170,16 @@ class GeminiWire(DocumentWire):
                 )
             )
             candidate.refused(said)
+        elif reason != "stop":
+            self.tell_details(item, ("finishMessage",))
         self.parts.append(FinishPart(raw, reason, self.choice))
 
     def _blocked(self, value: JsonObject) -> None:
         """A prompt that was blocked has no candidates."""
-        reason = self.text(self.body(value, "promptFeedback"), "blockReason")
+        feedback = self.body(value, "promptFeedback")
+        reason = self.text(feedback, "blockReason")
         if reason and not value.get("candidates"):
+            self.tell_details(feedback, ("blockReasonMessage", "safetyRatings"))
             self.parts.append(FinishPart(reason, "content-filter"))
 
     def _live(self, value: JsonObject) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.parts import TextPart
+from sidecar.parts import DiagnosticPart, TextPart
 from sidecar.wires.openai_chat.reasoning import content_part
 from sidecar.wires.shared.citations import reference
 from sidecar.wires.shared.fields import type_of
@@ -51,6 +51,14 @@ def audio(choice: ChoiceState, value: Json, name: str) -> None:
 def images(choice: ChoiceState, value: Json, name: str) -> None:
     """``images``: no event carries them."""
     choice.ignored(name, value)
+
+
+def detail(choice: ChoiceState, value: Json, name: str) -> None:
+    """What else the response says of itself, once (a container)."""
+    if choice.changed(name, value):
+        said, raw = "what else the response says of itself", {name: value}
+        part = DiagnosticPart("response-details", said, "info", raw, choice.index)
+        choice.parts.append(part)
 
 
 def _say(choice: ChoiceState, text: str) -> None:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sidecar.wires.openai_chat import reasoning, tools
-from sidecar.wires.openai_chat.content import audio, content, images, refusal
+from sidecar.wires.openai_chat.content import audio, content, detail, images, refusal
 from sidecar.wires.openai_chat.sources import azure_context, citations
 from sidecar.wires.shared import citations as cite
 
@@ -31,6 +31,7 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("thinking", reasoning.plain),
     ("reasoning_steps", reasoning.reasoning_steps),
     ("reasoning_opaque", reasoning.state),
+    ("reasoning_items", reasoning.state),
     ("extra_content", reasoning.signed),
     # This one precedes the text that it is for.
     (f"{PROVIDER}.citation", cite.citation),
@@ -51,6 +52,7 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("context", azure_context),
     (f"{PROVIDER}.thought_signatures", reasoning.signatures),
     (f"{PROVIDER}.compaction_blocks", reasoning.compaction),
+    (f"{PROVIDER}.container", detail),
 )
 """The fields of a delta or message, in the order in which their parts are given."""
 

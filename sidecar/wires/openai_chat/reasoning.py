@@ -96,7 +96,8 @@ def signatures(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def state(choice: ChoiceState, value: Json, name: str) -> None:
-    """Copilot's ``reasoning_opaque``: of the message, the last one counts."""
+    """Copilot's ``reasoning_opaque``, LiteLLM's ``reasoning_items``: the last one that
+    a message has counts."""
     choice.reasoning.keep(name, value)
 
 

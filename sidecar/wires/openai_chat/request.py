@@ -25,7 +25,7 @@ _CHUNKS = "content.thinking"
 _BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
 _STATES = (
     *("reasoning_details", "provider_specific_fields"),
-    *("reasoning_opaque", "extra_content"),
+    *("reasoning_opaque", "reasoning_items", "extra_content"),
 )
 """State of the whole message: each time it came it was all of it."""
 

@@ -55,6 +55,7 @@ def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
     """Everything at the top of ``document``; ``named``: provider and model."""
     is_marked = not any(name in named.lower() for name in _UNMARKED)
     _source_lists(choice, document, is_marked)
+    _found(choice, document)
     for name, read in _VERTEX.items():
         if document.get(name):
             read(choice, document[name], name)
@@ -79,6 +80,13 @@ def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) ->
     for position, item in enumerate(results):
         if _url(item) not in cited:
             _source(choice, position, item, None)
+
+
+def _found(choice: ChoiceState, document: JsonObject) -> None:
+    """GLM's ``web_search``: each source says how the answer marks it."""
+    for position, item in enumerate(_list(choice, document, "web_search")):
+        mark = first(item, ("refer",)) if isinstance(item, dict) else None
+        _source(choice, position, item, f"[{mark}]" if mark else None)
 
 
 def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
@@ -122,7 +130,7 @@ _VERTEX: dict[str, FieldReader] = {
     "vertex_ai_grounding_metadata": _grounding,
     "vertex_ai_url_context_metadata": _url_context,
 }
-SOURCES = frozenset(("citations", "search_results", *_VERTEX))
+SOURCES = frozenset(("citations", "search_results", "web_search", *_VERTEX))
 """The keys of a document that `read_sources` reads."""
 
 

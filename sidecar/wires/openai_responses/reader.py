@@ -48,11 +48,16 @@ _PREFIX = "response."
 _STATES = ("compaction", "compaction_summary", "context_compaction", "agent_message")
 """Items that say nothing to a reader and must go back unchanged."""
 
+_STEP = f"{_PREFIX}reasoning."
+"""How the steps of Perplexity's reasoning begin: what they searched for, and found, is
+told again in the items."""
+
 _OF_PLACE = ("output_index",)
 _GOING_ON = ("", "in_progress", "queued")
 
 _SILENT = re.compile(
-    r"response\.(?:[a-z_]+_call(?:_[a-z_]+)?|mcp_list_tools|compaction|audio|steer)\."
+    r"response\.(?:[a-z_]+_call(?:_[a-z_]+)?|mcp_list_tools|compaction|audio|steer"
+    r"|skill)\."
     r"|keep-?alive|ping"
 )
 """Events of progress: what they say is told again in the finished item."""
@@ -86,6 +91,8 @@ class OpenAIResponsesWire(DocumentWire):
         elif kind == "error":
             self._told = value.get("error") or value
             self.fail(value)
+        elif kind.startswith(_STEP):
+            self._step(value)
         elif is_response(value):
             self._finish(value, "completed")
         elif not _SILENT.match(kind):
@@ -151,7 +158,9 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _over(self, value: JsonObject) -> None:
         kind = type_of(value).removeprefix(_PREFIX)
-        self._finish(self.body(value, "response"), kind)
+        response = self.body(value, "response")
+        error = response.get("error") or value.get("error")  # Perplexity's is beside it
+        self._finish(response | {"error": error} if error else response, kind)
 
     def _finish(self, response: JsonObject, kind: str) -> None:
         """The finished response fills in what never came, and says how it ended."""
@@ -232,6 +241,13 @@ class OpenAIResponsesWire(DocumentWire):
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
         self._items.end(item)
+
+    def _step(self, value: JsonObject) -> None:
+        """A step of the reasoning has a thought of its own, or none."""
+        if thought := self.text(value, "thought"):
+            content = [{"type": "reasoning_text", "text": thought}]
+            body: JsonObject = {"type": "reasoning", "content": content}
+            self._end_item(self._start({}, body), body)
 
     def _speak(self, event: Spoken, value: JsonObject) -> None:
         """An item says something; some dialects never told that it is there."""

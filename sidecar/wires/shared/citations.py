@@ -36,7 +36,7 @@ _LOCATIONS: dict[str, CitationKind] = {
     "search_result_location": "search-result",
 }
 
-URLS = ("url", "uri")
+URLS = ("url", "uri", "link")
 TITLES = ("title", "document_title", "filename", "name", "filepath")
 EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
 

@@ -19,7 +19,7 @@ from sidecar.wires.shared.fields import objects_of
 from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from sidecar.parts import Again, Document, Json, Part
 
@@ -123,6 +123,17 @@ class DocumentWire(ABC):
                 DiagnosticPart("unknown-chunk", message, "warning", value)
             )
 
+    def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
+        """What a response says of itself beside all else: the next request may need it
+        (a container), or a reader want to know it (why a prompt was blocked)."""
+        details = {name: said[name] for name in names if _says(said.get(name))}
+        if details:
+            message = "what else the response says of itself"
+            part = DiagnosticPart(
+                "response-details", message, "info", details, self.choice
+            )
+            self.parts.append(part)
+
     # Access
 
     def text(self, holder: JsonObject, name: str) -> str:
@@ -176,6 +187,10 @@ class DocumentWire(ABC):
         self.parts.append(
             DiagnosticPart("unknown-chunk", message, "info", value, self.choice)
         )
+
+
+def _says(value: Json) -> bool:
+    return any(value.values()) if isinstance(value, dict) else bool(value)
 
 
 def seconds(value: Json) -> int | None:

@@ -54,10 +54,12 @@ SHAPES: dict[str, UsageShape] = {
             "prompt_cache_hit_tokens",
             "cached_prompt_text_tokens",
             "cache_read_input_tokens",
+            "cached_tokens",
         ),
         cache_write=(
             "prompt_tokens_details.cache_write_tokens",
             "prompt_tokens_details.cache_creation_tokens",
+            "prompt_tokens_details.cache_creation_input_tokens",
             "cache_creation_input_tokens",
         ),
         reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
@@ -66,8 +68,14 @@ SHAPES: dict[str, UsageShape] = {
         input=("input_tokens",),
         output=("output_tokens",),
         total=("total_tokens",),
-        cache_read=("input_tokens_details.cached_tokens",),
-        cache_write=("input_tokens_details.cache_write_tokens",),
+        cache_read=(
+            "input_tokens_details.cached_tokens",
+            "input_tokens_details.cache_read_input_tokens",
+        ),
+        cache_write=(
+            "input_tokens_details.cache_write_tokens",
+            "input_tokens_details.cache_creation_input_tokens",
+        ),
         reasoning=("output_tokens_details.reasoning_tokens",),
     ),
     "anthropic": UsageShape(
@@ -296,10 +304,15 @@ def finish_reason(raw: str | None, wire: str) -> str:
     """Our word for a provider's finish reason, in any case; ``unknown`` without one.
 
     For Responses ``raw`` is ``incomplete_details.reason``, else the status. Whether a
-    stop with calls is ``tool-calls`` is decided by who ran them, not here.
+    stop with calls is ``tool-calls`` is decided by who ran them, not here. A word may
+    have its cause behind a colon, which says more: ``content_filter: RECITATION``.
     """
     word = (raw or "").lower()
-    return _WIRE_REASONS.get((wire, word)) or _REASON_OF.get(word, "unknown")
+    known, _, cause = word.partition(":")
+    for each in (word, cause.strip(), known):
+        if reason := _WIRE_REASONS.get((wire, each)) or _REASON_OF.get(each):
+            return reason
+    return "unknown"
 
 
 def write_usage(usage: Usage, wire: str) -> JsonObject:
