@@ -24,7 +24,8 @@ class ResultWatch:
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked
         limit = shared.options.limits.max_held_chars
-        words = lexicon((), about=("results", "echoes"))
+        families = shared.profile.dialects
+        words = lexicon((), families, about=("results", "echoes"))
         rules = Rules(words, shared.watch, "outside-code", limit, limit)
         self._found = 0
         self._splitter: Splitter | None = Splitter(rules)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from sidecar.forms.grammar import label, literal, need, scan, space
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import CallTags, optional, tagged_value
-from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -38,6 +37,13 @@ def bare_value(text: str) -> str:
     return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 
+def framed_value(text: str) -> str:
+    """A value without the line breaks that put it on lines of its own: it has one at
+    each end, or those it has are its own (a file ends with one)."""
+    on_lines = text.startswith(("\n", "\r\n")) and text.endswith("\n")
+    return bare_value(text) if on_lines else text
+
+
 class _Function:
     """One function tag that was read: its name and where its parameters stand."""
 
@@ -52,9 +58,7 @@ class _Function:
             raise MalformedError("a call has a name")
         if self.body is not None:
             start, end = self.body
-            text = raw[start:end]
-            loads(text)  # an object; no JSON: ValueError
-            return WrittenCall(self.name, text, self.end)
+            return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
         parameters = [
             Parameter(key, bare_value(raw[start:end]))
             for key, (start, end) in self.parameters

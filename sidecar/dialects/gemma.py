@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from sidecar.dialects.tokens import cut_part
 from sidecar.forms.call_bodies import properties
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
@@ -27,6 +28,7 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
+from sidecar.forms.schemas import kinds_of
 from sidecar.forms.shared_grammars import optional, reasoning
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.pythonic import parse_calls
@@ -106,6 +108,32 @@ def _bare(text: str) -> Any:
         return text
 
 
+class _Framed:
+    """Finds the end of the object that stands before ``closer``: where the closer comes
+    outside of its strings, the brackets that are ``missing`` were lost."""
+
+    def __init__(self, closer: str) -> None:
+        self.state = "open"
+        self.missing = ""
+        self._object = ObjectScanner(bare_values=True)
+        self._closer = literals(closer)
+
+    def scan(self, text: str, at: int) -> int:
+        """Reads on; what may be the beginning of the closer stays unread."""
+        while self.state == "open":
+            end, found = self._closer.next(text, at, final=False)
+            at = self._object.scan(text[:end], at)
+            self.state = self._object.state
+            if self.state != "open" or found is None:
+                break
+            if not self._object.in_string:
+                self.state, self.missing = "whole", self._object.missing
+                break
+            at = self._object.scan(text[: end + len(found)], at)
+            self.state = self._object.state
+        return at
+
+
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
     """Gemma 4, FunctionGemma: ``call:`` and the object between tokens."""
 
@@ -114,10 +142,16 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
         yield from literal(cursor, "call:")
         head = yield from _head(cursor)
         start = cursor.position
-        cursor.partial = lambda raw: [WrittenCall(head.name, raw[start:], len(raw))]
-        body = yield from _body(cursor, "{")
+        if (yield from ahead(cursor, "{")):  # the name is whole
+            cursor.partial = cut_part(head.name, start)
+        scanner = _Framed(closer)
+        part = yield from scan(cursor, scanner)
         yield from space(cursor)
         yield from literal(cursor, closer)
+
+        def body(_name: str, raw: str) -> Any:
+            return parse(raw[slice(*part)] + scanner.missing, bare_values=True)
+
         return _call(cursor, head, body, cursor.position)
 
     return grammar
@@ -141,7 +175,8 @@ def _call(
 def _wants_text(schema: Any, value: Any) -> bool:
     """Whether ``value`` is a bare number where the tool wants a string."""
     number = isinstance(value, int) and not isinstance(value, bool)
-    return number and isinstance(schema, dict) and schema.get("type") == "string"
+    kinds = kinds_of(schema, None) if number else set()
+    return "string" in kinds and kinds.isdisjoint(("integer", "number"))
 
 
 def _leaked(cursor: Cursor) -> Reading[Found]:

@@ -74,6 +74,8 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
             header.recipient = ""
             cursor.at -= cursor.position - header.end
         if header.recipient not in _NOBODY:
+            if cursor.context.calls == "off":
+                raise cursor.mismatch(0)
             return (yield from _call(cursor, header.recipient))
         if header.channel == "analysis" or header.recipient == "self":
             return Found(PieceKind.ENTER)
@@ -129,12 +131,17 @@ def _call(cursor: Cursor, name: str) -> Reading[Found]:
         cursor.at += len(closer)
         place = cursor.position
         return Found(
-            PieceKind.CALL,
-            lambda raw: [WrittenCall(name, raw[start:end], place, text=True)],
+            PieceKind.CALL, lambda raw: [_free_call(name, raw[start:end], place)]
         )
     part = yield from scan(cursor, ObjectScanner())
     yield from optional(cursor, "<|call|>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+def _free_call(name: str, text: str, end: int) -> WrittenCall:
+    """A call with free text; one that says nothing has no arguments."""
+    is_text = bool(text.strip())
+    return WrittenCall(name, text if is_text else "{}", end, text=is_text)
 
 
 def _border(cursor: Cursor) -> Reading[Found]:
@@ -177,25 +184,26 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
 
 _EATEN = ("assistantfinal", "assistantcommentary")
 _EATEN_ENDS = Literals(_EATEN)
+_HEADS = ("<|channel|>", "<|start|>")
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_A_FUNCTION = "to=functions."
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "harmony": (
-        Form(("<|channel|>", "<|start|>"), _header(bare=False), "A"),
+        Form(_HEADS, _header(bare=False), "A", about="channels"),
         Form(("to=",), _header(bare=False), "A", "start", vague=True),
-        Form(_BORDERS, _border, "B", vague=True),
+        Form(_BORDERS, _border, "B", vague=True, about="channels"),
         Form((_TO_A_FUNCTION,), _eaten_call, "C", "line", vague=True),
     ),
     "harmony-eaten": (
-        Form(("<|channel|>", "<|start|>"), _header(bare=True), "A"),
+        Form(_HEADS, _header(bare=True), "A", about="channels"),
         Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
-        Form(_EATEN, _ended, "B", vague=True),
+        Form(_EATEN, _ended, "B", vague=True, about="channels"),
         Form(
             (_TO_A_FUNCTION, f"commentary {_TO_A_FUNCTION}"),
             *(_eaten_call, "B", "line"),
             vague=True,
         ),
     ),
-    "muse": (Form(("<|eom|>",), _ended, "B", vague=True),),
+    "muse": (Form(("<|eom|>",), _ended, "B", vague=True, about="channels"),),
 }

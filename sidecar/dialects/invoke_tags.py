@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.dialects.function_tags import bare_value
-from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.dialects.function_tags import framed_value
+from sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     LONGEST_NAME,
@@ -41,7 +41,6 @@ from sidecar.forms.shared_grammars import (
     value,
 )
 from sidecar.records import frozen
-from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -104,9 +103,7 @@ class _Invoke:
             raise MalformedError("a call has a name")
         end = self.end or len(raw)
         if self.body is not None:
-            text = raw[slice(*self.body)]
-            loads(text)  # an object; no JSON: ValueError
-            return WrittenCall(self.name, text, end)
+            return WrittenCall(self.name, arguments_of(raw[slice(*self.body)]), end)
         parameters = [
             Parameter(key, _unwrapped(raw[slice(*part)]), kind)
             for key, kind, part in self.parameters
@@ -119,7 +116,7 @@ def _unwrapped(text: str) -> str:
     inner = text.strip()
     if inner.startswith(_CDATA) and inner.endswith("]]>"):
         return inner[len(_CDATA) : -3].replace(f"]]>{_CDATA}", "")
-    return bare_value(text)
+    return framed_value(text)
 
 
 @frozen
@@ -358,6 +355,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             owes=tuple(f"</{bars}" for bars in DSML),
         ),
         Form(("<function>",), _named_function, "B", vague=True),
+        _wrapper("tool_calls"),
     ),
     "minimax-m2": (_wrapper("minimax:tool_call"),),
     "step3": (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sidecar.dialects.python_calls import python_calls
 from sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
@@ -23,6 +24,7 @@ from sidecar.forms.grammar import (
     blanks,
     line_end,
     literal,
+    need,
     peek,
     scan,
     scan_checked,
@@ -30,15 +32,19 @@ from sidecar.forms.grammar import (
 )
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.shared_grammars import json_calls, optional
+from sidecar.records import evolve
+from sidecar.values.pythonic import CallScanner
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.grammar import Cursor, Reading
+    from collections.abc import Container
 
-_NAMED, _ARGUED = (
-    re.compile(rf"(?:{'|'.join(keys)})[\"']\s*+(?::|\Z)")
-    for keys in (NAME_KEYS, ARGUMENT_KEYS)
+    from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.grammar import Cursor, Extent, Reading
+
+_ARGUED = re.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
+_NAMES = re.compile(
+    rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
 _HEAD = 256
@@ -58,7 +64,8 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         yield from space(cursor)
     key = yield from literal(cursor, *_KEYS)
     scanner.scan(key, 0)
-    check = _HEAD, lambda begun: _begins(key + begun)
+    tools = cursor.context.tools or {}
+    check = _HEAD, lambda begun: _begins(key + begun, tools)
     _, end = yield from scan_checked(cursor, scanner, check)
     while True:
         yield from blanks(cursor)
@@ -77,9 +84,12 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
-def _begins(text: str) -> bool:
-    """Whether a call that begins with ``text`` has said its name and its arguments."""
-    return bool(_NAMED.search(text) and _ARGUED.search(text))
+def _begins(text: str, tools: Container[str]) -> bool:
+    """Whether a call that begins with ``text`` has said its arguments, and its name,
+    which is that of a tool."""
+    names = (found[1].removeprefix("functions.") for found in _NAMES.finditer(text))
+    is_named = any(name in tools for name in names)
+    return is_named and _ARGUED.search(text) is not None
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
@@ -113,15 +123,24 @@ def _action(cursor: Cursor) -> Reading[Found]:
 
 
 def _python_tag(cursor: Cursor) -> Reading[Found]:
-    """Llama: objects behind ``;``; ``<|eom_id|>`` and its like are stop tokens."""
+    """Llama: objects behind ``;``, or one of its own tools in Python's syntax, as
+    ``brave_search.call(query="x")``; ``<|eom_id|>`` and its like are stop tokens."""
     yield from space(cursor)
     start = cursor.position
+    if (yield from need(cursor)) not in "{[":
+        part = yield from scan(cursor, CallScanner())
+        return Found(PieceKind.CALL, lambda raw: _own_tools(cursor, raw, part))
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
     _, end = yield from scan(cursor, ObjectScanner(opener="{["))
     while (yield from optional(cursor, ";")):
         yield from space(cursor)
         _, end = yield from scan(cursor, ObjectScanner())
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+
+
+def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
+    calls = python_calls(cursor, raw, part)
+    return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
 
 
 def _form(opener: str, closer: str, tier: str, *, before: tuple[str, ...] = ()) -> Form:
@@ -148,7 +167,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "granite": (
         _form("<|tool_call|>", "", "A"),
         HERMES,
-        _form("<function_call>", "", "B"),
+        Form(("<function_call>",), json_calls(), "B", closers=("</function_call>",)),
     ),
     "nemotron-json": (_form("<TOOLCALL>", "</TOOLCALL>", "B"),),
     "phi4-json": (

@@ -151,9 +151,13 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     if is_known and not (yield from ahead(cursor, tags.key[0], tags.call[1])):
         call.parts.append((yield from _pair(cursor, tags)))  # the key lost its opener
         yield from space(cursor)
-    while (yield from literal(cursor, tags.key[0], tags.call[1])) == tags.key[0]:
+    ends = tags.key[0], tags.call[1], tags.call[0]
+    while (found := (yield from literal(cursor, *ends))) == tags.key[0]:
         call.parts.append((yield from _pair(cursor, tags)))
         yield from space(cursor)
+        if (yield from optional(cursor, *filter(None, tags.value[1:]))):  # twice
+            yield from space(cursor)
+    cursor.at -= len(found) * (found == tags.call[0])  # another call: it lacks its own
     end = cursor.position
     return lambda raw: [call.written(cursor, raw, end)]
 
@@ -222,7 +226,7 @@ def _value(cursor: Cursor, tags: KeyedTags) -> Reading[_Value]:
         cursor.at += len(found)
         yield from space(cursor)
         if found in (tags.value[1], tags.key[1]) and (
-            yield from ahead(cursor, tags.key[0], tags.call[1])
+            yield from ahead(cursor, tags.key[0], *tags.call, tags.value[1])
         ):
             return _Value((start, end))
 

@@ -29,6 +29,7 @@ STOP_TOKENS = (
     *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
     *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
     *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
+    *("<|tool_response>", "<start_function_response>"),  # Gemma's, behind its calls
     *(
         "[EOS]",
         "<|assistant_end|>",

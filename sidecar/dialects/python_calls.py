@@ -13,7 +13,8 @@ from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from sidecar.forms.form import Form, Found, WrittenCall
 from sidecar.forms.grammar import line_end, literal, need, scan, space
 from sidecar.forms.kinds import PieceKind
-from sidecar.forms.shared_grammars import optional
+from sidecar.forms.schemas import kinds_of
+from sidecar.forms.shared_grammars import json_calls, optional
 from sidecar.values.jsontext import dumps
 from sidecar.values.pythonic import CallScanner, parse_calls
 
@@ -59,10 +60,20 @@ def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, An
     """Arguments that were handed over as one: ``f(parameters={..})``."""
     if len(arguments) == 1:
         ((key, value),) = arguments.items()
-        own = key in properties(name, cursor.context)
-        if key in ARGUMENT_KEYS and isinstance(value, dict) and not own:
+        if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
             return value
     return arguments
+
+
+def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
+    """Whether ``value`` under ``key`` is all arguments: the tool has no parameter of
+    that name, or that is no object and the tool has all those in ``value``."""
+    names = properties(name, cursor.context)
+    if key not in names:
+        return key in ARGUMENT_KEYS
+    kinds = kinds_of(names[key], None)
+    fits = bool(kinds) and "object" not in kinds
+    return fits and bool(value) and value.keys() <= names.keys()
 
 
 def call_reader(cursor: Cursor, part: Extent) -> Found:
@@ -78,10 +89,13 @@ def _list(cursor: Cursor) -> Reading[Found]:
 
 
 def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Found]]:
-    """A list between tokens; the closer may be missing where ``closes`` is False."""
+    """A list between tokens, or JSON (Llama 4); the closer may be missing where
+    ``closes`` is False."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from space(cursor)
+        if (yield from need(cursor)) == "{":
+            return (yield from json_calls(*(closers if closes else ()))(cursor))
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
         part = yield from scan(cursor, CallScanner(opener="[", breaks=True))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from sidecar.dialects.function_tags import bare_value
+from sidecar.dialects.function_tags import framed_value
 from sidecar.dialects.tokens import json_part
-from sidecar.forms.call_bodies import Parameter, typed
+from sidecar.forms.call_bodies import Parameter, typed, typed_tree
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     LONGEST_NAME,
@@ -28,7 +28,6 @@ from sidecar.forms.grammar import (
 from sidecar.forms.kinds import PieceKind
 from sidecar.forms.literals import Literals
 from sidecar.forms.shared_grammars import value
-from sidecar.values.jsontext import dumps, loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -66,12 +65,8 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
     place = cursor.position
 
     def read(raw: str) -> Calls:
-        given = _tree(raw[start:end])
-        texts = {k: v for k, v in given.items() if isinstance(v, str)}
-        known = loads(
-            typed(name, [Parameter(k, v) for k, v in texts.items()], cursor.context)
-        )
-        return [WrittenCall(name, dumps(given | known), place)]
+        arguments = typed_tree(name, _tree(raw[start:end]), cursor.context)
+        return [WrittenCall(name, arguments, place)]
 
     return Found(PieceKind.CALL, read)
 
@@ -101,7 +96,7 @@ def _tree(text: str) -> dict[str, Any]:
 
 def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
     if not members:
-        return bare_value("".join(texts))
+        return framed_value("".join(texts))
     if all(name == "item" for name, _ in members):
         return [each for _, each in members]
     return dict(members)
@@ -131,7 +126,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
 
     def read(raw: str) -> Calls:
         parameters = [
-            Parameter(key, bare_value(raw[slice(*part)])) for key, part in found
+            Parameter(key, framed_value(raw[slice(*part)])) for key, part in found
         ]
         return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
 

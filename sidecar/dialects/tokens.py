@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sidecar.forms.call_bodies import Parameter, properties, typed
+from sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
 from sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from sidecar.forms.grammar import (
     LONGEST_NAME,
+    ahead,
     before,
     literal,
     need,
@@ -28,7 +29,7 @@ from sidecar.values.jsontext import loads
 from sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sidecar.forms.call_bodies import Calls
     from sidecar.forms.grammar import Cursor, Extent, Reading
@@ -39,17 +40,16 @@ _KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
 _PLAIN = re.compile(r"[^<\[]*+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
+_TYPE = "function"
 
 
 def json_part(
     name: str, part: Extent, end: int, id: str = ""
 ) -> Callable[[str], Calls]:
-    """A call whose arguments are the JSON object at ``part``."""
+    """A call whose arguments are the JSON object at ``part``, if any."""
 
     def read(raw: str) -> Calls:
-        text = raw[slice(*part)]
-        loads(text)  # an object; no JSON: ValueError
-        return [WrittenCall(name, text, end, id)]
+        return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
 
     return read
 
@@ -63,6 +63,22 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
     if cursor.opener != call:
         yield from space(cursor)
         yield from literal(cursor, call)
+
+
+def _object(cursor: Cursor, closer: str, *sections: str) -> Reading[Extent]:
+    """The arguments, or nothing, and the call's closer."""
+    part = cursor.position, cursor.position
+    if not (yield from ahead(cursor, closer, *sections)):
+        part = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from _end(cursor, closer, *sections)
+    return part
+
+
+def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
+    """A call's closer, which may be missing where its section ends."""
+    found = yield from literal(cursor, closer, *sections)
+    cursor.at -= len(found) * (found in sections)
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
@@ -80,9 +96,8 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     known = _KIMI_ID.fullmatch(id)
     name = known["name"] if known else id
     cursor.partial = cut_part(name, cursor.position, id)
-    part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "<|tool_call_end|>")
+    sections = _KIMI_SECTIONS["end"]
+    part = yield from _object(cursor, "<|tool_call_end|>", *sections)
     if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
         return mark()
     read = json_part(name, part, cursor.position, id)
@@ -104,17 +119,20 @@ def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
     return WrittenCall(names[0], call.arguments, call.end, call.id)
 
 
+def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
+    """The separator, a call's opener and closer, and its section's closer."""
+    names = "sep", f"call{gap}begin", f"call{gap}end", f"calls{gap}end"
+    return (f"<{bar}tool{gap}{name}{bar}>" for name in names)
+
+
 def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer = (
-        f"<{bar}tool{gap}{what}{bar}>"
-        for what in ("sep", f"call{gap}begin", f"call{gap}end")
-    )
+    separator, opener, closer, section = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         """``function``, the separator, the name on its line, a fence with JSON."""
         yield from _section(cursor, opener)
         yield from space(cursor)
-        yield from literal(cursor, f"function{separator}")
+        yield from literal(cursor, f"{_TYPE}{separator}")
         name = yield from word(cursor, NAME)
         yield from space(cursor)
         yield from literal(cursor, "```json", "```")
@@ -124,17 +142,14 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         yield from literal(cursor, "```")
         yield from space(cursor)
-        yield from literal(cursor, closer)
+        yield from _end(cursor, closer, section)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
 
 
 def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer = (
-        f"<{bar}tool{gap}{what}{bar}>"
-        for what in ("sep", f"call{gap}begin", f"call{gap}end")
-    )
+    separator, opener, closer, section = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from _section(cursor, opener)
@@ -143,10 +158,9 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         yield from literal(cursor, separator)
         yield from space(cursor)
-        cursor.partial = cut_part(name, cursor.position)
-        part = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-        yield from literal(cursor, closer)
+        if name != _TYPE:  # of a call of V3, which has its name behind it
+            cursor.partial = cut_part(name, cursor.position)
+        part = yield from _object(cursor, closer, section)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar

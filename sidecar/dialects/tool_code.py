@@ -41,6 +41,7 @@ _TILDES = re.compile(r"~*+")
 _DOTTED = re.compile(r"[\w.]*+")
 _LINE = re.compile(r"[^\n]*+")
 _CODE_INFO = ("tool_code", "tool_call")
+_PYTHON = ("python", "py")
 _RESULT_INFO = ("tool_outputs", "tool_output")
 _OWN = ("print(default_api.", "default_api.")
 
@@ -54,25 +55,35 @@ def _noise(cursor: Cursor) -> Reading[Found]:
     return call_reader(cursor, part)
 
 
-def _fence(cursor: Cursor) -> Reading[Found]:
-    """A fence of any length whose info word says that it holds calls or results."""
+def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
+    """The opening line of a fence of any length: the fence, and which of ``infos``."""
     sign = cursor.opener[0]
     more = yield from run(cursor, _TICKS if sign == "`" else _TILDES, 64)
-    fence = cursor.opener + more
     yield from blanks(cursor)
-    info = yield from literal(cursor, *_CODE_INFO, *_RESULT_INFO, "python", "py")
+    info = yield from literal(cursor, *infos)
     yield from blanks(cursor)
     yield from literal(cursor, "\n", "\r\n")
-    if info in ("python", "py"):
+    return cursor.opener + more, info
+
+
+def _fence(cursor: Cursor) -> Reading[Found]:
+    """A fence whose info word says that it holds calls."""
+    fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
+    if info in _PYTHON:
         yield from space(cursor)
         own = yield from literal(cursor, *_OWN)
         cursor.at -= len(own)
     cursor.serious = True
-    calls = info not in _RESULT_INFO
-    part = yield from _fenced(cursor, fence, calls=calls)
-    if not calls:
-        return Found(PieceKind.RESULT, lambda raw: raw[slice(*part)])
+    part = yield from _fenced(cursor, fence, calls=True)
     return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, part))
+
+
+def _results(cursor: Cursor) -> Reading[Found]:
+    """A fence with what the model took for the results of its calls."""
+    fence, _ = yield from _begun(cursor, *_RESULT_INFO)
+    cursor.serious = True
+    part = yield from _fenced(cursor, fence, calls=False)
+    return Found(PieceKind.RESULT, lambda raw: raw[slice(*part)])
 
 
 def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Extent]:
@@ -212,6 +223,7 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
 FORMS: dict[str, tuple[Form, ...]] = {
     "tool-code": (
         Form(("```", "~~~"), _fence, "B", "line", vague=True),
+        Form(("```", "~~~"), _results, "B", "line", vague=True, about="results"),
         Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
         Form(("<function_calls>",), _wrapped_tag, "B"),
         Form(("[tool_code:",), _bracket, "B"),

@@ -17,6 +17,7 @@ from attrs import evolve
 
 from sidecar.forms.definitions import is_definition
 from sidecar.forms.form import MalformedError, WrittenCall
+from sidecar.forms.schemas import kind_of, kinds_of, member_of
 from sidecar.records import frozen
 from sidecar.values.jsontext import dumps, loads
 from sidecar.values.relaxed import parse
@@ -181,11 +182,20 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
         raise MalformedError("it defines a tool")
     arguments = _arguments(given, text, start, key)
     id, schema = _first_text(value, ID_KEYS), key == "parameters"
-    return WrittenCall(name, arguments, end, id, schema=schema)
+    others = {} if key else {k: v for k, v in body.items() if k not in CALL_KEYS}
+    return WrittenCall(name, arguments, end, id, schema=schema, beside=others)
+
+
+def gathered(call: WrittenCall, context: Context) -> WrittenCall:
+    """The call with the arguments that stand beside its name, where the tool has
+    parameters of these names: ``{"name": "f", "path": "a.py"}``."""
+    names = properties(call.name, context)
+    given = {key: value for key, value in call.beside.items() if key in names}
+    return evolve(call, arguments=dumps(given)) if given else call
 
 
 def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
-    if value is None:
+    if value is None or value == "":
         return "{}"
     if isinstance(value, str):
         value, text = loads(value), value
@@ -232,6 +242,25 @@ def _first_text(value: Any, keys: Iterable[str]) -> str:
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
+_LIKE_JSON = re.compile(r'\{\s*+"')
+
+
+def arguments_of(text: str) -> str:
+    """The arguments of an object that stands alone: its very text where that is JSON,
+    nothing is ``{}``. One that begins like JSON may have raw line breaks in a string, a
+    bad escape or a comma too many. ValueError for all else.
+    """
+    if not text:
+        return "{}"
+    try:
+        loads(text)
+    except ValueError:
+        if not _LIKE_JSON.match(text):
+            raise
+        return dumps(parse(text))
+    return text
+
+
 # Parameters that are text
 
 
@@ -247,22 +276,48 @@ class Parameter:
 
 def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
     """The arguments of a call as JSON text."""
+    root = _schema(name, context)
     schemas = properties(name, context)
-    return dumps({each.key: _value(each, schemas.get(each.key)) for each in parameters})
+    values = ((each, schemas.get(each.key)) for each in parameters)
+    return dumps({each.key: _value(each, schema, root) for each, schema in values})
+
+
+def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
+    """The same of arguments that are trees of objects and lists with texts in them."""
+    root = _schema(name, context)
+    return dumps(_shaped(arguments, root, root))
 
 
 def properties(name: str, context: Context) -> dict[str, Any]:
     """The declared parameters of a tool, in their order."""
-    tool = (context.tools or {}).get(name)
-    schema = tool.input_schema if tool is not None else None
+    schema = _schema(name, context)
     found = schema.get("properties") if isinstance(schema, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _value(parameter: Parameter, schema: Any) -> Any:
+def _schema(name: str, context: Context) -> Any:
+    tool = (context.tools or {}).get(name)
+    return None if tool is None else tool.input_schema
+
+
+def _shaped(value: Any, schema: Any, root: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _shaped(each, member_of(schema, root, key), root)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_shaped(each, member_of(schema, root), root) for each in value]
+    kinds = kinds_of(schema, root)
+    if not value and "string" not in kinds:
+        value = "[]" if "array" in kinds else "{}" if "object" in kinds else value
+    return _value(Parameter("", value), schema, root)
+
+
+def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
     if parameter.kind == "string":
         return parameter.text
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema, root)
     if "null" in kinds and parameter.text.strip() == "null":
         return None
     if parameter.kind != "json" and (not kinds or "string" in kinds):
@@ -275,45 +330,11 @@ def _parsed(text: str, kinds: set[str]) -> Any:
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"
-    try:
-        value = loads(word)
-    except ValueError:
+    for read in (loads, parse):
         try:
-            return parse(word)
+            value = read(word)
         except ValueError:
-            return text
-    wanted = not kinds or _kind(value) & kinds
-    return value if wanted else text
-
-
-def _kinds(schema: Any) -> set[str]:
-    """All types that a schema allows; none where it does not say."""
-    if not isinstance(schema, dict):
-        return set()
-    said = schema.get("type")
-    kinds = {said} if isinstance(said, str) else set(filter(_is_text, said or ()))
-    for way in ("anyOf", "oneOf"):
-        for one in schema.get(way) or ():
-            kinds |= _kinds(one)
-    if "enum" in schema and not kinds:
-        kinds = {kind for each in schema["enum"] for kind in _kind(each)}
-    return kinds
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-_TYPES: tuple[tuple[type, set[str]], ...] = (
-    (bool, {"boolean"}),
-    (int, {"integer", "number"}),
-    (float, {"number"}),
-    (str, {"string"}),
-    (list, {"array"}),
-    (dict, {"object"}),
-    (type(None), {"null"}),
-)
-
-
-def _kind(value: Any) -> set[str]:
-    return next((kinds for type_, kinds in _TYPES if isinstance(value, type_)), set())
+            continue
+        if not kinds or kind_of(value) & kinds:
+            return value
+    return text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import evolve
 
-from sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
+from sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
 from sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from sidecar.forms.kinds import PieceKind
@@ -143,7 +143,7 @@ class Candidate:
     @property
     def may_be_call(self) -> bool:
         if self._expected is not None:
-            return self.openings[0].form.about == "calls"
+            return self.openings[0].form.may_be_call
         return any(reader.is_call for reader in self._readers)
 
     def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
@@ -213,6 +213,7 @@ class Candidate:
         self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
     ) -> Taken | None:
         end = len(raw)
+        calls = tuple(gathered(call, self.context) for call in calls)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)
         if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
@@ -303,7 +304,7 @@ class _Reader:
 
     def __init__(self, opening: Opening, cursor: Cursor) -> None:
         self.opening = opening
-        self.is_call = opening.form.about == "calls"
+        self.is_call = opening.form.may_be_call
         self.cursor = cursor
         self._reading = opening.form.grammar(self.cursor)
         self._began = False

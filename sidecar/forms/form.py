@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sidecar.forms.kinds import PieceKind
-from sidecar.records import frozen
+from sidecar.records import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sidecar.forms.grammar import Cursor, Reading
     from sidecar.forms.literals import Pair
@@ -34,7 +34,8 @@ class WrittenCall:
     ``arguments`` is JSON text, or with ``text`` free text. ``end``: where the next call
     of the same candidate begins, in code points from the candidate's beginning.
     ``cut``: the model's text ended in it. ``schema``: its arguments stand under the key
-    under which the definition of a tool has its schema.
+    under which the definition of a tool has its schema. ``beside``: what else an object
+    without arguments has beside the name.
     """
 
     name: str
@@ -44,6 +45,7 @@ class WrittenCall:
     cut: bool = False
     text: bool = False
     schema: bool = False
+    beside: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen
@@ -73,9 +75,9 @@ class Form:
     text (``{``), so its failure is not worth a diagnostic. ``closers`` are literals
     that are taken out where nothing of the form was opened (text rule 12.3).
     ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
-    ``about``: which policy switches the form off; none does for leftovers. ``owes``:
-    literals that are text once this opener was shown as text, as ``</s>`` is behind
-    ``<s>``.
+    ``about``: which policy switches the form off; none does for leftovers and for the
+    headers of channels. ``owes``: literals that are text once this opener was shown as
+    text, as ``</s>`` is behind ``<s>``.
     """
 
     openers: tuple[str, ...]
@@ -85,8 +87,13 @@ class Form:
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
-    about: Literal["calls", "results", "echoes", "leftovers"] = "calls"
+    about: Literal["calls", "channels", "results", "echoes", "leftovers"] = "calls"
     owes: tuple[str, ...] = ()
+
+    @property
+    def may_be_call(self) -> bool:
+        """Whether it has the room of a call: the header of a channel may begin one."""
+        return self.about in ("calls", "channels")
 
 
 @frozen(eq=False)

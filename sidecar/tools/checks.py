@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from sidecar.options import Tool
 
 _ENVELOPE = re.compile(
-    r"</(?:antml:)?(?:parameter|invoke|function_calls|tool_call|arg_value)>"
-    r"|<(?:antml:)?parameter name="
+    r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
+    r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
 )
+"""Tags of the dialects whose values have no escapes."""
 
 _MAX_FINDINGS = 8
 """Faults of one call that are reported; the rest is more of the same."""

@@ -30,12 +30,14 @@ from sidecar.values.relaxed_tables import (
     AFTER_VALUE,
     BARE,
     BARE_TEXT,
+    CLOSER_OF,
     KEY,
     LITERALS,
     NAME,
     RELAXED,
     SCALARS,
     SPACE,
+    STRINGS,
 )
 
 
@@ -50,6 +52,16 @@ class ObjectScanner(Scanner):
 
     def __init__(self, bare_values: bool = False, opener: str = "{") -> None:
         super().__init__(BARE if bare_values else RELAXED, f"start-{opener}")
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a string is open: between quotes, backticks or marks."""
+        return self._place.startswith(STRINGS)
+
+    @property
+    def missing(self) -> str:
+        """The brackets that would close what is open."""
+        return "".join(CLOSER_OF[after] for after in reversed(self._stack))
 
 
 def parse(text: str, bare_values: bool = False) -> Any:

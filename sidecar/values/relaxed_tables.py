@@ -82,6 +82,12 @@ _FINISHED: Moves = {
 
 _CONTAINERS = {"object": ("in-object", "member"), "array": ("in-array", "item")}
 _END = {after: after for after, _ in _CONTAINERS.values()}
+CLOSER_OF = {"in-object": "}", "in-array": "]"}
+"""State after a value of a container: the bracket that closes it."""
+
+STRINGS = ('string"', "string'", "in`", "in<")
+"""What the states begin with that are in a string."""
+
 _MOVES: Moves = {
     "start-{": {"{": "object"},
     "start-[": {"[": "array"},

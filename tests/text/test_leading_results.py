@@ -26,9 +26,11 @@ def test_an_answer_streams(text: str) -> None:
 
 
 @pytest.mark.parametrize("tools", [[], [{"name": "f"}]], ids=["none", "one"])
-def test_other_objects_stream(tools: list[dict[str, str]]) -> None:
-    """An object without an indicator waits for 256 characters, whatever is declared."""
-    text = f'{{"name": "package", "files": ["{LONG}"]}}'
+@pytest.mark.parametrize("key", ["files", "arguments"])
+def test_other_objects_stream(key: str, tools: list[dict[str, str]]) -> None:
+    """An object without an indicator waits for 256 characters, whatever is declared; so
+    does one that calls what is not."""
+    text = f'{{"name": "package", "{key}": {{"a": "{LONG}"}}}}'
     params = {"wire": "text", "tools": tools}
     check(params, [text])
     fed = feed(params, list(text))

@@ -1,0 +1,102 @@
+"""What a tool's ``inputSchema`` says of a value that was written without a type.
+
+``kinds_of`` gives the types that a schema allows, ``member_of`` the schema of a member
+of a value. Both follow local references and parts (``$ref``, ``allOf``, ``anyOf``,
+``oneOf``) in the schema's ``root``, read Google's types in capitals and ``nullable``,
+and never raise: what they do not know says nothing. Example: of ``{"$ref":
+"#/$defs/Item"}`` with ``"$defs": {"Item": {"properties": {}}}`` the type is an object.
+Source: JSON Schema 2020-12, Core 8.2 and Validation 6.1; OpenAPI 3.0, "Schema Object".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEEPEST = 8
+"""References and parts that are followed, one within the other: they may be cyclic."""
+
+_PARTS = ("allOf", "anyOf", "oneOf")
+_TYPES: tuple[tuple[type, set[str]], ...] = (
+    (bool, {"boolean"}),
+    (int, {"integer", "number"}),
+    (float, {"number"}),
+    (str, {"string"}),
+    (list, {"array"}),
+    (dict, {"object"}),
+    (type(None), {"null"}),
+)
+
+
+def kind_of(value: Any) -> set[str]:
+    """The types of JSON Schema that ``value`` has."""
+    return next((kinds for type_, kinds in _TYPES if isinstance(value, type_)), set())
+
+
+def kinds_of(schema: Any, root: Any) -> set[str]:
+    """All types that ``schema`` allows; none where it does not say."""
+    kinds: set[str] = set()
+    for each in _parts(schema, root):
+        kinds |= _own_kinds(each)
+    return kinds
+
+
+def member_of(schema: Any, root: Any, name: str | None = None) -> Any:
+    """The schema of the property ``name``, or without a name of a list's items; None
+    where there is none."""
+    for each in _parts(schema, root):
+        members = each.get("properties")
+        found = each.get("items") if name is None else _get(members, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _own_kinds(schema: dict[str, Any]) -> set[str]:
+    said = schema.get("type")
+    words = said if isinstance(said, list) else [said]
+    kinds = {word.lower() for word in words if isinstance(word, str)}
+    if not kinds:
+        kinds = _implied(schema)
+    return kinds | {"null"} if kinds and schema.get("nullable") is True else kinds
+
+
+def _implied(schema: dict[str, Any]) -> set[str]:
+    """The types of the values that a schema lists, or of what it says of members."""
+    values = schema.get("enum")
+    listed = values if isinstance(values, list) else []
+    if "const" in schema:
+        listed = [*listed, schema["const"]]
+    kinds = {kind for each in listed for kind in kind_of(each)}
+    if isinstance(schema.get("properties"), dict):
+        kinds.add("object")
+    if "items" in schema:
+        kinds.add("array")
+    return kinds
+
+
+def _parts(schema: Any, root: Any, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
+    """The schema, and those that it refers to or consists of."""
+    if not isinstance(schema, dict) or not depth:
+        return
+    yield schema
+    yield from _parts(_referred(schema.get("$ref"), root), root, depth - 1)
+    for way in _PARTS:
+        ways = schema.get(way)
+        for each in ways if isinstance(ways, list) else ():
+            yield from _parts(each, root, depth - 1)
+
+
+def _referred(reference: Any, root: Any) -> Any:
+    """What a local reference points to; None where there is nothing."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    for name in reference.split("/")[1:]:
+        root = _get(root, name.replace("~1", "/").replace("~0", "~"))
+    return root
+
+
+def _get(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, dict) else None
