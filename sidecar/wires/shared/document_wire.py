@@ -190,7 +190,17 @@ class DocumentWire(ABC):
 
 
 def _says(value: Json) -> bool:
-    return any(value.values()) if isinstance(value, dict) else bool(value)
+    """Whether anything in it is neither null nor empty."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, dict):
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+        elif each:
+            return True
+    return False
 
 
 def seconds(value: Json) -> int | None:
