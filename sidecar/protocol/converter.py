@@ -154,6 +154,18 @@ def _exact_reader(kind: type, description: str) -> ValueReader:
     return read_exactly
 
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+def _read_integer(value: Any, _kind: Any) -> int:
+    """One that a client in any language can read again, where it is told."""
+    if type(value) is not int:
+        raise Invalid("must be an integer")
+    if not _LEAST <= value <= _MOST:
+        raise Invalid("must be an integer of at most 64 bits")
+    return value
+
+
 def _list_reader(kind: Any) -> ValueReader:
     part, build = get_args(kind)[0], get_origin(kind)
     read = converter.get_structure_hook(part)
@@ -317,6 +329,6 @@ converter = Converter()
 for _fits, _make in _READERS:
     converter.register_structure_hook_factory(_fits, _make)
 converter.register_structure_hook(str, _exact_reader(str, "a string"))
-converter.register_structure_hook(int, _exact_reader(int, "an integer"))
+converter.register_structure_hook(int, _read_integer)
 converter.register_structure_hook(bool, _exact_reader(bool, "true or false"))
 converter.register_unstructure_hook_factory(has, class_writer)

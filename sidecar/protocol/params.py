@@ -79,12 +79,22 @@ class PushResult:
 
 
 @frozen
+class FailedResponse:
+    """What the host knows of a response that failed; ``status`` is HTTP's, ``body`` is
+    text or a JSON value."""
+
+    status: int | None = None
+    headers: dict[str, Any] | None = None
+    body: Any = None
+
+
+@frozen
 class CloseParams:
     """``stream/close``; without ``reason`` it is ``error`` when ``error`` is given."""
 
     stream_id: str
     reason: Literal["eof", "cancelled", "error"] | None = None
-    error: dict[str, Any] | None = None
+    error: FailedResponse | None = None
 
 
 @frozen

@@ -305,6 +305,17 @@ def test_bad_close(stream, params, path):
     assert error.message.startswith(f"params.{path}: ")
 
 
+def test_a_stream_whose_close_was_refused_goes_on(stream):
+    push(stream, chunk="Hello")
+    error_of(stream, "stream/close", {"streamId": "s", "error": {"status": "429"}})
+
+    push(stream, chunk=" you")
+    closed = stream.request("stream/close", {"streamId": "s", "error": {"status": 429}})
+
+    assert closed["message"]["text"] == "Hello you"
+    assert closed["message"]["errors"][0]["httpStatus"] == 429
+
+
 @pytest.mark.parametrize("method", ["stream/push", "stream/close", "stream/snapshot"])
 def test_streams_that_are_not_open(stream, method):
     stream.request("stream/close", {"streamId": "s"})

@@ -46,4 +46,13 @@ BAD_PUSHES = [
 ]
 
 
-BAD_CLOSES = [({"reason": "bored"}, "reason"), ({"error": "x"}, "error")]
+BAD_CLOSES = [
+    ({"reason": "bored"}, "reason"),
+    ({"error": "x"}, "error"),
+    ({"error": {"status": "429"}}, "error.status"),
+    ({"error": {"status": 429.0}}, "error.status"),
+    ({"error": {"status": True}}, "error.status"),
+    ({"error": {"status": 2**63}}, "error.status"),
+    ({"error": {"headers": "x"}}, "error.headers"),
+    ({"error": {"headers": [["retry-after", "3"]]}}, "error.headers"),
+]

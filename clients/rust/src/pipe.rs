@@ -27,7 +27,7 @@ use crate::{
     chunk::Chunk,
     error::Error,
     handle::StreamHandle,
-    protocol::{CloseParams, CloseReason, CloseResult, Event},
+    protocol::{CloseParams, CloseReason, CloseResult, Event, FailedResponse},
     stream::{Answer, Document},
 };
 
@@ -324,6 +324,6 @@ impl<S: Stream<Item = Given>> Flow<S> {
 }
 
 fn failed(failure: &str) -> CloseParams {
-    let error = json!({"body": failure}).as_object().cloned();
+    let error = Some(FailedResponse { body: Some(json!(failure)), ..FailedResponse::default() });
     CloseParams { reason: Some(CloseReason::Error), error, ..CloseParams::default() }
 }

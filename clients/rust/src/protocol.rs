@@ -263,7 +263,7 @@ pub struct CloseParams {
     pub reason: Option<CloseReason>,
     /// What the host knows of the failure: `status`, `headers`, `body`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Map<String, Value>>,
+    pub error: Option<FailedResponse>,
 }
 
 /// The last events, and what all events make.
@@ -404,6 +404,21 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// Whether the same request may succeed later.
     pub retryable: bool,
+}
+
+/// What the host knows of a response that failed; `status` is HTTP's, `body` is text or a JSON value.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedResponse {
+    /// Status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<i64>,
+    /// Headers of the HTTP response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Map<String, Value>>,
+    /// The body.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub body: Option<Value>,
 }
 
 /// Something that does not belong into the answer.

@@ -4,6 +4,7 @@ import { starter } from "./start.js";
 
 export * from "./errors.js";
 export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
+export type { HeadersLike, HttpFailure } from "./headers.js";
 export type { Way, WayName } from "./locate.js";
 export type { Located } from "./processes.js";
 export type { RpcConnection, ServerInfo } from "./link.js";

@@ -255,9 +255,18 @@ export interface Span {
 export interface CloseParams {
   streamId: string;
   reason?: "eof" | "cancelled" | "error" | null;
-  error?: {
+  error?: FailedResponse | null;
+}
+
+/**
+ * What the host knows of a response that failed; `status` is HTTP's, `body` is text or a JSON value.
+ */
+export interface FailedResponse {
+  status?: number | null;
+  headers?: {
     [k: string]: unknown;
   } | null;
+  body?: unknown;
 }
 
 /**

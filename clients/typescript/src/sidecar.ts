@@ -4,6 +4,7 @@
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
 import { eventsOf, type StreamEvent } from "./events.js";
 import { Gate } from "./gate.js";
+import { withPlainHeaders, type HttpFailure } from "./headers.js";
 import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./link.js";
 import { capabilitiesOf, PeerLink, serverInfoOf } from "./peer-link.js";
 import {
@@ -200,8 +201,8 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /** What a failed HTTP response means. */
-  normalizeError(params: NormalizeErrorParams, options?: CallOptions): Promise<NormalizeErrorResult> {
-    return this.request("error/normalize", params, options);
+  normalizeError(params: HttpFailure<NormalizeErrorParams>, options?: CallOptions): Promise<NormalizeErrorResult> {
+    return this.request("error/normalize", withPlainHeaders(params), options);
   }
 
   /** The streams that are open in the process. */

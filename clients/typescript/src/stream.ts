@@ -6,14 +6,18 @@ import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import type { Gate, Work } from "./gate.js";
 import type { Settings } from "./options.js";
-import type { CloseParams, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
+import { withPlainHeaders, type HttpFailure } from "./headers.js";
+import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
 
 /** A pipe and the end of a stream wait however many requests wait. */
 const PATIENT: Work = { isPatient: true };
 
-export type CloseOptions = Omit<CloseParams, "streamId">;
+/** Why a stream is closed, and what is known of a response that failed. */
+export interface CloseOptions extends Omit<CloseParams, "streamId" | "error"> {
+  error?: HttpFailure<FailedResponse> | null;
+}
 
 /** How long a host waits for an answer of a stream: until the signal aborts, or so long. */
 export interface Patience {
@@ -50,6 +54,8 @@ export class SidecarStream implements AsyncDisposable {
   #waiting = 0;
   #closed: Promise<ClosedStream> | undefined;
   #failure: { readonly error: unknown } | undefined;
+  /** What the last bytes gave before a close that was refused: the next answer tells it. */
+  #untold: Pushed = { events: [] };
 
   /** @internal */
   constructor({ core, opened, params, gate, settings, passThrough, signal }: StreamParts) {
@@ -97,18 +103,44 @@ export class SidecarStream implements AsyncDisposable {
     );
   }
 
-  /** Ends the stream: the last events, and the whole message. Later calls give the same. */
+  /**
+   * Ends the stream: the last events, and the whole message. Later calls give the same. A
+   * close that the sidecar refuses ends nothing.
+   */
   close(options: CloseOptions = {}, patience: Patience = {}): Promise<ClosedStream> {
     this.#signal?.removeEventListener("abort", this.#abort);
-    this.#closed ??= this.#inTurn(async () => {
-      const rest = this.#reader.end();
-      const last: Pushed = rest ? await this.#core.push([rest]) : { events: [] };
-      const closed = await this.#core.close(options);
-      this.#core.forget();
-      const chunks = closed.chunks && { chunks: [...(last.chunks ?? []), ...closed.chunks] };
-      return { ...closed, events: [...last.events, ...closed.events], ...chunks };
-    }, PATIENT);
+    this.#closed ??= this.#end(options);
     return waitFor(this.#closed, "stream/close", patience);
+  }
+
+  #end({ error, ...options }: CloseOptions): Promise<ClosedStream> {
+    const params = { ...options, ...(error && { error: withPlainHeaders(error) }) };
+    const closed = this.#inTurn(async () => {
+      const rest = this.#reader.end();
+      if (rest) this.#untold = this.#told(await this.#core.push([rest]));
+      const answer = this.#told(await this.#core.close(params));
+      this.#core.forget();
+      return answer;
+    }, PATIENT);
+    closed.catch((refusal: unknown) => {
+      if (refusal instanceof RefusedError) this.#goOn(options.reason === "cancelled");
+    });
+    return closed;
+  }
+
+  /** The stream is as open as before the close that was refused. */
+  #goOn(wasCancelled: boolean): void {
+    this.#closed = undefined;
+    this.#signal?.addEventListener("abort", this.#abort, { once: true });
+    if (this.#signal?.aborted && !wasCancelled) this.#cancel();
+  }
+
+  /** An answer with what has not been told yet in front of it. */
+  #told<T extends Pushed>(answer: T): T {
+    const before = this.#untold;
+    this.#untold = { events: [] };
+    const chunks = answer.chunks && { chunks: [...(before.chunks ?? []), ...answer.chunks] };
+    return { ...answer, events: [...before.events, ...answer.events], ...chunks };
   }
 
   /** Ends the stream because the user stopped it. */
@@ -184,7 +216,7 @@ export class SidecarStream implements AsyncDisposable {
     this.#assertOpen();
     if (chunks.length === 0) return { events: [] };
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
-    const pushed = this.#inTurn(() => this.#core.push(chunks), { ...work, bytes });
+    const pushed = this.#inTurn(async () => this.#told(await this.#core.push(chunks)), { ...work, bytes });
     return waitFor(this.#unlessAborted(pushed), "stream/push", patience);
   }
 

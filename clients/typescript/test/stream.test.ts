@@ -43,7 +43,38 @@ test("a mistake of the host's is told, and ends nothing", async () => {
   await using stream = await sidecar.openStream({ ...text, streamId: "mine" });
   expect(stream.id).toBe("mine");
   expect(await rejection(sidecar.openStream({ streamId: "mine" }))).toMatchObject({ kind: "stream-exists" });
-  expect(await rejection(stream.close({ reason: "boredom" as never }))).toMatchObject({ kind: "invalid-params" });
+});
+
+test("a close that was refused ends nothing", async () => {
+  const { signal } = new AbortController();
+  await using stream = await sidecar.openStream(text, { signal });
+  await stream.push(new TextEncoder().encode("Hello, ö").slice(0, -1));
+  for (const refused of [{ reason: "boredom" as never }, { error: { status: "429" as never } }]) {
+    expect(await rejection(stream.close(refused))).toMatchObject({ kind: "invalid-params" });
+  }
+  const pushed = await stream.push(" again");
+  expect(pushed.map((event) => (event.type === "text-delta" ? event.text : "")).join("")).toBe("\ufffd again");
+  expect((await stream.close({ reason: "eof" })).message.text).toBe("Hello, \ufffd again");
+});
+
+test("a signal that aborts while a close is refused", async () => {
+  const controller = new AbortController();
+  const stream = await sidecar.openStream(text, { signal: controller.signal });
+  const refused = rejection(stream.close({ reason: "boredom" as never }));
+  controller.abort();
+  expect(await refused).toMatchObject({ kind: "invalid-params" });
+  expect((await stream.close()).message.finish).toMatchObject({ reason: "cancelled" });
+});
+
+test("the headers of a response that failed, in any shape", async () => {
+  const fields = { "retry-after": "3" };
+  for (const headers of [new Headers(fields), new Map(Object.entries(fields)), fields]) {
+    const error = { status: 429, headers, body: "slow down" };
+    const expected = { httpStatus: 429, retryAfterMs: 3000 };
+    expect(await sidecar.normalizeError(error)).toMatchObject(expected);
+    const stream = await sidecar.openStream({ wire: "openai-chat" });
+    expect((await stream.close({ error })).message.errors).toMatchObject([expected]);
+  }
 });
 
 test("await using closes", async () => {
