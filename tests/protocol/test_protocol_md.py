@@ -1,8 +1,8 @@
 """protocol.md against the process and the code: it is right, and nothing is missing.
 
-Examples (``examples.py``) are sent to the real process. ``UPDATE=1 pytest`` writes what
-it says into the page, except where that has ``"..."``. What the code knows and the page
-does not, or the other way round, is read from the code.
+Examples (``examples.py``), those of README.md too, are sent to the real process.
+``UPDATE=1 pytest`` writes what it says into the page, except where that has ``"..."``.
+What the code knows and the page does not, or the other way round, is read from the code.
 """
 
 from __future__ import annotations
@@ -45,18 +45,26 @@ _LIFECYCLE = {"initialize", "initialized", "shutdown", "exit"}
 
 # --- The examples ---------------------------------------------------------------------
 
+README = ROOT / "README.md"
+PAGES = {PAGE: TEXT, README: README.read_text(encoding="utf-8")}
+
 if os.environ.get("UPDATE"):
-    TEXT = update(TEXT)
-    PAGE.write_text(TEXT, encoding="utf-8")
+    PAGES = {page: update(text) for page, text in PAGES.items()}
+    for page, text in PAGES.items():
+        page.write_text(text, encoding="utf-8")
+    TEXT = PAGES[PAGE]
 
 
-def _line(start: int) -> str:
-    return f"line {TEXT.count(chr(10), 0, start)}"
+def _examples() -> list[Any]:
+    """Those of all pages, each with the line before it."""
+    return [
+        pytest.param(example, id=f"{page.name} line {text.count(chr(10), 0, at)}")
+        for page, text in PAGES.items()
+        for at, example in examples_of(text)
+    ]
 
 
-@pytest.mark.parametrize(
-    "example", [pytest.param(each, id=_line(at)) for at, each in examples_of(TEXT)]
-)
+@pytest.mark.parametrize("example", _examples())
 def test_example(example: str) -> None:
     messages = messages_of(example)
     expected = [message for _, message in messages]
