@@ -5,20 +5,26 @@ nothing, with ``--stdio``, or with flags of a later version; a word that is no c
 is a mistake. What goes wrong is said in one line that steers no terminal, whatever file
 names and arguments are in it. All commands end with 0 when there was nothing to say
 against what they read, with 1 when there was, with 2 when they could not read or write,
-or found nothing to read, and with 128 and a signal's number when one ended them.
+or found nothing to read, and with 128 and a signal's number when one ended them, or
+would have: SIGPIPE, which Python has as an error, where nobody reads what is printed.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from difflib import get_close_matches
 from errno import EPIPE
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sidecar import __version__
 from sidecar.values.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS: dict[str, str] = {
     "serve": "sidecar.cli.serve",
@@ -34,6 +40,9 @@ _GROUP_OPTIONS = ("-h", "--help", "-V", "--version")
 
 INTERRUPTED = 130
 """The code of a command that Ctrl-C ended: 128 and the number of SIGINT."""
+
+UNREAD = 141
+"""That of one whose output nobody reads any more: 128 and the number of SIGPIPE."""
 
 
 class Failure(click.ClickException):
@@ -66,18 +75,35 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            return _told(super().invoke, ctx)
         except click.UsageError as error:
             told = one_line(error.format_message())
             raise click.UsageError(told, error.ctx) from None
         except click.ClickException as error:
             raise Failure(one_line(error.format_message())) from None
         except OSError as error:
-            if error.errno == EPIPE:  # the reader went away; click ends quietly
-                raise
+            if error.errno == EPIPE:
+                _hush()
+                raise SystemExit(UNREAD) from None
             raise Failure(one_line(str(error))) from None
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+
+
+def _told(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+    """What ``invoke`` gives, when all that it printed has gone out, or could not."""
+    try:
+        return invoke(ctx)
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def _hush() -> None:
+    """Nothing of what is left to be printed is a reason to complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        os.dup2(nowhere, stream.fileno())
 
 
 def _missing(name: str) -> click.Command:

@@ -19,6 +19,7 @@ import click
 
 from sidecar.cli import Failure
 from sidecar.cli.explain_text import ExplainText
+from sidecar.cli.input_file import InputFile
 from sidecar.cli.report_file import open_report
 from sidecar.cli.wire_option import wire_option
 from sidecar.explain.page import page
@@ -37,13 +38,13 @@ Examples:
   stream-sidecar explain response.sse --html page.html
   stream-sidecar explain said-4711.txt --stream s1 --open   from --record
 
-Exit codes: 0, whatever is in the stream; 2 when FILE is empty or could not be read, or
-OUT not written.
+Exit codes: 0, whatever is in the stream; 2 when FILE is empty or could not be read,
+or the page could not be written; 141 when whoever read the output went away.
 """
 
 
 @click.command("explain", epilog=_EPILOG)
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InputFile())
 @click.option(
     "--html",
     "out",

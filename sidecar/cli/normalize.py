@@ -3,7 +3,7 @@
 The same engine as the server: the file is pushed once and closed. Text goes to standard
 output; with ``--json`` one event a line, as the protocol spells it. Exit codes: 0 with
 an answer; 1 when the stream holds an error of its provider; 2 when nothing of an answer
-was in it, as in an empty file, or it could not be read.
+was in it, as in an empty file, or it could not be read; and those of all commands.
 
 An answer that was cut off is 0, too: many a server writes neither finish reason nor end
 mark, and only the host knows how its connection ended. ``complete`` of ``finish``
@@ -13,10 +13,11 @@ tells what the stream itself says of that.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
+from sidecar.cli.input_file import InputFile
 from sidecar.cli.page import Page
 from sidecar.cli.terminal import Terminal
 from sidecar.cli.wire_option import wire_option
@@ -26,6 +27,7 @@ from sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
     from sidecar.events import Event
 
@@ -40,7 +42,8 @@ Examples:
 
 Exit codes: 0 with an answer, also one that was cut off: its last line says
 (incomplete); 1 when the stream holds an error of its provider; 2 when there was
-nothing of an answer in FILE, or it could not be read.
+nothing of an answer in FILE, or it could not be read; 141 when whoever read the
+output went away.
 """
 
 _ABOUT = {Diagnostic, Metadata, Usage, Finish}
@@ -48,11 +51,11 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 
 
 @click.command("normalize", epilog=_EPILOG)
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=InputFile())
 @wire_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
-def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None:
+def command(file: BufferedReader, wire: str, model: str | None, as_json: bool) -> None:
     """Print the clean channels of FILE ("-" is standard input)."""
     stream = Stream(StreamOptions(wire=wire, encoding="base64", model=model))
     show = _print_json if as_json else Page().show
@@ -65,8 +68,9 @@ def command(file: BinaryIO, wire: str, model: str | None, as_json: bool) -> None
     raise SystemExit(2 if is_empty else _code(kinds))
 
 
-def _events(stream: Stream, file: BinaryIO) -> Iterator[list[Event]]:
-    while data := file.read(_SLICE):
+def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:
+    """What comes is read at once, so that a pipe's answer is shown while it goes on."""
+    while data := file.read1(_SLICE):
         yield stream.push(base64.b64encode(data).decode())
     yield stream.close()
 

@@ -56,7 +56,8 @@ Examples:
 
 Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
 read or written, with --check also when no message of a model was recognised in
-one or a line could not be read; 128 and the signal's number when one ended it.
+one or a line could not be read; 141 when whoever read the output went away; 128
+and the signal's number when one ended it.
 """
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from errno import EBADF
+from errno import EBADF, EPIPE
 from io import TextIOWrapper
+from os import strerror
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
@@ -29,11 +30,17 @@ Cell: TypeAlias = "str | list[str]"
 """Of a table: one line, or some."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The command line knows what that means, here as anywhere else."""
+        raise BrokenPipeError(EPIPE, strerror(EPIPE))
+
+
 class Terminal:
     """Standard output: ``line``, ``body``, ``table``, ``json`` and ``progress``."""
 
     def __init__(self) -> None:
-        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._console = _Console(highlight=False, markup=False, emoji=False)
 
     @property
     def has_colours(self) -> bool:
@@ -55,6 +62,7 @@ class Terminal:
             self._console.print(shown, end="", soft_wrap=True)
         else:
             self._console.file.write(text)
+            self._console.file.flush()
 
     def json(self, document: bytes) -> None:
         """A JSON document in UTF-8 on a line of its own."""

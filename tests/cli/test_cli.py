@@ -189,17 +189,53 @@ def test_output_that_cannot_show_a_character(
     assert words in done.output
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_reader_that_goes_away(options: list[str]) -> None:
-    """``| head -1``: no traceback."""
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["normalize"],
+        ["normalize", "--json"],
+        ["explain"],
+        ["repair"],
+        ["repair", "--check", "--output-format", "json"],
+    ],
+)
+def test_a_reader_that_goes_away(arguments: list[str]) -> None:
+    """``| true``: not a word, and a code that means nothing else."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "sidecar", "normalize", *options, str(LEAKING)]
+    command = [sys.executable, "-m", "sidecar", *arguments, str(LEAKING)]
     with os.fdopen(writing, "wb") as pipe:
         done = subprocess.run(
             command, stdout=pipe, stderr=subprocess.PIPE, cwd=ROOT, check=False
         )
-    assert b"Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("command", ["normalize", "explain"])
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes it")
+def test_standard_input_that_is_closed(command: str) -> None:
+    closed = ["sh", "-c", 'exec "$0" -m sidecar "$1" - <&-', sys.executable, command]
+    done = subprocess.run(closed, cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"Error: standard input is closed\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_what_a_pipe_has_brought_is_shown_while_it_is_open(options: list[str]) -> None:
+    command = [sys.executable, "-m", "sidecar", "normalize", *options, "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'data: {"choices": [{"delta": {"content": "Hello"}}]}\n\n')
+        process.stdin.flush()
+        seen = b""
+        while b"Hello" not in seen:
+            more = process.stdout.read1()
+            assert more
+            seen += more
+        process.communicate()
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 Examples (``examples.py``), those of README.md too, are sent to the real process.
 ``UPDATE=1 pytest`` writes what it says into the page, except where that has ``"..."``.
-What the code knows and the page does not, or the other way round, is read from the code.
+What the code knows and the page does not, or the other way round, is read from the
+code.
 """
 
 from __future__ import annotations
