@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,8 @@ def command(
     from sidecar.rpc import logs
 
     logs.start(log_level, log_file)
+    if os.isatty(stdin):
+        sys.stderr.write("serving JSON-RPC on stdin; --help has the commands\n")
     for argument in context.args:
         logs.log.warning("ignored argument %s", argument)
     serve(stdin, stdout, client, record)
@@ -96,6 +99,8 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
     watch = ParentWatch()
     if client is not None and client.isdecimal():
         watch.add(int(client))
+    elif client is not None:
+        log.warning("no process id %s", client)
     watch.start()
     ready = without_waiting(stdout)
     writer = Writer(stdout, failed=lambda: os._exit(0), ready=ready)

@@ -15,6 +15,7 @@ import sys
 import threading
 from typing import NoReturn
 
+from sidecar.rpc.logs import log
 from sidecar.rpc.transport import Stderr
 
 _POLL_SECONDS = 0.5
@@ -46,14 +47,24 @@ class ParentWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def add(self, process_id: int) -> None:
-        """Watches ``process_id`` too; numbers that are no process id are ignored."""
-        if 0 < process_id < 2**31:
+        """Watches ``process_id`` too, if it can be seen: a host's number from another
+        sandbox or container is nobody's here, and the end of stdin tells its death."""
+        if 0 < process_id < 2**31 and is_alive(process_id):
             self._watched = self._watched | {process_id}
+        else:
+            log.warning("no process %s is seen, so that it is not watched", process_id)
 
     def _run(self) -> None:
-        while os.getppid() == self._parent and all(map(is_alive, self._watched)):
+        while (gone := self._gone()) is None:
             self._never.wait(_POLL_SECONDS)
-        os._exit(0)
+        log.warning("ends because process %s has ended", gone)
+        end(0)
+
+    def _gone(self) -> int | None:
+        """The first of those it is to end with that is there no more."""
+        if os.getppid() != self._parent:
+            return self._parent
+        return next((each for each in self._watched if not is_alive(each)), None)
 
 
 if sys.platform == "win32":

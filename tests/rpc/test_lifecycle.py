@@ -195,6 +195,37 @@ def test_death_of_process_id(client, other):
     other.kill()
 
     assert client.wait(PROMPTLY) == 0
+    assert f"ends because process {other.pid} has ended" in client.stderr()
+
+
+def test_process_id_that_is_not_seen(client, other):
+    """As a host's from another sandbox: a sidecar that ended there would be no use."""
+    other.kill()
+    other.wait()
+    client.initialize({"processId": other.pid})
+    client.assert_silent()
+    client.end_input()
+
+    assert client.wait(PROMPTLY) == 0
+    assert f"no process {other.pid} is seen" in client.stderr()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_a_person_is_told_what_it_waits_for():
+    """Who types its name and nothing else has a terminal."""
+    ours, theirs = os.openpty()
+    with open(ours, "rb"), open(theirs, "rb") as terminal:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sidecar"],
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+        )
+        with process:
+            assert process.stderr is not None
+            assert b"--help" in process.stderr.readline()
+            process.terminate()
 
 
 @pytest.mark.parametrize("flag", ["--clientProcessId=%d", "--client-process-id %d"])
@@ -270,7 +301,7 @@ def test_flags_that_are_not_known_are_ignored(arguments):
 
         assert client.wait(PROMPTLY) == 0
         warned = client.stderr().count("WARNING")
-    known = {"serve", "--stdio", "--clientProcessId=nobody"}
+    known = {"serve", "--stdio"}
     assert bool(warned) == bool(set(arguments) - known)
 
 
