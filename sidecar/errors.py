@@ -103,10 +103,15 @@ class SequenceError(UsageError):
 
 class LimitExceededError(UsageError):
     """Too many streams, too large a message, or too much that streams hold back:
-    ``data.limit`` and ``data.value``."""
+    ``data.limit`` and ``data.value``.
+
+    What other streams took of the room may be free later; ``data.retryable`` says
+    otherwise where a request alone is too large.
+    """
 
     code = -31004
     kind = "limit-exceeded"
+    retryable = True
 
 
 class UnsupportedVersionError(UsageError):

@@ -223,12 +223,14 @@ class Sessions:
         """Raises where ``chunks`` could make all streams hold back too much."""
         limit = self.limits.max_held_bytes
         held = sum(entry.stream.held for entry in self._streams.values())
-        value = _WIDEST * (held + text_size(chunks))
+        alone = _WIDEST * text_size(chunks)
+        value = _WIDEST * held + alone
         if value > limit:
             raise LimitExceededError(
                 f"streams would hold back {value} bytes, maxHeldBytes is {limit}",
                 limit=limit,
                 value=value,
+                retryable=alone <= limit,
             )
         self._room = limit - value
 

@@ -259,6 +259,7 @@ class _Skipped:
             f"message of {self.size} bytes, maxMessageBytes is {self.limit}",
             limit=self.limit,
             value=self.size,
+            retryable=False,
         )
         return UnreadableFrame(error, found)
 

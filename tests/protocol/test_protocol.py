@@ -148,6 +148,7 @@ def test_too_many_streams():
 
     assert (error.code, error.data["kind"]) == (-31004, "limit-exceeded")
     assert (error.data["limit"], error.data["value"]) == (1, 2)
+    assert error.data["retryable"] is True
     host.request("stream/close", {"streamId": "s"})
     assert host.request("stream/open")
 

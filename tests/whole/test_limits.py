@@ -130,6 +130,9 @@ def test_maxHeldBytes(what: str) -> None:  # noqa: N802
         error = refused(host, "stream/push", again)
         assert error.code == LIMIT_EXCEEDED
         assert error.data["limit"] == 8 * ROOM < error.data["value"]
+        assert error.data["retryable"] is True
+    error = refused(host, "stream/push", {**push, "chunks": ["x" * 3 * ROOM]})
+    assert error.data["retryable"] is False
     host.request("stream/close", {"streamId": "a"})
     assert host.request("stream/push", push)["pushes"] == 1
 
