@@ -77,12 +77,19 @@ export class ConnectionLost extends SidecarError {
   readonly signal: string | null;
   /** The last 64 kB of what the process wrote to standard error. */
   readonly stderr: string;
+  /** It was a connection of the host's, and nobody answers on it: it takes another one. */
+  readonly isFinal: boolean;
 
-  constructor(message: string, { exitCode = null, signal = null, stderr = "", cause }: Partial<Ending> = {}) {
+  constructor(
+    message: string,
+    { exitCode = null, signal = null, stderr = "", cause }: Partial<Ending> = {},
+    isFinal = false,
+  ) {
     super("connection-lost", message, { cause, retryable: true });
     this.exitCode = exitCode;
     this.signal = signal;
     this.stderr = stderr;
+    this.isFinal = isFinal;
   }
 }
 

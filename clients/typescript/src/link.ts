@@ -36,6 +36,7 @@ export class Link {
   #loss: ConnectionLost | undefined;
   #losing: ((loss: ConnectionLost) => void)[] = [];
   #isEnding = false;
+  #hasAnswered = false;
 
   /** `capabilities`: what the other side can do, when that is known. */
   constructor(
@@ -75,7 +76,8 @@ export class Link {
   /** A request could not be sent, or its answer not be read: sooner or later, a loss. */
   protected broken(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    this.lose(new ConnectionLost(`the connection to the sidecar is lost: ${why}`, { cause: error }));
+    const isFinal = !this.#hasAnswered || CLOSED.has((error as { code?: unknown } | null)?.code);
+    this.lose(new ConnectionLost(`the connection to the sidecar is lost: ${why}`, { cause: error }, isFinal));
   }
 
   request<M extends string>(method: M, params: Params<M>, options: RequestOptions): Promise<Result<M>> {
@@ -105,11 +107,13 @@ export class Link {
       signal?.addEventListener("abort", abort, { once: true });
       sent.then(
         (result) => {
+          this.#hasAnswered = true;
           settled();
           resolve(result as Result<M>);
         },
         (error: unknown) => {
           const refusal = this.#loss ?? refusalOf(error, params);
+          this.#hasAnswered ||= refusal instanceof RefusedError;
           if (refusal) fail(refusal);
           else this.broken(error);
         },
@@ -142,6 +146,9 @@ const LOST: ReadonlySet<number> = new Set([
   -32098, // read error
   -32099, // write error, also of what is no JSON
 ]);
+
+/** How a connection of vscode-jsonrpc says that it is closed or disposed, for good. */
+const CLOSED: ReadonlySet<unknown> = new Set([1, 2]);
 
 function canBeWritten(params: unknown): boolean {
   try {

@@ -51,7 +51,8 @@ export class RemoteStream implements StreamCore {
         this.#link = link;
         return opened;
       } catch (error) {
-        if (!(error instanceof ConnectionLost) || losses >= this.#settings.restarts.max) throw error;
+        const mayReturn = error instanceof ConnectionLost && !error.isFinal;
+        if (!mayReturn || losses >= this.#settings.restarts.max) throw error;
       }
     }
   }
@@ -108,7 +109,10 @@ export class RemoteStream implements StreamCore {
 
   /** Throws the error, unless the stream can be had again. */
   #examine(error: unknown): void {
-    if (error instanceof ConnectionLost) return;
+    if (error instanceof ConnectionLost) {
+      if (error.isFinal) throw this.#lost("unavailable", error.message, error);
+      return;
+    }
     if (!(error instanceof RefusedError) || error.kind !== "stream-not-found") throw error;
     if (error.data["reason"] === "closed") throw this.#lost("closed", "somebody else closed it", error);
     this.#link = undefined; // expired, or a process that was started behind our back

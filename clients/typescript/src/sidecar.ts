@@ -228,7 +228,7 @@ export class Sidecar implements AsyncDisposable {
     return this.#gate.run(async () => {
       signal?.throwIfAborted();
       return ask().catch((error: unknown) => {
-        if (error instanceof ConnectionLost) return ask();
+        if (error instanceof ConnectionLost && !error.isFinal) return ask();
         throw error;
       });
     });

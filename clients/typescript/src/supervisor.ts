@@ -100,9 +100,9 @@ export class Supervisor {
     this.#enter("running");
     link.onLost((loss) => {
       if (this.#isClosed || this.#link !== link) return;
-      this.#enter("restarting");
+      this.#enter(loss.isFinal ? "lost" : "restarting");
       this.#lastError = loss;
-      this.#restarts.failed();
+      if (!loss.isFinal) this.#restarts.failed();
       this.#onLost(loss);
     });
     return link;

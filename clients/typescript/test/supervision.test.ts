@@ -5,7 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
 import { expect, test } from "vitest";
-import { Sidecar, SidecarClosed, SidecarUnavailable, StreamLost, type RpcConnection } from "../src/index.js";
+import {
+  Sidecar,
+  SidecarClosed,
+  SidecarUnavailable,
+  StreamLost,
+  type RpcConnection,
+  type SidecarState,
+} from "../src/index.js";
 import { SidecarProcess } from "../src/process.js";
 import { collect, crash, fake, isAlive, REAL, rejection, UNDAUNTED, until } from "./support.js";
 
@@ -204,6 +211,27 @@ test("a connection that the host has already", async () => {
   expect(isAlive(host.process.pid as number)).toBe(true);
   host.process.kill();
   await host.process.ended;
+});
+
+test("a connection of the host's that is dead is nobody's crash", async () => {
+  const host = await new Host().start();
+  const states: SidecarState[] = [];
+  const restarts = { delayMs: 1_000_000 };
+  const sidecar = Sidecar.fromConnection(host, { restarts, onState: (state) => states.push(state) });
+  const stream = await sidecar.openStream({ wire: "text" });
+  await stream.push("a");
+  host.process.kill();
+  await host.process.ended;
+  expect(await rejection(stream.push("b"))).toMatchObject({ kind: "stream-lost", reason: "unavailable" });
+  expect(await rejection(sidecar.openStream())).toMatchObject({ kind: "connection-lost", isFinal: true });
+  expect(await rejection(sidecar.list())).toMatchObject({ kind: "connection-lost", isFinal: true });
+  expect(states.slice(0, 3)).toEqual(["starting", "running", "lost"]);
+});
+
+test("a connection of the host's on which nobody has ever answered", async () => {
+  const sendRequest = () => Promise.reject(new Error("nobody is there"));
+  const sidecar = Sidecar.fromConnection({ sendRequest });
+  expect(await rejection(sidecar.openStream())).toMatchObject({ kind: "connection-lost", isFinal: true });
 });
 
 test("a stream that the sidecar forgot because nobody used it", async () => {
