@@ -231,7 +231,7 @@ class NormalizeErrorResult:
     kind: str
     message: str
     retryable: bool
-    phase: str
+    phase: Literal["before-stream", "mid-stream"]
     partial: bool
     raw: Any
     code: str | int | None = None

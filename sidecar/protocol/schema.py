@@ -27,7 +27,7 @@ from sidecar.events import (
 from sidecar.history.results import KINDS, Finding, Removal
 from sidecar.message.message import Block, Message
 from sidecar.message.sources import Source
-from sidecar.options import Tool
+from sidecar.options import Emit, Tool
 from sidecar.protocol import params
 from sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
 from sidecar.protocol.handshake import (
@@ -39,6 +39,7 @@ from sidecar.protocol.json_schema import Definitions, SchemaRules
 from sidecar.protocol.methods import METHODS, Method
 from sidecar.protocol.reading_options import PATCHES, TOOL_KINDS
 from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
+from sidecar.wires import WRITERS
 from sidecar.wires.shared.usage import REASONS
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
     (Source, "kind"): get_args(get_type_hints(Citation)["kind"]),
     (Finding, "kind"): KINDS,
     (Removal, "kind"): KINDS,
+    (Emit, "wire"): (*WRITERS,),
     **{
         (kind, name): values
         for kind in (params.OpenResult, params.StreamRow, Metadata)
@@ -74,10 +76,13 @@ _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
 
 _SPELLINGS: dict[type, JsonObject] = {
     Tool: {
-        "description": "A tool as Chat Completions spell it, or a provider's own tool,"
-        " which goes by its `type`.",
+        "description": "A tool as Chat Completions or Anthropic spell it, or a"
+        " provider's own tool, which goes by its `type`.",
         "type": "object",
-        "anyOf": [{"required": [name]} for name in ("type", "function", "custom")],
+        "anyOf": [
+            {"required": [name]}
+            for name in ("type", "function", "custom", "input_schema")
+        ],
     }
 }
 

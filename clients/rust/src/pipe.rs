@@ -27,7 +27,7 @@ use crate::{
     chunk::Chunk,
     error::Error,
     handle::StreamHandle,
-    protocol::{CloseParams, CloseReason, CloseResult, Event, FailedResponse},
+    protocol::{CloseParams, CloseReason, CloseResult, EmitWire, Event, FailedResponse},
     stream::{Answer, Document},
 };
 
@@ -124,7 +124,7 @@ fn failure(error: impl std::fmt::Display) -> String {
 /// What [`StreamHandle::emit`] gives of an answer: one slice of the body, or none.
 fn body_writer(handle: &StreamHandle) -> impl Fn(Answer, bool) -> Vec<Bytes> + Send + use<> {
     let emit = handle.opened().and_then(|opened| opened.emit.as_ref());
-    let has_mark = emit.is_some_and(|emit| emit.wire == "openai-chat");
+    let has_mark = emit.is_some_and(|emit| emit.wire == EmitWire::OpenaiChat);
     let is_raw = handle.is_pass_through();
     move |answer, is_last| {
         let mut body = if is_raw { text_of(&answer.events) } else { body_of(&answer.emitted) };

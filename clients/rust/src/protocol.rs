@@ -95,7 +95,7 @@ impl Event {
 pub struct AllCounters {
     /// Messages that have ended.
     pub messages: i64,
-    /// Documents, or slices of text.
+    /// How many documents, or slices of text, came.
     pub chunks: i64,
     /// Delimiters that were removed.
     pub delimiters_stripped: i64,
@@ -153,7 +153,7 @@ pub struct BlockEnd {
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
-    /// Fields.
+    /// The provider's fields in which native reasoning came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
 }
@@ -171,7 +171,7 @@ pub struct Capabilities {
     pub framings: Vec<String>,
     /// Families of models whose way of writing is known.
     pub dialects: Vec<String>,
-    /// Events, in order.
+    /// The types of the events that this version may send.
     pub events: Vec<String>,
     /// The limits in force.
     pub limits: Limits,
@@ -191,7 +191,7 @@ pub struct Citation {
     pub choice: Option<i64>,
     /// What is cited.
     pub kind: CitationKind,
-    /// The role.
+    /// What its place is.
     pub role: CitationRole,
     /// False: the place had to be guessed.
     pub exact: bool,
@@ -209,7 +209,7 @@ pub struct Citation {
     /// The words that are cited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_text: Option<String>,
-    /// Numbers of blocks.
+    /// The numbers of the blocks that are meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<i64>>,
     /// The position of the first code point.
@@ -261,7 +261,7 @@ pub struct CloseParams {
     /// Why it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<CloseReason>,
-    /// What the host knows of the failure: `status`, `headers`, `body`.
+    /// What the host knows of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<FailedResponse>,
 }
@@ -279,7 +279,7 @@ pub struct CloseResult {
     pub message: Message,
     /// Counters.
     pub stats: Stats,
-    /// Documents, or slices of text.
+    /// With `emit`: the last documents of the clean stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Vec<Map<String, Value>>>,
 }
@@ -294,7 +294,7 @@ pub struct ConnectionOptions {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
-    /// The limits in force.
+    /// Limits of the connection and of each stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<LimitsPatch>,
 }
@@ -311,7 +311,7 @@ pub struct Diagnostic {
     pub choice: Option<i64>,
     /// The code.
     pub code: String,
-    /// Severity.
+    /// How odd it was.
     pub severity: Severity,
     /// The message.
     pub message: String,
@@ -377,7 +377,7 @@ pub struct Edit {
 pub struct Emit {
     /// The format of the provider.
     pub wire: EmitWire,
-    /// Claims.
+    /// What becomes of calls that were found in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<EmitClaims>,
 }
@@ -390,8 +390,8 @@ pub struct Emit {
 #[non_exhaustive]
 pub struct EmitOutput {
     /// The format of the provider.
-    pub wire: String,
-    /// Claims.
+    pub wire: EmitWire,
+    /// What becomes of calls that were found in the text.
     pub claims: EmitClaims,
 }
 
@@ -410,7 +410,7 @@ pub struct ErrorData {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedResponse {
-    /// Status.
+    /// The HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<i64>,
     /// Headers of the HTTP response.
@@ -487,9 +487,6 @@ pub struct HistoryParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
-    /// A string or a number under which progress is told.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub work_done_token: Option<Value>,
 }
 
 /// One for each of `messages`, in their order.
@@ -569,7 +566,7 @@ pub struct LimitsPatch {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResult {
-    /// Streams.
+    /// Open streams, oldest first.
     pub streams: Vec<StreamRow>,
 }
 
@@ -583,9 +580,9 @@ pub struct Lost {
     /// The number of a piece of the message, from 0 across all choices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<i64>,
-    /// What.
+    /// What could not go.
     pub what: LostWhat,
-    /// Why.
+    /// Why it could not.
     pub why: String,
 }
 
@@ -604,7 +601,7 @@ pub struct Message {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Numbers of blocks.
+    /// Text, reasoning, calls and results, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<Block>>,
     /// Calls, with the final word on each.
@@ -689,7 +686,7 @@ pub struct Metadata {
 pub struct ModelCounters {
     /// Messages that have ended.
     pub messages: i64,
-    /// Documents, or slices of text.
+    /// How many documents, or slices of text, came.
     pub chunks: i64,
     /// Delimiters that were removed.
     pub delimiters_stripped: i64,
@@ -764,7 +761,7 @@ pub struct NormalizeErrorResult {
     /// Whether the same request may succeed later.
     pub retryable: bool,
     /// When it failed.
-    pub phase: String,
+    pub phase: ErrorPhase,
     /// Text, reasoning or calls had been sent before.
     pub partial: bool,
     /// The provider's document.
@@ -811,7 +808,7 @@ pub struct NormalizeParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
-    /// Emit.
+    /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
 }
@@ -860,7 +857,7 @@ pub struct OpenParams {
     /// What a host may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPatch>,
-    /// Emit.
+    /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
     /// The host's own; comes back in `stream/list`.
@@ -885,7 +882,7 @@ pub struct OpenResult {
     pub policy: Policy,
     /// The limits in force.
     pub limits: Limits,
-    /// Emit.
+    /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<EmitOutput>,
 }
@@ -1036,7 +1033,7 @@ pub struct PushResult {
     pub last_seq: i64,
     /// Pushes of the stream so far.
     pub pushes: i64,
-    /// Documents, or slices of text.
+    /// With `emit`: the documents of the clean stream for this push.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Vec<Map<String, Value>>>,
 }
@@ -1064,7 +1061,7 @@ pub struct ReasoningBlock {
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
-    /// Fields.
+    /// The provider's fields in which native reasoning came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
 }
@@ -1148,7 +1145,7 @@ pub struct Reclassify {
     /// The provider's index of the choice; absent for 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
-    /// Numbers of blocks.
+    /// The numbers of the blocks that are meant.
     pub blocks: Vec<i64>,
     /// The channel that they belong to.
     pub to: Channel,
@@ -1175,7 +1172,7 @@ pub struct Removal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderParams {
-    /// The message.
+    /// A message as `stream/close` gave it.
     pub message: Turn,
     /// The format of the provider.
     pub wire: RenderParamsWire,
@@ -1185,13 +1182,13 @@ pub struct RenderParams {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// One for each message, in their order.
+    /// What its calls were answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<TurnResult>>,
-    /// Claims.
+    /// Whether calls that were found in the text go, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<RenderParamsClaims>,
-    /// Reasoning.
+    /// Which reasoning goes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<RenderParamsReasoning>,
 }
@@ -1201,9 +1198,9 @@ pub struct RenderParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RenderResult {
-    /// Messages that have ended.
+    /// What goes behind the messages of the last request.
     pub messages: Vec<Map<String, Value>>,
-    /// Lost.
+    /// What could not go, and why.
     pub lost: Vec<Lost>,
 }
 
@@ -1270,7 +1267,7 @@ pub struct Retract {
     /// The provider's index of the choice; absent for 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<i64>,
-    /// Numbers of blocks.
+    /// The numbers of the blocks that are meant.
     pub blocks: Vec<i64>,
     /// Where the same came better.
     pub reason: RetractReason,
@@ -1334,11 +1331,11 @@ pub struct Span {
 pub struct Stats {
     /// Pushes of the stream so far.
     pub pushes: i64,
-    /// Documents, or slices of text.
+    /// How many documents, or slices of text, came.
     pub chunks: i64,
     /// Code points of the string chunks.
     pub chars: i64,
-    /// Events, in order.
+    /// How many events were sent.
     pub events: i64,
     /// Delimiters that were removed.
     pub delimiters_stripped: i64,
@@ -1644,7 +1641,7 @@ pub struct ToolResultsPolicyPatch {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// Numbers of blocks.
+    /// Text, reasoning, calls and results, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<TurnBlock>>,
     /// Calls, with the final word on each.
@@ -1685,7 +1682,7 @@ pub struct TurnBlock {
     /// The original, where signed reasoning had to be cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
-    /// Fields.
+    /// The provider's fields in which native reasoning came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<String>>,
     /// The provider's id of the call; may repeat within a response.
@@ -1727,10 +1724,10 @@ pub struct TurnCitation {
     /// The provider's document.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
-    /// Whether it was a field of the provider or text between tags.
+    /// The number of what is cited, as its citation had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<i64>,
-    /// Numbers of blocks.
+    /// The numbers of the blocks that are meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<i64>>,
 }
@@ -1837,7 +1834,7 @@ impl From<Vec<String>> for Dialects {
     }
 }
 
-/// A tool as Chat Completions spell it, or a provider's own tool, which goes by its `type`.
+/// A tool as Chat Completions or Anthropic spell it, or a provider's own tool, which goes by its `type`.
 pub type ProviderTool = Map<String, Value>;
 
 open_enum! {

@@ -46,15 +46,22 @@ function typescriptOf(schema) {
   const types = { ...definitions };
   for (const [name, definition] of Object.entries(definitions)) {
     types[name] = name.startsWith("Unknown") ? undefined : turned(definition, definitions);
+    for (const field of LEFT_OUT[name] ?? []) delete types[name].properties[field];
   }
   return { title: "Protocol", type: "object", $defs: JSON.parse(JSON.stringify(types)) };
 }
+
+/** Fields that the client has no use for: nobody hears the notifications of progress. */
+const LEFT_OUT = { HistoryParams: ["workDoneToken"] };
 
 function turned(part, definitions) {
   if (part.oneOf) return { description: part.description, tsType: unionOf(part, definitions) };
   if (part["x-open-enum"]) {
     const known = part["x-open-enum"].map((value) => JSON.stringify(value));
     return { tsType: [...known, "(string & {})"].join(" | ") };
+  }
+  if (part.type === "object" && part.anyOf && !part.properties) {
+    return { description: part.description, tsType: anyWith(part.anyOf) };
   }
   const { minimum, anyOf, ...rest } = part;
   if (anyOf && !part.properties && part.type !== "object") rest.anyOf = anyOf.map((each) => turned(each, definitions));
@@ -66,6 +73,12 @@ function turned(part, definitions) {
     rest.additionalProperties = true;
   }
   return rest;
+}
+
+/** An object that has the fields of one of the `choices`. */
+function anyWith(choices) {
+  const named = choices.map(({ required }) => `{ ${required.map((name) => `${name}: unknown`).join("; ")} }`);
+  return `{ [k: string]: unknown } & (${named.join(" | ")})`;
 }
 
 /** The known members; those that may lack a field that the union asks for get it here. */

@@ -6,6 +6,13 @@
 export type Block = TextBlock | ReasoningBlock | ToolCall | ToolResult;
 
 /**
+ * A tool as Chat Completions or Anthropic spell it, or a provider's own tool, which goes by its `type`.
+ */
+export type ProviderTool = {[k: string]: unknown} & (
+  {type: unknown} | {function: unknown} | {custom: unknown} | {input_schema: unknown}
+);
+
+/**
  * One of these, told apart by `type`.
  */
 export type Event =
@@ -181,13 +188,6 @@ export interface Tool {
   executor?: "client" | "server" | null;
   kind?:
     "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch-mode" | "other" | null;
-}
-
-/**
- * A tool as Chat Completions spell it, or a provider's own tool, which goes by its `type`.
- */
-export interface ProviderTool {
-  [k: string]: unknown;
 }
 
 /**
@@ -595,7 +595,7 @@ export interface Emit {
  * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
  */
 export interface EmitOutput {
-  wire: string;
+  wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
   claims: "drop" | "text" | "promote" | (string & {});
 }
 
@@ -646,7 +646,6 @@ export interface HistoryParams {
   model?: string | null;
   provider?: string | null;
   policy?: PolicyPatch | null;
-  workDoneToken?: string | number | null;
 }
 
 /**
@@ -753,7 +752,7 @@ export interface NormalizeErrorResult {
     | (string & {});
   message: string;
   retryable: boolean;
-  phase: string;
+  phase: "before-stream" | "mid-stream" | (string & {});
   partial: boolean;
   raw?: unknown;
   code?: string | number;

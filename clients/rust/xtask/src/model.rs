@@ -62,6 +62,9 @@ pub(crate) const TEXT: Kind = Kind::Simple("String");
 pub(crate) const ANY: Kind = Kind::Simple("Value");
 pub(crate) const OBJECT: Kind = Kind::Simple("Map<String, Value>");
 
+/// Fields that the client has no use for: nobody hears the notifications of progress.
+const LEFT_OUT: [(&str, &str); 1] = [("HistoryParams", "workDoneToken")];
+
 pub(crate) fn read(schema: &Value, methods: &Value) -> Protocol {
     let definitions = schema["$defs"].as_object().expect("definitions");
     let given = reachable(schema, roots(methods));
@@ -96,8 +99,9 @@ impl Reader<'_> {
         let required = strings(&definition["required"]);
         let tag = definition.pointer("/properties/type/const").and_then(Value::as_str);
         let properties = definition["properties"].as_object();
-        let fields =
-            properties.into_iter().flatten().filter(|(key, _)| *key != "type" || tag.is_none());
+        let fields = properties.into_iter().flatten().filter(|(key, _)| {
+            (*key != "type" || tag.is_none()) && !LEFT_OUT.contains(&(name, key))
+        });
         let fields = fields.map(|(key, property)| Field {
             name: key.clone(),
             kind: self.kind(name, key, property),

@@ -2,18 +2,20 @@
 
 /// Fields and the name of their enumeration. One that is not here shares the name of
 /// one with the same values, or is called by its type and its own name.
-const ENUMS: [(&str, &str, &str); 31] = [
+const ENUMS: [(&str, &str, &str); 33] = [
     ("BlockEnd", "channel", "Channel"),
     ("Citation", "kind", "CitationKind"),
     ("Citation", "role", "CitationRole"),
     ("ClassifyParams", "wire", "Wire"),
     ("CloseParams", "reason", "CloseReason"),
     ("Diagnostic", "severity", "Severity"),
+    ("Emit", "wire", "EmitWire"),
     ("ErrorData", "kind", "ErrorKind"),
     ("Finding", "kind", "FindingKind"),
     ("Finish", "reason", "FinishReason"),
     ("Metadata", "framing", "Framing"),
     ("NormalizeErrorResult", "kind", "ProviderErrorKind"),
+    ("NormalizeErrorResult", "phase", "ErrorPhase"),
     ("NormalizeParams", "encoding", "Encoding"),
     ("Policy", "dialects", "DialectsWord"),
     ("ProviderError", "phase", "ErrorPhase"),
