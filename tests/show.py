@@ -58,8 +58,17 @@ class Sidecar:
         return json.loads(stream.read(size))
 
 
-def main(path: Path) -> None:
-    data = path.read_bytes()
+def main(arguments: list[str]) -> None:
+    if "--help" in arguments or "-h" in arguments:
+        print(__doc__)
+        return
+    if len(arguments) > 1:
+        sys.exit("one FILE, or none")
+    path = Path(*arguments) if arguments else SAMPLE
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        sys.exit(str(error))
     sidecar = Sidecar(ensure())
     server = sidecar.request("initialize", {})["serverInfo"]
     print(f"{server['name']} {server['version']} reads {path.name}\n")
@@ -87,4 +96,4 @@ def show(events: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLE)
+    main(sys.argv[1:])

@@ -20,8 +20,10 @@ SUPPORT = CHECKOUT / "tests" / "support"
 
 def main() -> None:
     """Every transcript through ``sys.argv[1:]``."""
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     replay = _support("replay")
-    command, failed = tuple(sys.argv[1:]), 0
+    command, failed = _command(*sys.argv[1:]), 0
     paths = sorted((CHECKOUT / "tests" / "transcripts").glob("*.jsonl"))
     for path in paths:
         lines = replay.read(path)
@@ -32,6 +34,12 @@ def main() -> None:
             print(f"{path.stem}: {problem}", file=sys.stderr)
     print(f"{len(paths) - failed} of {len(paths)} transcripts replayed")
     sys.exit(1 if failed or not paths else 0)
+
+
+def _command(program: str, *arguments: str) -> tuple[str, ...]:
+    """The program as it lies here, where a file is called so, else that of ``PATH``."""
+    here = Path(program)
+    return (str(here.absolute()) if here.is_file() else program, *arguments)
 
 
 def _support(name: str) -> Any:

@@ -59,7 +59,10 @@ export interface StartOptions extends ClientOptions {
 }
 
 export interface SidecarOptions extends StartOptions {
-  /** The sidecar's command line, in place of looking for it. */
+  /**
+   * In place of looking for the sidecar: a string is the path of one program (`--stdio` is
+   * added), an array a whole command line.
+   */
   command?: string | readonly string[];
   /** A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`. */
   python?: string;

@@ -23,11 +23,15 @@ export function activate(context: vscode.ExtensionContext): void {
       body: JSON.stringify({ model, stream: true, messages }),
     });
     output.show(true);
-    await using stream = await sidecar.openStream({ model });
-    for await (const event of stream.pipe(response.body ?? [])) {
-      if (event.type === "text-delta") output.append(event.text);
-      if (event.type === "error") void vscode.window.showErrorMessage(event.message);
+    await using stream = await sidecar.openStream({ wire: "openai-chat", model });
+    const { ok, status, headers } = response;
+    if (ok) {
+      for await (const event of stream.pipe(response.body ?? [])) {
+        if (event.type === "text-delta") output.append(event.text);
+      }
     }
+    const closed = await stream.close(ok ? {} : { error: { status, headers, body: await response.text() } });
+    for (const error of closed.message.errors ?? []) void vscode.window.showErrorMessage(error.message);
   }
 
   const command = vscode.commands.registerTextEditorCommand("streamSidecar.ask", ask);
