@@ -11,8 +11,6 @@ would have: SIGPIPE, which Python has as an error, where nobody reads what is pr
 
 from __future__ import annotations
 
-import os
-import sys
 from difflib import get_close_matches
 from errno import EPIPE
 from importlib import import_module
@@ -83,7 +81,9 @@ class LazyGroup(click.Group):
             raise Failure(one_line(error.format_message())) from None
         except OSError as error:
             if error.errno == EPIPE:
-                _hush()
+                from sidecar.cli.terminal import hush
+
+                hush()
                 raise SystemExit(UNREAD) from None
             raise Failure(one_line(str(error))) from None
         except KeyboardInterrupt:
@@ -95,15 +95,9 @@ def _told(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
     try:
         return invoke(ctx)
     finally:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        from sidecar.cli.terminal import flush
 
-
-def _hush() -> None:
-    """Nothing of what is left to be printed is a reason to complain."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        os.dup2(nowhere, stream.fileno())
+        flush()
 
 
 def _missing(name: str) -> click.Command:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -80,7 +79,7 @@ def command(
 
     logs.start(log_level, log_file)
     if os.isatty(stdin):
-        sys.stderr.write("serving JSON-RPC on stdin; --help has the commands\n")
+        os.write(2, b"serving JSON-RPC on stdin; --help has the commands\n")
     for argument in context.args:
         logs.log.warning("ignored argument %s", argument)
     serve(stdin, stdout, client, record)

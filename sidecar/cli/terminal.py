@@ -7,11 +7,11 @@ forget it. Styles are given beside the text.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from errno import EBADF, EPIPE
 from io import TextIOWrapper
-from os import strerror
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
@@ -33,7 +33,7 @@ Cell: TypeAlias = "str | list[str]"
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """The command line knows what that means, here as anywhere else."""
-        raise BrokenPipeError(EPIPE, strerror(EPIPE))
+        raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
 
 
 class Terminal:
@@ -123,6 +123,19 @@ def _cell(cell: Cell) -> Text:
 def columns(text: str) -> int:
     """How many columns a line of text takes; some characters take two."""
     return cell_len(text)
+
+
+def flush() -> None:
+    """All that was printed goes out now; OSError where it cannot."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def hush() -> None:
+    """Nothing of what is left to be printed is a reason to complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        os.dup2(nowhere, stream.fileno())
 
 
 def prepare() -> None:
