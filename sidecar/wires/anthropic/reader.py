@@ -54,7 +54,7 @@ class AnthropicWire(BlockWire):
     """Reads Messages events, as the module's docstring says."""
 
     name = "anthropic"
-    _has_deltas = False  # that said something, be it of an earlier message
+    _has_told = False  # something in pieces, be it of an earlier message
     _id = ""  # of the latest message
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -88,13 +88,13 @@ class AnthropicWire(BlockWire):
         name, make = _FRAGMENTS[kind]
         number = _INDEX, index
         again = alone([make(block)], (("delta", name),), (), number=number)
-        if again is None or self._has_deltas:
+        if again is None or self._has_told:
             return again
         return evolve(again, read=partial(self._hear, again.read))
 
     def _hear(self, read: Callable[[str], list[Part]], text: str) -> list[Part]:
         """What ``read`` makes of a delta that was expected, which may be the first."""
-        self._has_deltas = True
+        self._has_told = True
         return read(text)
 
     def last(self, block: ContentBlock) -> list[Part]:
@@ -123,7 +123,7 @@ class AnthropicWire(BlockWire):
     def _whole(self, value: JsonObject) -> None:
         """Behind its own deltas it tells nothing but its end (MiniMax)."""
         is_other = self.text(value, "id") not in ("", self._id)
-        if is_other or not self._has_deltas:
+        if is_other or not self._has_told:
             self._message(value)
             self.parts.append(DonePart())
             return
@@ -133,7 +133,9 @@ class AnthropicWire(BlockWire):
         self._stopped(value, value)
 
     def _block_start(self, value: JsonObject) -> None:
-        self._block(self.index(value), self.body(value, "content_block"))
+        item = self.body(value, "content_block")
+        self._tells(item)
+        self._block(self.index(value), item)
 
     def _block_delta(self, value: JsonObject) -> None:
         delta = self.body(value, "delta")
@@ -141,10 +143,13 @@ class AnthropicWire(BlockWire):
         if read is None:
             self.ignored("delta", delta)
         else:
-            if not self._has_deltas:
-                told = (value for name, value in delta.items() if name != "type")
-                self._has_deltas = any(told)
+            self._tells(delta)
             read(self, self.block(self.index(value)), delta)
+
+    def _tells(self, piece: JsonObject) -> None:
+        """A block begins, or goes on: perhaps with something to say."""
+        if not self._has_told:
+            self._has_told = any(piece[name] for name in piece if name != "type")
 
     def _block_stop(self, value: JsonObject) -> None:
         self.stop(self.index(value))
