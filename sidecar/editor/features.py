@@ -127,9 +127,11 @@ class View:
 
     def edits(self, fixes: list[list[Cut]]) -> list[list[types.TextEdit]]:
         """The cuts of each fix as edits of the document."""
-        offsets = sorted({point for cuts in fixes for cut in cuts for point in cut})
-        points = dict(zip(offsets, self.text.points(offsets), strict=True))
-        return [[_edit(points, cut) for cut in sorted(cuts)] for cuts in fixes]
+        points = self._points(point for cuts in fixes for cut in cuts for point in cut)
+        return [
+            [types.TextEdit(_range(points, cut), "") for cut in sorted(cuts)]
+            for cuts in fixes
+        ]
 
     def _moved(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
@@ -203,13 +205,16 @@ class View:
     # Positions
 
     def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
-        """Spans without overlaps, sorted, as ranges."""
-        points = self.text.points(offset for span in spans for offset in span)
-        positions = [types.Position(*point) for point in points]
-        return [
-            types.Range(*pair)
-            for pair in zip(positions[::2], positions[1::2], strict=True)
-        ]
+        """Spans as ranges. They come in the order in which texts are read, which need
+        not be that of the document."""
+        wanted = list(spans)
+        points = self._points(offset for span in wanted for offset in span)
+        return [_range(points, span) for span in wanted]
+
+    def _points(self, offsets: Iterable[int]) -> dict[int, Point]:
+        """The points of offsets in any order."""
+        ordered = sorted(set(offsets))
+        return dict(zip(ordered, self.text.points(ordered), strict=True))
 
     def _span(self, wanted: types.Range) -> Cut:
         start, end = wanted.start, wanted.end
@@ -219,9 +224,9 @@ class View:
         )
 
 
-def _edit(points: dict[int, Point], cut: Cut) -> types.TextEdit:
-    start, end = (types.Position(*points[offset]) for offset in cut)
-    return types.TextEdit(types.Range(start, end), "")
+def _range(points: dict[int, Point], span: Cut) -> types.Range:
+    start, end = (types.Position(*points[offset]) for offset in span)
+    return types.Range(start, end)
 
 
 def _diagnostic(

@@ -347,6 +347,35 @@ def test_actions() -> None:
         assert actions(items[0]["range"], "refactor") == []
 
 
+def test_a_text_that_is_read_later_and_stands_first() -> None:
+    """`content` is read before `parts`, in whatever order they are written."""
+    first, second = "<think>é</think>", "<think>a</think>"
+    text = json.dumps(
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "text": f"{first}z"}],
+            "content": f"{second}b",
+        },
+        ensure_ascii=False,
+    )
+    with client_of() as client:
+        open_document(client, text)
+        items = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+        shown = []
+        for each in items:
+            where = each["range"]
+            start, end = (where[name]["character"] for name in ("start", "end"))
+            shown.append(text[start:end])
+        assert shown == [second, first]
+        everything = {"start": {"line": 0, "character": 0}, "end": {"line": 1}}
+        everything["end"]["character"] = 0
+        params = {**DOCUMENT, "range": everything, "context": {"diagnostics": []}}
+        actions = client.request("textDocument/codeAction", params)
+        assert [each["diagnostics"] for each in actions[:2]] == [
+            [each] for each in items
+        ]
+
+
 def test_hover_and_symbols() -> None:
     with client_of() as client:
         open_document(client, LEAKING)
