@@ -49,9 +49,11 @@ _STATE = (
 
 _STATE_HOLDERS = (
     *("extra_content", "providerMetadata", "provider_metadata"),
-    *("providerOptions", "provider_specific_fields"),
+    *("providerOptions", "provider_specific_fields", "provider_details"),
+    *("metadata", "extras"),
 )
-"""Objects, by provider, in which other libraries keep that state."""
+"""Objects, by provider, in which other libraries keep that state, perhaps with what is
+none."""
 
 _MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
 

@@ -177,6 +177,23 @@ def test_signed_parts_are_never_edited() -> None:
     assert check(assistant(LEAK, extra_content={"google": {}})).changed
 
 
+@pytest.mark.parametrize(
+    ("holder", "state", "harmless"),
+    [
+        ("metadata", {"google": {"thoughtSignature": "c2ln"}}, {"cost": {"signed": 1}}),
+        ("extras", {"signature": "c2ln"}, {"index": 1}),
+        ("provider_details", {"thought_signature": "c2ln"}, {"logprobs": [1]}),
+    ],
+)
+def test_state_in_objects_of_other_libraries(
+    holder: str, state: Any, harmless: Any
+) -> None:
+    """Those of opencode, LangChain and pydantic-ai hold other things, too."""
+    part = {"type": "text", "text": LEAK}
+    assert not check(assistant([{**part, holder: state}])).changed
+    assert check(assistant([{**part, holder: harmless}])).changed
+
+
 def test_fences_of_signed_parts_count() -> None:
     signed = {"text": "```\n", "thoughtSignature": "c2ln"}
     assert not check({"role": "model", "parts": [signed, {"text": "<think>"}]}).changed
