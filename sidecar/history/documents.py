@@ -1,13 +1,16 @@
 """Messages in JSON as agents keep it: found anywhere in a document, cut in its text.
 
 `messages_in` finds the messages of a document: a message, a list of them, or an event
-or session that holds some at any depth. `cuts_of` turns repairs into cuts in the text
-of the document, everything else of which stays as it is: escapes, spaces, odd numbers.
+or session that holds some at any depth, but in what a tool was given or answered:
+messages there are quoted, and no model's of this session. `cuts_of` turns repairs into
+cuts in the text of the document, everything else of which stays as it is: escapes,
+spaces, odd numbers.
 Pure, like ``sidecar.history``.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -40,6 +43,35 @@ _TYPES = frozenset(("ai", "human", "tool", "system"))
 _MODELS = ("model", "modelID", "model_name")
 _PROVIDERS = ("provider", "providerID", "model_provider")
 _ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
+
+_TOOL_DATA = frozenset(
+    (
+        *("arguments", "rawInput", "rawOutput", "structuredContent"),
+        *("toolUseResult", "toolCallResult", "toolInput", "toolOutput", "toolResult"),
+        *("structured_content", "tool_input", "tool_output", "tool_result"),
+        *("tool_response", "tool_args"),
+    )
+)
+"""Names of what a tool was given or answered, wherever they stand."""
+
+_DATA_IN_TOOL_RECORDS = frozenset(
+    (
+        *("args", "parameters", "input", "output", "result", "results", "response"),
+        *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
+    )
+)
+"""The same in a record of a tool, at any depth. Elsewhere they are the names of whole
+requests and responses, in which there are messages."""
+
+_NAMES_IN_TOOL_RECORDS = frozenset(
+    (
+        *("toolCallId", "toolCallID", "toolUseId", "toolUseID", "toolName"),
+        *("tool_call_id", "tool_use_id", "tool_name"),
+    )
+)
+_TOOL_TYPE = re.compile(r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call")
+"""In the ``type`` of a record of a tool: ``tool.execution_start``,
+``mcp_tool_call_end``, ``function_call``."""
 
 
 BY_LINE = ("jsonl", "ndjson", "jsonlines")
@@ -106,9 +138,11 @@ class _Search:
         path: Path,
         model: str | None = None,
         provider: str | None = None,
+        *,
+        of_tool: bool = False,
     ) -> Iterator[FoundMessage]:
         """The messages in ``value``; ``model`` and ``provider`` are those that the
-        objects around it name."""
+        objects around it name. ``of_tool``: it is in a record of a tool."""
         if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
             model = _told(value, _MODELS) or model
             provider = _told(value, _PROVIDERS) or provider
@@ -119,10 +153,26 @@ class _Search:
             return
         if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
             return
+        of_tool = of_tool or _is_of_tool(value)
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         for name, item in inner:
-            if isinstance(item, dict | list):
-                yield from self.within(item, (*path, name), model, provider)
+            if not isinstance(item, dict | list) or name in _TOOL_DATA:
+                continue
+            if of_tool and name in _DATA_IN_TOOL_RECORDS:
+                continue
+            where = (*path, name)
+            yield from self.within(item, where, model, provider, of_tool=of_tool)
+
+
+def _is_of_tool(value: Json) -> bool:
+    """Whether ``value`` is a record of a tool: it names a call, a tool, or its type
+    says so."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    return not _NAMES_IN_TOOL_RECORDS.isdisjoint(value) or (
+        isinstance(kind, str) and _TOOL_TYPE.search(kind) is not None
+    )
 
 
 def _is_message(value: Json) -> bool:

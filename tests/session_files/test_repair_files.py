@@ -164,6 +164,44 @@ def test_messages_are_found_anywhere() -> None:
     assert [each.model for each in found] == ["m", None, "outer", None, None]
 
 
+QUOTED = {"messages": [assistant(LEAK)]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"type": "user", "toolUseResult": QUOTED},
+        {"hook_event_name": "PostToolUse", "tool_name": "f", "tool_response": QUOTED},
+        {"type": "tool.execution_start", "data": {"arguments": QUOTED}},
+        {"type": "tool.execution_complete", "data": {"result": QUOTED}},
+        {"type": "tool", "callID": "c", "state": {"input": QUOTED, "output": "ok"}},
+        {"type": "mcp_tool_call_end", "result": {"Ok": {"content": [QUOTED]}}},
+        {"type": "mcp_tool_call_end", "invocation": {"arguments": QUOTED}},
+        {"sessionUpdate": "tool_call", "toolCallId": "c", "content": [QUOTED]},
+        {"type": "function_call", "parameters": QUOTED},
+    ],
+)
+def test_messages_that_a_tool_was_given_or_answered(document: Any) -> None:
+    """They are quoted; no model of this session said them."""
+    assert [*messages_in([document])] == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"model": "m", "input": [assistant(LEAK)], "output": [assistant(LEAK)]},
+        {"custom_id": "c", "response": {"body": {"choices": [assistant(LEAK)]}}},
+        {"type": "llm_call", "call_id": "c", "result": QUOTED},
+        {"type": "toolbox", "output": QUOTED},
+        {"type": "tool", "data": {"type": "tool", "content": "Rain."}},
+        {"type": "tool", "callID": "c", "messages": [assistant(LEAK)]},
+    ],
+)
+def test_messages_in_logs_of_requests(document: Any) -> None:
+    """The names of a tool's data are theirs, too; and a tool may be an agent."""
+    assert [*messages_in([document])]
+
+
 def test_nesting_without_end() -> None:
     deep: Any = assistant(LEAK)
     for _ in range(200):
