@@ -18,7 +18,13 @@ from attrs import evolve
 
 from sidecar.channel.sieve import Sieve
 from sidecar.forms.repeated_results import known_value
-from sidecar.history.messages import Text, has_calls, model_of, read_message, results_of
+from sidecar.history.messages import (
+    Text,
+    Thought,
+    model_of,
+    read_message,
+    results_of,
+)
 from sidecar.history.reading import read_text, reading_options, texts_of
 from sidecar.history.results import Edit, Finding, Inspection, Removal, Repair
 from sidecar.history.shapes import at
@@ -310,17 +316,20 @@ def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
 
 def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
     """Whether text, a call or another part is left in every field that changes."""
-    if has_calls(stored.message):
-        return True
     return all(_field_speaks(items, texts) for items in stored.fields)
 
 
 def _field_speaks(items: tuple[StoredItem, ...], texts: dict[Path, str]) -> bool:
-    whole = [item for item in items if isinstance(item, Text)]
-    if not any(item.path in texts for item in whole):
+    if not any(isinstance(item, Text) and item.path in texts for item in items):
         return True
-    parts = [item for item in items if not isinstance(item, Text) and not item.beside]
-    return bool(parts) or any(texts.get(item.path, item.text).strip() for item in whole)
+    return any(_is_left(item, texts) for item in items)
+
+
+def _is_left(item: StoredItem, texts: dict[Path, str]) -> bool:
+    """Whether an item is something to go by: reasoning in a field of its own is not."""
+    if isinstance(item, Text):
+        return bool(texts.get(item.path, item.text).strip())
+    return not (isinstance(item, Thought) and item.beside)
 
 
 def _rebuilt(message: Json, texts: dict[Path, str], gone: list[Path]) -> Json:

@@ -12,7 +12,7 @@ delimiters but of one that a program writes itself (`Text`).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
 
@@ -57,10 +57,14 @@ none."""
 
 _MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
 
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
+_THOUGHTS = (
+    *("reasoning_content", "reasoning", "thinking", "reasoning_text"),
+    "reasoningText",
+)
 """A message's own fields of reasoning; they mirror each other, the first counts."""
 
-_MAY_THINK = frozenset(_THOUGHTS)
+_CALLS = ("tool_calls", "toolCalls", "toolRequests")
+"""Its lists of calls."""
 
 _CALL_TYPES = frozenset(
     (
@@ -125,17 +129,14 @@ class Thought:
 
 @frozen
 class StoredCall:
-    """A structured call as its provider spells it, a part or ``beside`` the content."""
+    """A structured call as its provider spells it, a part or beside the content."""
 
     item: dict[str, Json]
-    beside: bool = False
 
 
 @frozen
 class Border:
     """A part of another kind: an image, a result."""
-
-    beside: ClassVar[bool] = False
 
 
 StoredItem: TypeAlias = Text | Thought | StoredCall | Border
@@ -158,8 +159,9 @@ def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None
     shape = shape or shape_of(value)
     if shape is None:
         return None
-    before = [Thought(text, beside=True) for text in _thoughts(value)]
-    calls = [StoredCall(item, beside=True) for item in _calls(value)]
+    holders = [at(value, path) for path in shape.holders]
+    before = [Thought(text, beside=True) for text in _thoughts(holders)]
+    calls = [StoredCall(item) for item in _calls(holders)]
     fields = []
     for body in shape.bodies:
         items = list(_field(value, body, shape.parts))
@@ -182,26 +184,26 @@ def model_of(message: Json) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
-def _thoughts(message: Json) -> Iterator[str]:
-    if isinstance(message, dict) and _MAY_THINK.isdisjoint(message):
-        return
-    texts = (at(message, (name,)) for name in _THOUGHTS)
-    yield from [text for text in texts if isinstance(text, str) and text][:1]
+def _thoughts(holders: list[Json]) -> list[str]:
+    texts = (at(holder, (name,)) for holder in holders for name in _THOUGHTS)
+    return [text for text in texts if isinstance(text, str) and text][:1]
 
 
-def _calls(message: Json) -> Iterator[dict[str, Json]]:
-    calls = at(message, ("tool_calls",))
-    for item in calls if isinstance(calls, list) else []:
-        if isinstance(item, dict):
-            yield item
-    call = at(message, ("function_call",))
+def _calls(holders: list[Json]) -> list[dict[str, Json]]:
+    """Those of the first holder that has any: another one mirrors it."""
+    each = (list(_calls_in(holder)) for holder in holders if isinstance(holder, dict))
+    return next(filter(None, each), [])
+
+
+def _calls_in(holder: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    for name in _CALLS:
+        calls = holder.get(name)
+        for item in calls if isinstance(calls, list) else []:
+            if isinstance(item, dict):
+                yield item
+    call = holder.get("function_call")
     if isinstance(call, dict):
         yield call
-
-
-def has_calls(message: Json) -> bool:
-    """Whether a message has structured calls beside its content."""
-    return any(True for _ in _calls(message))
 
 
 def _field(

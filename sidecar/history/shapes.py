@@ -8,6 +8,7 @@ other agents keep theirs in the same shape does not matter. Knows nothing of del
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sidecar.records import frozen
@@ -70,6 +71,13 @@ class RecordShape:
     within: tuple[Any, ...] = ()
     opens: bool = False
     elsewhere: bool = False
+
+    @cached_property
+    def holders(self) -> tuple[Path, ...]:
+        """Where its calls and reasoning in fields stand: beside its text, and where
+        LangChain keeps what a provider sent along."""
+        beside = dict.fromkeys(body[:-1] for body in self.bodies)
+        return (*beside, *((*path, "additional_kwargs") for path in beside))
 
     def fits(self, value: Json, path: Path) -> bool:
         """Whether ``value``, at ``path`` of its document, is the model's."""

@@ -13,6 +13,7 @@ from sidecar.history.chat_logs import NAME, answers_in, is_chat_log, message_of
 from sidecar.history.documents import drops_of, messages_in, spans_of
 from sidecar.history.history import History
 from sidecar.history.messages import Text, role_of
+from sidecar.history.results import Repair
 from sidecar.history.shapes import is_piece, shape_of
 from sidecar.options import StreamOptions
 
@@ -111,6 +112,72 @@ def test_a_part_that_is_the_whole_record_stays() -> None:
     repair = History(StreamOptions()).repair(message)
     assert repair.dropped == []
     assert repair.message["content"] == {"text": ""}
+
+
+_LANG = {"id": "1", "name": "f", "args": {"a": 1}, "type": "tool_call"}
+_CHAT = {"id": "1", "type": "function"}
+_CHAT["function"] = {"name": "f", "arguments": '{"a": 1}'}
+_BESIDE = {
+    "LangChain": lambda said: {"type": "ai", **said(tool_calls=[_LANG])},
+    "LangChain, sent along": lambda said: {
+        "type": "ai",
+        **said(additional_kwargs={"tool_calls": [_CHAT]}),
+    },
+    "LangChain, dicts": lambda said: {"type": "ai", "data": said(tool_calls=[_LANG])},
+    "LangChain, dumps": lambda said: {
+        "id": ["x", "AIMessage"],
+        "kwargs": said(tool_calls=[_LANG]),
+    },
+    "Continue": lambda said: {"role": "assistant", **said(toolCalls=[_CHAT])},
+    "Gemini CLI": lambda said: {"type": "gemini", **said(toolCalls=[_LANG])},
+    "Copilot CLI": lambda said: {
+        "type": "assistant.message",
+        "data": said(
+            toolRequests=[{"toolCallId": "1", "name": "f", "arguments": {"a": 1}}]
+        ),
+    },
+}
+"""Records with a call beside their text."""
+
+
+@pytest.mark.parametrize("name", _BESIDE)
+def test_a_call_beside_the_text_of_an_agent(name: str) -> None:
+    """It is left where the text goes, ends what the prompt opened, and the same call as
+    text is its copy."""
+
+    def of(content: str) -> Repair:
+        record = _BESIDE[name](lambda **more: {"content": content, **more})
+        return History(StreamOptions(model="deepseek-r1")).repair(record)
+
+    assert of("<think>Hm.</think>").changed
+    assert of("Plan.\n</think>\n").reasoning == "Plan.\n"
+    call = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    copy = of(f"</think>I look.\n{call}")
+    assert [each.kind for each in copy.removed] == ["delimiter", "tool-call"]
+    assert copy.tool_calls is None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "ai", "data": {"content": LEAK, "reasoning_content": "Hm."}},
+        {
+            "type": "ai",
+            "content": LEAK,
+            "additional_kwargs": {"reasoning_content": "Hm."},
+        },
+        {
+            "type": "assistant.message",
+            "data": {"content": LEAK, "reasoningText": "Hm."},
+        },
+    ],
+)
+def test_reasoning_beside_the_text_of_an_agent(record: dict[str, Any]) -> None:
+    """What it says already is not told again, and alone it is no message."""
+    repair = History(StreamOptions()).repair(record)
+    assert (repair.changed, repair.reasoning) == (True, None)
+    text = json.dumps(record).replace(LEAK, "<think>Hm.</think>")
+    assert History(StreamOptions()).repair(json.loads(text)).blocked
 
 
 def test_two_fields_of_an_agent_and_a_part_that_goes() -> None:
