@@ -296,34 +296,38 @@ class Aside:
 
 @hot
 class Again:
-    """What a wire says of documents that differ from one in their text alone.
+    """How a wire reads documents that differ from one, which it has read, in their text
+    alone. It holds until the wire reads another one.
 
-    The text stands at all of the ``texts``, as it is: a string there is what was said.
-    Whatever stands at the ``unread`` places may be something else. ``read(text)`` gives
-    the parts of such a document, and does what reading it does; with what it tells at
-    another place, where there is one that is ``told``. ``speaker``: where that is
-    nothing but to give one part, the choice of a `TextPart`, or something that stands
-    for another; where it does a little more, ``heeds(text)`` does that, and gives the
-    other parts. ``number``: where the number stands of what all of them are of, as a
-    block's, and which it is; those with an empty text say nothing then. All of that
-    holds until the wire reads another one.
-
-    ``shape``: what documents have in common that ``read`` reads in whatever stream of
-    the wire, behind whatever other one. Of these it looks at the text, at what is
-    ``told`` and at the values at ``steady`` places, which are mostly the same in all
-    documents of a stream: who answers. Whoever finds a document of the shape gives them
-    to ``takes`` first, None where there is none.
+    Example: deltas of a Messages block have their text at ``("delta", "text")``, are
+    told apart from those of another block by ``number``, and give a `TextPart` each.
     """
 
+    #: all places of the text, which stands there as it is: a string is what was said
     texts: tuple[DocumentPlace, ...]
+    #: gives the parts of a document with this text, and does what reading it does
     read: Callable[[str], list[Part]]
+    #: places where anything may stand
     unread: frozenset[DocumentPlace] = frozenset()
+    #: who speaks, where ``read`` gives one part and does no more than ``heeds``: the
+    #: choice of a `TextPart`, or what is the same for all that are made alike. Such
+    #: parts need not be made (``channel.plain_run``)
     speaker: object = None
+    #: does with the text of such a part what ``read`` does beside giving it, and gives
+    #: the parts that stand beside it
     heeds: Callable[[str], list[Part]] | None = None
+    #: a place with an object that ``read`` reads, too (counts)
     told: Aside | None = None
+    #: the place of the number of the block that all of them are of, and that number:
+    #: ``(("index",), 3)``. A document with an empty text says nothing then
     number: tuple[DocumentPlace, int] | None = None
+    #: equal for all documents that ``read`` reads in whatever stream of the wire, and
+    #: behind whatever document; None where it needs what its own stream knows
     shape: object = None
+    #: places of values that documents of the shape have, mostly the same throughout a
+    #: stream: who answers
     steady: tuple[DocumentPlace, ...] = ()
+    #: is given those values before such a document is read
     takes: Callable[[Sequence[Json]], None] | None = None
 
 

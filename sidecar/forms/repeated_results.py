@@ -23,10 +23,11 @@ GENERIC = frozenset(("type", "content", "error", "query", "results", "redirect")
 nothing (text rule 10.2)."""
 
 BEGINNING = 256
-"""In so many characters of an object its first indicator stands ..."""
+"""Characters of an object in which its first indicator has to stand (text rule
+10.6)."""
 
 FIRST_KEYS = 8
-"""... and among so many of its keys (text rule 10.6)."""
+"""Keys of an object among which its first indicator has to be (text rule 10.6)."""
 
 PATIENCE = 2048
 """So many characters have generic indicators alone at most (text rule 10.6)."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from sidecar.parts import CitationPart
 
 _ROOM = 16_384
-"""Code points of citations by reference that any answer may have ..."""
+"""Code points of citations by reference that any answer may have."""
 
 _SHARE = 24
-"""... and so many more for each code point of the text and of the sources."""
+"""Code points more that it may have for each one of its text and of its sources."""
 
 _COST = 256
 """Code points of a citation beside its values."""

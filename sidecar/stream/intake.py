@@ -112,9 +112,9 @@ class Intake:
         )
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
-        #: what comes needs its reader and nothing else ...
+        #: wire and framing are decided: a document needs nothing but its reader
         self._settled = "auto" not in (options.wire, options.framing)
-        self._kind: type = dict  # ... when it is of this type
+        self._kind: type = dict  # of the values that the reader takes
         self._learned: Learned | None = None  # from the last chunk
         self._earlier = earlier
         self._tries = _TRIES

@@ -35,7 +35,8 @@ _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
 _STEP = 6
 _SOME = b"000"
-"""What is left of a long number, and of none of 12 digits, when one of six is taken."""
+"""Where it is missing in every sixth byte, digits read as 0, there is no long number:
+one of 19 digits leaves three of them at least, one of 12 digits two."""
 
 
 class NumberText(str):

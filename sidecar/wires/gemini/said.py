@@ -127,16 +127,15 @@ class ShapeReader:
         self._steady: Sequence[Json] = ()
         is_plain = not (shape.is_thought or shape.is_signed or shape.reason)
         self.again = Again(
-            (text,),
-            self._read,
-            unread,
-            shape.choice if is_plain else None,
-            self._heeds if is_plain else None,
-            self._counts,
-            None,
-            shape,
-            steady,
-            self._take,
+            texts=(text,),
+            read=self._read,
+            unread=unread,
+            speaker=shape.choice if is_plain else None,
+            heeds=self._heeds if is_plain else None,
+            told=self._counts,
+            shape=shape,
+            steady=steady,
+            takes=self._take,
         )
 
     def learn(self, value: JsonObject, counts: JsonObject) -> None:
