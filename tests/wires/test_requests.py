@@ -126,6 +126,21 @@ def test_state_goes_back_as_it_came(wire: str, message: Json) -> None:
         assert state <= sent
 
 
+@pytest.mark.parametrize(
+    ("wire", "message"), [each for each in MESSAGES if each[0] != "openai-responses"]
+)
+def test_tools_of_other_servers_are_no_items(wire: str, message: Json) -> None:
+    """Types that other wires share, or end alike, are no sign; nothing vanishes."""
+    choices = message.get("choices", [message])
+    for choice in choices:
+        rendered = _call("message/render", message=choice, wire="openai-responses")
+        lost = {each.get("block") for each in rendered["lost"]}
+        for block in choice["blocks"]:
+            is_result = block["type"] == "tool-result"
+            if is_result or block.get("executor") == "server":
+                assert block["block"] in lost
+
+
 def _states(value: Json) -> Iterator[str]:
     """The provider's state in a block, wherever it stands."""
     for name, inner in value.items() if isinstance(value, dict) else ():

@@ -46,7 +46,7 @@ def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     state: JsonObject = block.opaque if isinstance(block.opaque, dict) else {}
-    is_state = type_of(state) in STATES
+    is_state = _is_state(state)
     if (not is_state or type_of(state) == REDACTED) and not turn.thinks(block):
         return None
     if is_state:
@@ -58,6 +58,13 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return written
     turn.lose(block, "reasoning", "thinking without Anthropic's signature is refused")
     return None
+
+
+def _is_state(state: JsonObject) -> bool:
+    """Whether an object is a block of Anthropic's: a compaction of Responses has the
+    same type, but an id, or what is encrypted alone."""
+    is_item = "id" in state or ("encrypted_content" in state and "content" not in state)
+    return type_of(state) in STATES and not is_item
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -76,7 +83,7 @@ def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     raw = block.raw if isinstance(block.raw, dict) else {}
-    if type_of(raw).endswith(RESULT):
+    if type_of(raw).endswith(RESULT) and "tool_use_id" in raw:
         return raw
     turn.lose(block, "tool-result", "it is no result of a tool of Anthropic's")
     return None

@@ -1,7 +1,8 @@
 """The writer of Responses: a turn as items of the next request's input.
 
 Reasoning items go back whole, with what is encrypted in them, before what they led to;
-so do the items of the server's tools, with what came out. A call or a message keeps its
+so do the items of the server's tools, with what came out. State and tools of another
+wire are no items, whatever their types, and are lost. A call or a message keeps its
 item's id only beside all of the reasoning: without that the id would be refused
 (wires/README.md, "Requests"). Never raises.
 """
@@ -9,9 +10,9 @@ item's id only beside all of the reasoning: without that the id would be refused
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.wires.openai_responses.tools import CALL, OUTPUT
+from sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
 from sidecar.wires.shared.fields import type_of
 from sidecar.wires.shared.rendering import caller_of, parts_of, text_of
 
@@ -20,17 +21,20 @@ if TYPE_CHECKING:
 
     from sidecar.message.turn import TurnBlock, TurnResult
     from sidecar.parts import Json, JsonObject
-    from sidecar.wires.shared.rendering import Rendering
+    from sidecar.wires.shared.rendering import Rendering, What
+
+    Items: TypeAlias = dict[str | None, JsonObject]
 
 _FUNCTION = "function_call"
 _THOUGHT = "reasoning"
 _NO_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 _FOREIGN = "it is no item of a Responses server"
+_NO_CALL = "no call of this turn is the same item"
 
 
 def write(turn: Rendering) -> list[JsonObject]:
     thoughts, is_whole = _thoughts(turn)
-    outcomes = _outcomes(turn.blocks)
+    calls, outcomes = (_whole(turn, kind) for kind in ("tool-call", "tool-result"))
     items: list[JsonObject] = []
     for kind, blocks in groupby(turn.blocks, key=lambda block: block.type):
         if kind == "text":
@@ -38,7 +42,7 @@ def write(turn: Rendering) -> list[JsonObject]:
         elif kind == "reasoning":
             items += [item for block in blocks for item in thoughts.get(id(block), ())]
         else:
-            items += _tools(turn, blocks, outcomes, with_id=is_whole)
+            items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
     return items + [_answer(turn, *pair) for pair in turn.answered()]
 
 
@@ -54,17 +58,27 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
             is_told = False
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
-        is_thought = type_of(item) in ("", _THOUGHT)
-        is_told = is_told or bool(type_of(item))
+        is_item = _is_state(item)
+        is_told = is_item if type_of(item) else is_told
+        is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_whole = False
         elif is_told:
             told = {name: item[name] for name in item if name != "status"}
-            found[id(block)] = [told] if type_of(item) else []
+            found[id(block)] = [told] if is_item else []
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
             is_whole = False
     return found, is_whole
+
+
+def _is_state(item: JsonObject) -> bool:
+    """Whether an object is reasoning or other state of a Responses server: one that it
+    has, or encrypted. A compaction of Anthropic's has its summary in ``content``."""
+    if type_of(item) == _THOUGHT:
+        return True
+    is_encrypted = "encrypted_content" in item and "content" not in item
+    return bool(type_of(item)) and ("id" in item or is_encrypted)
 
 
 def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObject]:
@@ -91,8 +105,8 @@ def _message(
 
 def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     """A call that is no function goes back as the item that it was."""
-    if isinstance(block.raw, dict) and type_of(block.raw):
-        return block.raw
+    if raw := _item(block):
+        return raw
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}
@@ -103,42 +117,48 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     return item | {n: state[n] for n in ("id",) if n in state and with_id}
 
 
-def _outcomes(blocks: Iterable[TurnBlock]) -> dict[Json, JsonObject]:
-    """Items of the server's tools that hold what came out, by their ids."""
-    raws = [block.raw for block in blocks if block.type == "tool-result"]
+def _item(block: TurnBlock) -> JsonObject:
+    """The item of a tool that a block was, empty where it was none of this wire."""
+    raw: JsonObject = block.raw if isinstance(block.raw, dict) else {}
+    return raw if is_tool_item(raw) else {}
+
+
+def _whole(turn: Rendering, type: str) -> Items:
+    """Items of the server's tools that are a call with what came of it, in blocks of a
+    ``type``, by the ids of their calls."""
+    found = [(b.tool_call_id, _item(b)) for b in turn.blocks if b.type == type]
     return {
-        raw["id"]: raw
-        for raw in raws
-        if isinstance(raw, dict) and isinstance(raw.get("id"), str)
+        id: item for id, item in found if item and not type_of(item).endswith(OUTPUT)
     }
 
 
 def _tools(
     turn: Rendering,
     blocks: Iterable[TurnBlock],
-    outcomes: dict[Json, JsonObject],
+    calls: Items,
+    outcomes: Items,
     *,
     with_id: bool,
 ) -> Iterator[JsonObject]:
     """A server's call with what came of it is one item, where that is none of its
     own."""
     for block in blocks:
-        raw: JsonObject = block.raw if isinstance(block.raw, dict) else {}
+        item = _item(block)
         if block.type == "tool-call" and block.executor != "server":
             yield _call(turn, block, with_id=with_id)
-        elif block.type == "tool-call" and type_of(raw):
-            id = raw.get("id")
-            yield outcomes.get(id, raw) if isinstance(id, str) else raw
+        elif not item:
+            what: What = "tool-call" if block.type == "tool-call" else "tool-result"
+            turn.lose(block, what, _FOREIGN)
         elif block.type == "tool-call":
-            turn.lose(block, "tool-call", _FOREIGN)
-        elif type_of(raw).endswith(OUTPUT):
-            yield raw
-        elif not type_of(raw):
-            turn.lose(block, "tool-result", _FOREIGN)
+            yield outcomes.get(block.tool_call_id, item)
+        elif type_of(item).endswith(OUTPUT):
+            yield item
+        elif block.tool_call_id not in calls:
+            turn.lose(block, "tool-result", _NO_CALL)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    raw = call.raw if isinstance(call.raw, dict) else {}
+    raw = _item(call)
     custom = "custom_tool_call" if call.arguments_format == "text" else _FUNCTION
     kind = type_of(raw) or custom
     item = {"type": kind.removesuffix(CALL) + CALL + OUTPUT}

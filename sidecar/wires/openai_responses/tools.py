@@ -77,10 +77,27 @@ _SERVER_ITEMS = (
 )
 """Perplexity's: what a tool of the server's has done, told when it is."""
 
+_WITHOUT_STATUS = (
+    *("mcp_call", "mcp_approval_request", "mcp_list_tools", "program"),
+    *_SERVER_ITEMS,
+)
+"""Types of items that need not tell their status; all other calls must."""
+
 _SERVER_IDS = ("xs_call_",)
 """Calls of xAI's own tools, in the shape of custom tools; no item has their results."""
 
 _ENDED = ("completed", "failed", "incomplete")
+
+
+def is_tool_item(body: JsonObject) -> bool:
+    """Whether an object is an item that a Responses server made of a tool. The calls of
+    other wires may have the same types (Gemini's ``file_search_call``), but they have
+    no status."""
+    type = type_of(body)
+    if type.endswith(OUTPUT) or type in _WITHOUT_STATUS:
+        return True
+    is_known = type in SHAPES or _guess(type, body) is not None
+    return is_known and "status" in body
 
 
 @define
