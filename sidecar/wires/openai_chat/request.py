@@ -90,7 +90,7 @@ def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
 
 
 def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
-    came = {name for block in thoughts for name in block.fields}
+    came = {name for b in thoughts if not _is_anthropics(b) for name in b.fields}
     fields: JsonObject = {name: text for name in PLAIN if name in came}
     fields |= _state(thoughts)
     if blocks := _thinking_blocks(thoughts):
@@ -98,6 +98,12 @@ def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
     if text and not fields:
         fields[_DEFAULT] = text
     return fields
+
+
+def _is_anthropics(block: TurnBlock) -> bool:
+    """Anthropic's blocks of thinking have a field of the name that some servers of this
+    wire use; the signature is theirs alone, here it comes in another field."""
+    return block.signature is not None and block.fields == ("thinking",)
 
 
 def _state(thoughts: list[TurnBlock]) -> JsonObject:
