@@ -114,7 +114,6 @@ class CallPart:
     type: str | None = None
     format: Literal["json", "text"] = "json"
     executor: Literal["client", "server"] | None = None
-    awaits: Literal["client-approval"] | None = None
     origin: Literal["structured", "finish-message"] = "structured"
     caller: Json = None
     opaque: Json = None

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from sidecar.forms.call_bodies import Calls
+    from sidecar.forms.form import Tier
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
 _ARGUED = re.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
@@ -143,9 +144,11 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
     return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
 
 
-def _form(opener: str, closer: str, tier: str, *, before: tuple[str, ...] = ()) -> Form:
+def _form(
+    opener: str, closer: str, tier: Tier, *, before: tuple[str, ...] = ()
+) -> Form:
     grammar = json_calls(*((closer,) if closer else ()), before=before)
-    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())  # type: ignore[arg-type]
+    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")

@@ -160,8 +160,7 @@ class _Conversation:
         params = self._params(msg)
         key, _ = self._open.pop(params.stream_id, ("", []))
         if key:
-            reason = params.reason or ("eof" if params.error is None else "error")
-            close = {"reason": reason, "error": params.error}
+            close = {"reason": params.why, "error": params.failure}
             self.sources[key] = evolve(self.sources[key], close=close)
 
     def _params(self, msg: dict[str, Any]) -> Any:

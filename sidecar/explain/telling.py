@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SHOWN = 2000
 """Characters of a chunk that are kept."""
 
-_KEPT = frozenset({"response-details", "duplicate-reasoning", "suspicious-arguments"})
+_KEPT = frozenset({"response-details", "duplicate-reasoning"})
 """Diagnostics whose ``raw`` is no input that was left out of everything: it is told of
 beside what became of it."""
 

@@ -201,8 +201,7 @@ class Candidate:
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
         if found.kind is PieceKind.CALL:
-            tier = found.tier or opening.form.tier
-            return self._accept_calls(opening, tuple(content), tier, raw)
+            return self._accept_calls(opening, tuple(content), raw)
         if found.kind is PieceKind.RESULT and content is None:
             return Taken(opening, PieceKind.MARK, end)
         result = found.kind is PieceKind.RESULT
@@ -210,9 +209,9 @@ class Candidate:
         return Taken(opening, found.kind, end, content=content, waits=waits)
 
     def _accept_calls(
-        self, opening: Opening, calls: tuple[WrittenCall, ...], tier: Tier, raw: str
+        self, opening: Opening, calls: tuple[WrittenCall, ...], raw: str
     ) -> Taken | None:
-        end = len(raw)
+        tier, end = opening.form.tier, len(raw)
         calls = tuple(gathered(call, self.context) for call in calls)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)

@@ -56,13 +56,11 @@ class Found:
     (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins)
     or EXIT (reasoning is over, if there is any). ``read`` gives the calls of a CALL or
     the content of a RESULT from the candidate's text; it may raise ValueError.
-    ``tier`` replaces the form's where what was read says more than the opener.
     """
 
     kind: PieceKind
     read: Callable[[str], Any] | None = None
     content: Any = None
-    tier: Tier | None = None
 
 
 @frozen(eq=False)

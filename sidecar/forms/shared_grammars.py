@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sidecar.forms.call_bodies import Calls
-    from sidecar.forms.form import Tier
     from sidecar.forms.grammar import Cursor, Extent, Reading
 
 NAME = re.compile(r"[\w.:/-]*+")
@@ -148,7 +147,6 @@ def json_calls(
     before: tuple[str, ...] = (),
     opener: str = "{[",
     keyed: bool = False,
-    tier: Tier | None = None,
 ) -> Callable[[Cursor], Reading[Found]]:
     """A form with a JSON body: ``before`` may stand in front, ``closers`` behind.
 
@@ -167,7 +165,7 @@ def json_calls(
             yield from literal(cursor, *closers)
         else:
             start, end = yield from scan(cursor, ObjectScanner(opener=opener))
-        return Found(PieceKind.CALL, _reader(start, end, keyed), tier=tier)
+        return Found(PieceKind.CALL, _reader(start, end, keyed))
 
     return grammar
 

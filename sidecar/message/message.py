@@ -55,7 +55,7 @@ Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
 class Message:
     """The message of ``choice``; with several choices the first also has ``choices``.
 
-    ``sources`` are the citations grouped by URL.
+    ``sources`` are what the citations cite, each once, in the order of their numbers.
     ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
     """
 

@@ -1,8 +1,8 @@
 """The sources of a message: its citations grouped by what they cite.
 
 One page may back several claims with different excerpts, and a host shows it once
-(LearningCircuit/local-deep-research#5900). A source is a URL, or where there is none a
-kind and a title.
+(LearningCircuit/local-deep-research#5900). Which of them cite the same is the number in
+``source`` of each.
 """
 
 from __future__ import annotations

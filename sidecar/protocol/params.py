@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from attrs import Factory
+from attrs import Factory, asdict
 
 from sidecar.dialects.profiles import Profile
 from sidecar.events import Event, ToolCall
@@ -95,6 +95,16 @@ class CloseParams:
     stream_id: str
     reason: Literal["eof", "cancelled", "error"] | None = None
     error: FailedResponse | None = None
+
+    @property
+    def why(self) -> str:
+        """The reason, told or not."""
+        return self.reason or ("eof" if self.error is None else "error")
+
+    @property
+    def failure(self) -> dict[str, Any] | None:
+        """The fields of ``error``, as `Stream.close` takes them."""
+        return None if self.error is None else asdict(self.error, recurse=False)
 
 
 @frozen

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, fields
+from attrs import fields
 
 from sidecar.errors import (
     LimitExceededError,
@@ -172,9 +172,7 @@ class Sessions:
 
     def close(self, params: CloseParams) -> CloseResult:
         entry = self._use(params.stream_id)
-        reason = params.reason or ("eof" if params.error is None else "error")
-        told = None if params.error is None else asdict(params.error, recurse=False)
-        events = entry.stream.close(reason, told)
+        events = entry.stream.close(params.why, params.failure)
         message, stats = entry.stream.message(), _stats(entry)
         emission = entry.emission
         chunks = None if emission is None else emission.close(events, message)

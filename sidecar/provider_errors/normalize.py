@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sidecar.parts import ErrorPart
 from sidecar.provider_errors.bodies import (
     EXCEPTIONS,
     ErrorFacts,
@@ -25,7 +26,7 @@ from sidecar.provider_errors.waits import wait_of_headers, wait_of_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sidecar.parts import ErrorPart, Json
+    from sidecar.parts import Json
 
 _PAYLOAD = frozenset(
     (
@@ -84,9 +85,6 @@ def normalize_error(
 
     A header's value is a string, a number or a list of them; names in any case.
     """
-    # Here because importing a part imports the wires, and they import this module.
-    from sidecar.parts import ErrorPart
-
     facts, told = read_body(body), plain_headers(headers)
     status = status if status is not None else facts.status
     text = f"{facts.message}\n{facts.aside}"

@@ -39,7 +39,6 @@ class OpenCall:
     type: str | None = None
     format: Literal["json", "text"] = "json"
     executor: Literal["client", "server"] | None = None
-    awaits: Literal["client-approval"] | None = None
     origin: Literal["structured", "text", "finish-message"] = "structured"
     channel: Literal["text", "reasoning"] = "text"
     dialect: str | None = None
@@ -58,7 +57,6 @@ class OpenCall:
         self.name = self.name or clean_name(part.name or "")
         self.type = self.type or part.type
         self.executor = part.executor or self.executor
-        self.awaits = part.awaits or self.awaits
         self.caller = self.caller if part.caller is None else part.caller
         self.raw = self.raw if part.raw is None else part.raw
         if isinstance(self.opaque, dict) and isinstance(part.opaque, dict):

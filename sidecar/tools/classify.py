@@ -140,7 +140,7 @@ def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
     if executor != "server":
         return "client-result"
     asks = call.type in APPROVAL_TYPES or call.id.startswith(APPROVAL_PREFIXES)
-    if call.awaits is not None or asks:
+    if asks:
         return "client-approval"
     return "none" if _has_result(call, context) else "server-result"
 

@@ -83,8 +83,8 @@ LOCKED = {"history.repair_counts": {"threading"}}
 CORE_LIBRARIES = {"attrs", "orjson"}
 
 GUARDED = {
-    "pygls": ("editor", "rpc.transport"),
-    "lsprotocol": ("editor", "rpc.transport"),
+    "pygls": ("editor",),
+    "lsprotocol": ("editor",),
     "rich": ("cli.terminal",),
     "click": ("cli",),
     "cattrs": ("protocol.converter", "editor.server"),
@@ -213,6 +213,14 @@ def test_libraries_are_known_in_one_place(name: str) -> None:
     for library in _others(name) & GUARDED.keys():
         homes = GUARDED[library]
         assert any(f"{name}.".startswith(f"{home}.") for home in homes), library
+
+
+@pytest.mark.parametrize("library", GUARDED)
+def test_what_is_guarded_is_used(library: str) -> None:
+    """A home that does not know the library guards nothing."""
+    users = [name for name in FILES if library in _others(name)]
+    for home in GUARDED[library]:
+        assert any(f"{name}.".startswith(f"{home}.") for name in users), home
 
 
 @pytest.mark.parametrize("name", FILES)

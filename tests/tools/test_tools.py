@@ -92,18 +92,14 @@ def test_calls_carry_what_their_fragments_say() -> None:
     fragments = (
         CallPart(index=0, name="n", type="t", caller={"type": "direct"}, opaque=opaque),
         CallPart(index=0, executor="server", opaque={"b": 2}, raw={"x": 1}),
-        CallPart(index=0, awaits="client-approval", opaque={"c": 3}),
+        CallPart(index=0, opaque={"c": 3}),
     )
     for fragment in fragments:
         assembler.push(fragment)
     (call,) = assembler.finish()
     assert call.id == "call_c2_1"
     assert (call.choice, call.type, call.caller) == (2, "t", {"type": "direct"})
-    assert (call.executor, call.awaits, call.raw) == (
-        "server",
-        "client-approval",
-        {"x": 1},
-    )
+    assert (call.executor, call.raw) == ("server", {"x": 1})
     assert call.opaque == {"a": 1, "b": 2, "c": 3}
     assert opaque == {"a": 1}
     assert call.bare

@@ -588,7 +588,7 @@ pub struct Lost {
 
 /// The message of `choice`; with several choices the first also has `choices`.
 ///
-/// `sources` are the citations grouped by URL. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
+/// `sources` are what the citations cite, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -285,7 +285,7 @@ export interface CloseResult {
 /**
  * The message of `choice`; with several choices the first also has `choices`.
  *
- * `sources` are the citations grouped by URL. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
+ * `sources` are what the citations cite, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
  */
 export interface Message {
   role: "assistant";

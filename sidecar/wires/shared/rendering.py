@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sidecar.records import define, field, frozen
+from sidecar.values.abridge import is_long
 from sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
@@ -185,18 +186,13 @@ _NO_OBJECT = "the arguments are no JSON object"
 _ID = 9
 """Characters of an id that is made; Mistral takes no other number."""
 
-_LONG = 256
 _DIRECT = {"type": "direct"}
 """The caller that is meant where none is named."""
 
 
 def _long(first: JsonObject) -> JsonObject:
     """What later citations of a source leave out."""
-    return {
-        name: value
-        for name, value in first.items()
-        if isinstance(value, str) and len(value) > _LONG
-    }
+    return {name: value for name, value in first.items() if is_long(value)}
 
 
 def caller_of(call: TurnBlock) -> JsonObject:
