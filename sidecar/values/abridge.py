@@ -51,10 +51,18 @@ def without(value: Any, texts: Collection[str], depth: int = _DEEPEST) -> Any:
 
 
 def light(value: Any) -> Any:
-    """What of ``value`` is short: without long strings and lists, and no more than
-    `LONG` code points altogether; None where nothing is left."""
+    """What of ``value`` is short: without long strings and lists, and, but for escapes,
+    no more than `LONG` code points of JSON altogether. None where it is long itself; an
+    object or list whose values all went is left empty.
+
+    Example: ``light({"n": 1, "text": "x" * 300})`` is ``{"n": 1}``.
+    """
     left = _Scale(LONG).weigh(value, _DEEPEST)
     return None if left is _GONE else left
+
+
+_MARKS = 4
+"""Code points beside a value: quotes or brackets, and what parts it from the next."""
 
 
 @define
@@ -65,9 +73,9 @@ class _Scale:
 
     def weigh(self, value: Any, depth: int) -> Any:
         if isinstance(value, dict):
-            return self._members(value, depth - 1)
+            return self._members(value, depth - 1) if self._take("") else _GONE
         if isinstance(value, list):
-            if len(value) > _MOST_ITEMS:
+            if len(value) > _MOST_ITEMS or not self._take(""):
                 return _GONE
             items = [self.weigh(item, depth - 1) for item in value] if depth else []
             return [item for item in items if item is not _GONE]
@@ -76,7 +84,7 @@ class _Scale:
     def _members(self, value: dict[str, Any], depth: int) -> Any:
         taken: dict[str, Any] = {}
         for name, item in value.items():
-            if self.room <= 0 or not depth:
+            if self.room < _MARKS or not depth:
                 break
             if self._take(name):
                 left = self.weigh(item, depth)
@@ -85,9 +93,9 @@ class _Scale:
         return taken
 
     def _take(self, value: Any) -> bool:
-        """Takes a string, a number or a literal, if there is room."""
+        """Takes a string, a number or a literal, if there is room; brackets are ""."""
         size = len(value) if isinstance(value, str) else len(str(value)[: LONG + 1])
-        if size + 4 > self.room:
+        if size + _MARKS > self.room:
             return False
-        self.room -= size + 4
+        self.room -= size + _MARKS
         return True

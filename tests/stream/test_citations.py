@@ -22,7 +22,9 @@ from sidecar.channel.text_map import TextMap
 from sidecar.events import Citation
 from sidecar.parts import CitationPart
 from sidecar.stream.citations import CitationResolver
+from sidecar.values import abridge
 from sidecar.values.abridge import light, without
+from sidecar.values.jsontext import dumps
 
 
 class Answer:
@@ -294,9 +296,26 @@ def test_what_is_light() -> None:
     assert light(given) == {"n": 1, "m": [1, None, [2]], "o": {"t": "x"}}
     assert light(LONG) is None
     assert light([*range(16)]) == [*range(16)]
-    assert len(str(light({f"{n}": n for n in range(999)}))) < 512
-    assert len(str(light(deep))) < 512
-    assert len(str(light([[["x"]]] * 3))) < 99
+    assert light({"a": LONG, "o": {"t": LONG}}) == {"o": {}}
+    many = {f"{n}": n for n in range(999)}
+    assert light(many) == {f"{n}": n for n in range(22)}
+    assert light(["x" * 20] * 16) == ["x" * 20] * 10
+    assert light([[["x"] * 16] * 16] * 16) == [[["x"] * 16, ["x"] * 16, ["x"] * 15]]
+    inner: Any = light(deep)
+    for _ in range(28):
+        inner = inner["a"]
+    assert inner == {}
+
+
+def test_what_is_light_is_no_more_than_a_long_text() -> None:
+    values: list[Any] = [
+        {"a": [[]] * 16},
+        [[["x"] * 16] * 16] * 16,
+        [{}] * 16,
+        "x" * 252,
+    ]
+    for value in (*values, {"k" * 16: values}, [values] * 16):
+        assert len(dumps(light(value))) <= abridge.LONG
 
 
 def test_what_is_without() -> None:
