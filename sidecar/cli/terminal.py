@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 StyledText: TypeAlias = "str | tuple[str, str]"
 """Text, or text and its style: ``("error", "bold red")``."""
 
-Cell: TypeAlias = "str | list[str]"
-"""Of a table: one line, or some."""
-
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
@@ -70,17 +67,12 @@ class Terminal:
         sys.stdout.buffer.write(json_line(document) + b"\n")
         sys.stdout.flush()
 
-    def table(
-        self,
-        heads: Sequence[str],
-        rows: Iterable[Sequence[Cell]],
-        *,
-        framed: bool = False,
-    ) -> None:
-        """A table; columns of numbers have heads that begin with #."""
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """A table, each cell one line; columns of numbers have heads that begin with
+        #."""
         from rich.table import Table
 
-        table = Table() if framed else Table(box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
         for head in heads:
             is_number = head.startswith("#")
             table.add_column(
@@ -90,7 +82,7 @@ class Terminal:
                 overflow="fold",
             )
         for row in rows:
-            table.add_row(*map(_cell, row))
+            table.add_row(*(Text(one_line(cell)) for cell in row))
         self._console.print(table)
 
     @contextmanager
@@ -113,11 +105,6 @@ class Terminal:
         with progress.Progress(*columns, console=errors, transient=True) as shown:
             task = shown.add_task(one_line(words), total=total)
             yield lambda size: shown.advance(task, size)
-
-
-def _cell(cell: Cell) -> Text:
-    lines = [cell] if isinstance(cell, str) else cell
-    return Text("\n".join(map(one_line, lines)))
 
 
 def columns(text: str) -> int:

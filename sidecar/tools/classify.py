@@ -182,7 +182,7 @@ _NESTED = {
 """Key of the object that is the call -> the structural type that it stands for."""
 
 
-def from_item(item: Mapping[str, Any], number: int, choice: int = 0) -> OpenCall:
+def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
 
     A call in an object of its own is read where there is one: chat's ``function`` or
@@ -198,9 +198,8 @@ def from_item(item: Mapping[str, Any], number: int, choice: int = 0) -> OpenCall
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
         name=_text(body, _NAME_FIELDS) or tool_of_type(kind or ""),
-        id=id or f"call_c{choice}_{number}",
+        id=id or f"call_c0_{number}",
         id_synthetic=not id,
-        choice=choice,
         arguments=_arguments(value, is_text),
         type=kind,
         format="text" if is_text else "json",

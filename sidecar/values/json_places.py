@@ -39,7 +39,7 @@ _HERE: Any = object()
 _Tree: TypeAlias = dict[Any, Any]
 
 
-def locate(text: str, paths: Iterable[Path], start: int = 0) -> dict[Path, Place]:
+def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
     """The places of those values that are there; of equal keys the last one counts."""
     tree: _Tree = {}
     for path in paths:
@@ -48,7 +48,7 @@ def locate(text: str, paths: Iterable[Path], start: int = 0) -> dict[Path, Place
             inner = inner.setdefault(name, {})
         inner[_HERE] = True
     found: dict[Path, Place] = {}
-    _visit(text, _skip(text, start), tree, (), found)
+    _visit(text, _skip(text, 0), tree, (), found)
     return found
 
 
