@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.parts import CitationKind, CitationPart, ErrorPart, JsonObject, ResultPart
-from sidecar.wires.shared.fields import document_id, first, type_of
+from sidecar.parts import CitationPart, ErrorPart, JsonObject, ResultPart
+from sidecar.wires.shared.citations import LOCATIONS
+from sidecar.wires.shared.fields import document_id, first, is_failed, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-_LOCATIONS: dict[str, CitationKind] = {
-    "web_search_result_location": "url",
-    "char_location": "document",
-    "page_location": "document",
-    "content_block_location": "document",
-    "search_result_location": "search-result",
-}
 
 RESULT = "_tool_result"
 """How the types of results end."""
@@ -41,13 +34,13 @@ _NAMELESS = ("mcp", "tool_search")
 
 def is_location(item: JsonObject) -> bool:
     """A citation that is Anthropic's own, so that it may go back."""
-    return type_of(item) in _LOCATIONS
+    return type_of(item) in LOCATIONS
 
 
 def citation(item: JsonObject) -> CitationPart:
     """A citation is for its whole block; offsets that it has lie in the source."""
     return CitationPart(
-        kind=_LOCATIONS.get(type_of(item), "other"),
+        kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
         role="block",
         anchor="block",
@@ -66,7 +59,7 @@ def result(item: JsonObject, tools: Mapping[str, str]) -> ResultPart:
         raw=item,
         id=id,
         name=tools.get(id or "") or (None if kind in _NAMELESS else kind),
-        is_error=_is_error(item),
+        is_error=is_failed(item),
     )
 
 
@@ -80,12 +73,3 @@ def refusal(details: JsonObject) -> ErrorPart:
         code=first(details, ("category",)),
         provider_type="refusal",
     )
-
-
-def _is_error(item: JsonObject) -> bool | None:
-    """``is_error``; where a type has none, the content's type tells."""
-    told, content = item.get("is_error"), item.get("content")
-    if isinstance(told, bool):
-        return told
-    kind = type_of(content) if isinstance(content, dict) else ""
-    return True if kind.endswith("_error") else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sidecar.parts import CitationKind, CitationPart
 from sidecar.records import define, evolve, field
 from sidecar.values.abridge import light
+from sidecar.wires.shared.citations import GROUNDING
 from sidecar.wires.shared.fields import document_id, first, type_of
 
 if TYPE_CHECKING:
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.document_wire import DocumentWire
 
-
-_KINDS: dict[str, CitationKind] = {
-    "web": "url",
-    "retrievedContext": "document",
-    "maps": "other",
-    "image": "other",
-}
 _ANNOTATIONS: dict[str, CitationKind] = {"url_citation": "url", "file_citation": "file"}
 _URLS = ("uri", "url", "sourceUri", "document_uri", "source")
 _TITLES = ("title", "documentName", "displayName", "file_name", "name")
@@ -104,10 +98,12 @@ class Sources:
         base: int = 0,
     ) -> CitationPart:
         holder = chunk if isinstance(chunk, dict) else {}
-        name = next((name for name in _KINDS if isinstance(holder.get(name), dict)), "")
+        name = next(
+            (name for name in GROUNDING if isinstance(holder.get(name), dict)), ""
+        )
         body = holder.get(name) or {}
         return CitationPart(
-            kind=_KINDS.get(name, "other"),
+            kind=GROUNDING.get(name, "other"),
             raw=raw,
             choice=self.choice,
             anchor="none" if end is None else "offsets",

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.parts import CitationKind, CitationPart
+from sidecar.parts import CitationPart
 from sidecar.values.abridge import light
-from sidecar.wires.shared.citations import EXCERPTS, TITLES, URLS, annotation_list
+from sidecar.wires.shared.citations import (
+    EXCERPTS,
+    GROUNDING,
+    TITLES,
+    URLS,
+    annotation_list,
+)
 from sidecar.wires.shared.fields import first
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
     from sidecar.wires.shared.fields import ChoiceState, FieldReader
-
-_GROUNDING: dict[str, CitationKind] = {
-    "web": "url",
-    "retrievedContext": "document",
-    "maps": "other",
-    "image": "other",
-}
 
 _UNMARKED = ("xai", "x-ai", "grok")
 """Providers and models whose answers do not count their sources as ``[1]``."""
@@ -144,7 +143,7 @@ def _grounded(
     again: bool = False,
 ) -> bool:
     """Gives a source that nothing has cited at this place; without one, anywhere."""
-    kind = next((of for of in _GROUNDING if isinstance(chunk.get(of), dict)), None)
+    kind = next((of for of in GROUNDING if isinstance(chunk.get(of), dict)), None)
     body = chunk[kind] if kind else {}
     url = first(body, URLS)
     key = (url or f"{kind}:{first(body, TITLES)}", start, end)
@@ -153,7 +152,7 @@ def _grounded(
     choice.placed |= {key, (key[0], None, None)}
     choice.parts.append(
         CitationPart(
-            kind=_GROUNDING[kind],
+            kind=GROUNDING[kind],
             raw=raw,
             choice=choice.index,
             anchor="none" if end is None else "offsets",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidecar.parts import CallPart, ResultPart
+from sidecar.wires.shared.fields import is_failed
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
@@ -142,7 +143,7 @@ def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
             item,
             id=id,
             name=None if kind in _NAMELESS else kind.removesuffix(_RESULT) or None,
-            is_error=_is_error(item),
+            is_error=is_failed(item),
         )
 
 
@@ -243,11 +244,3 @@ def _is_filled(value: Json) -> bool:
     if isinstance(value, dict):
         return any(value.values())
     return isinstance(value, str) or bool(value)
-
-
-def _is_error(item: JsonObject) -> bool | None:
-    if isinstance(item.get("is_error"), bool):
-        return bool(item["is_error"])
-    content = item.get("content")
-    kind = content.get("type") if isinstance(content, dict) else None
-    return True if isinstance(kind, str) and kind.endswith("_error") else None

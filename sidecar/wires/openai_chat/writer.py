@@ -25,6 +25,7 @@ from sidecar.events import (
 )
 from sidecar.records import define, field, frozen
 from sidecar.values.jsontext import portable
+from sidecar.wires.openai_chat.tools import CALL_STATE
 from sidecar.wires.shared.writing import (
     TOLD_AGAIN,
     Chunk,
@@ -322,8 +323,7 @@ def _state_of_call(opaque: Json) -> JsonObject:
     signature = opaque.get("thoughtSignature")
     if signature is not None:
         return {"extra_content": {"google": {"thought_signature": signature}}}
-    names = ("extra_content", "provider_specific_fields", "thought_signature")
-    return {name: portable(opaque[name]) for name in names if name in opaque}
+    return {name: portable(opaque[name]) for name in CALL_STATE if name in opaque}
 
 
 def _whole(index: int) -> JsonObject:

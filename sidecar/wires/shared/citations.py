@@ -28,13 +28,22 @@ _ANNOTATIONS: dict[str, tuple[CitationKind, Role]] = {
     "function_citation": ("other", "claim"),
 }
 
-_LOCATIONS: dict[str, CitationKind] = {
+LOCATIONS: dict[str, CitationKind] = {
     "web_search_result_location": "url",
     "char_location": "document",
     "page_location": "document",
     "content_block_location": "document",
     "search_result_location": "search-result",
 }
+"""Types of Anthropic's citations -> kind."""
+
+GROUNDING: dict[str, CitationKind] = {
+    "web": "url",
+    "retrievedContext": "document",
+    "maps": "other",
+    "image": "other",
+}
+"""Key of the object that a chunk of Gemini's grounding is -> kind."""
 
 URLS = ("url", "uri", "link")
 TITLES = ("title", "document_title", "filename", "name", "filepath")
@@ -128,7 +137,7 @@ def _location(
 ) -> CitationPart:
     """One of Anthropic's citation objects; its own offsets lie in the source."""
     return CitationPart(
-        kind=_LOCATIONS.get(type_of(item), "other"),
+        kind=LOCATIONS.get(type_of(item), "other"),
         raw=item,
         choice=choice.index,
         anchor=anchor,

@@ -146,6 +146,16 @@ def type_of(item: JsonObject) -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def is_failed(item: JsonObject) -> bool | None:
+    """``is_error`` of one of Anthropic's results; where its type has none, the type of
+    the content tells."""
+    told, content = item.get("is_error"), item.get("content")
+    if isinstance(told, bool):
+        return told
+    kind = type_of(content) if isinstance(content, dict) else ""
+    return True if kind.endswith("_error") else None
+
+
 def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
     """The first of ``names`` that is a string with something in it."""
     for name in names:
