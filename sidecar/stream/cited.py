@@ -88,7 +88,8 @@ _identity = itemgetter("kind", "role", "url", "title", "cited_text")
 
 
 def _key(part: CitationPart) -> tuple[str, str]:
-    """What makes two sources one."""
+    """What makes two sources one: an equal URL, else an equal id of the document, else
+    an equal title; without all of them, an equal kind."""
     if part.url:
         return "url", part.url
     if part.document:
