@@ -46,9 +46,7 @@ class Framer:
     perhaps a string that whoever pushes has read without framing.
     """
 
-    def __init__(
-        self, framing: str = "auto", encoding: str = "utf-8", limit: int = 8_388_608
-    ) -> None:
+    def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
         self.started = False

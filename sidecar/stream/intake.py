@@ -108,7 +108,7 @@ class Intake:
         self._framer = Framer(
             "text" if is_text else options.framing,
             options.encoding,
-            options.limits.max_document_chars,
+            limit=options.limits.max_document_chars,
         )
         self._announces = not is_text and "auto" in (options.wire, options.framing)
         self._reader: Wire | None = None
@@ -225,7 +225,7 @@ class Intake:
     def _reads(self, chunk: str) -> object:
         """What framing reads ``chunk`` alone as, if that is one document and nothing is
         held back."""
-        framer = Framer(self.framing)
+        framer = Framer(self.framing, limit=self.options.limits.max_document_chars)
         frames = framer.push(chunk)
         is_one = len(frames) == 1 and framer.idle
         return frames[0].value if is_one and isinstance(frames[0], Document) else None

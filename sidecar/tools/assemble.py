@@ -36,7 +36,7 @@ class CallAssembler:
     gives diagnostics with what was taken out in ``raw``.
     """
 
-    def __init__(self, choice: int = 0, max_call_chars: int = 1_048_576) -> None:
+    def __init__(self, choice: int, max_call_chars: int) -> None:
         self._reports: list[DiagnosticPart] = []
         self._choice = choice
         self._limit = max_call_chars

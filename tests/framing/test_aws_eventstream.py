@@ -232,14 +232,14 @@ def encoded(data: bytes) -> str:
 def test_in_base64(framing: str) -> None:
     text = encoded(A + B)
     for at in range(len(text)):
-        framer = Framer(framing, "base64")
+        framer = Framer(framing, "base64", limit=UNLIMITED)
         frames = [*framer.push(text[:at]), *framer.push(text[at:]), *framer.close()]
         assert [spelled(each) for each in frames] == [AN_A, A_B]
         assert framer.framing == "aws-eventstream"
 
 
 def test_what_is_no_base64_is_reported_between_frames() -> None:
-    framer = Framer("aws-eventstream", "base64")
+    framer = Framer("aws-eventstream", "base64", limit=UNLIMITED)
     frames = framer.push(encoded(A))
     frames += framer.push("?? ")
     frames += framer.push(encoded(B))
@@ -248,14 +248,14 @@ def test_what_is_no_base64_is_reported_between_frames() -> None:
 
 
 def test_one_zero_byte_is_enough_for_auto() -> None:
-    framer = Framer("auto", "base64")
+    framer = Framer("auto", "base64", limit=UNLIMITED)
     assert framer.push("A") == framer.push("A") == []
     assert [spelled(each) for each in framer.close()] == [bad("\0")]
     assert framer.framing == "aws-eventstream"
 
 
 def test_strings_of_text_are_no_bytes() -> None:
-    framer = Framer("aws-eventstream")
+    framer = Framer("aws-eventstream", limit=UNLIMITED)
     frames = [*framer.push(""), *framer.push("AAAA"), *framer.push("hwA")]
     assert frames == []
     assert [spelled(each) for each in framer.close()] == [bad("AAAAhwA")]

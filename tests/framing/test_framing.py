@@ -285,7 +285,7 @@ BASE64: list[tuple[str, str, list[Any]]] = [
 
 def read(chunks: list[Any], framing: str, limit: int, encoding: str = "utf-8") -> Any:
     """The framing decided and the frames, as the tables spell them."""
-    framer = Framer(framing, encoding, limit)
+    framer = Framer(framing, encoding, limit=limit)
     frames = [frame for chunk in chunks for frame in framer.push(chunk)]
     frames += framer.close()
     assert framer.close() == []
@@ -389,7 +389,7 @@ def test_documents_come_with_their_last_character() -> None:
         "json-array": ['[{"a":[1', "]}", ",{}", ",1", ","],
         "sse": ['data: {"a":[1', "]}\n\n", "data:{}\r\r", "data: 1\n", "\n"],
     }.items():
-        framer = Framer(framing)
+        framer = Framer(framing, limit=UNLIMITED)
         seen = [[spell(frame) for frame in framer.push(chunk)] for chunk in chunks]
         assert seen == [[], [{"a": [1]}], [{}], [], [1]], framing
 

@@ -35,7 +35,7 @@ class Collector:
     """Drives an assembler as the stream does, and checks what holds for every call."""
 
     def __init__(self, limit: int) -> None:
-        self.assembler = CallAssembler(max_call_chars=limit)
+        self.assembler = CallAssembler(0, limit)
         self.deltas: list[str] = []
         self.calls: list[OpenCall] = []
         self.sent: dict[int, str] = {}
@@ -87,7 +87,7 @@ def test_fragments_become_calls(row: dict[str, Any]) -> None:
 
 
 def test_calls_carry_what_their_fragments_say() -> None:
-    assembler = CallAssembler(choice=2)
+    assembler = CallAssembler(2, 1_000)
     opaque = {"a": 1}
     fragments = (
         CallPart(index=0, name="n", type="t", caller={"type": "direct"}, opaque=opaque),
