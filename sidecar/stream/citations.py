@@ -8,7 +8,7 @@ A place is ``blocks``, the text blocks that the span touches in their order, and
 ``start``/``end`` in the joined text of exactly those blocks, in code points and in
 UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
 it is clipped. Which source a citation has, and what of it has been told, knows
-`sidecar.cited`.
+`sidecar.stream.cited`.
 """
 
 from __future__ import annotations

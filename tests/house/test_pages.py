@@ -18,6 +18,7 @@ import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from rpc_client import ROOT
@@ -99,6 +100,12 @@ _READERS = {
 }
 
 READ = [path for path in FILES if path.suffix in _READERS]
+OF_PYTHON = [
+    path
+    for path in READ
+    if path.suffix in (".py", ".md") and not NAMES[path].startswith("clients/")
+]
+"""Python files, and pages on which ``sidecar`` is the package, and no object."""
 
 
 @cache
@@ -174,6 +181,20 @@ def _lost_files(path: Path) -> Iterator[str]:
     for name in _OURS.findall(said):
         if not any(f"/{known}".endswith(f"/{name}") for known in NAMES.values()):
             yield f"no file {name}"
+
+
+_MODULE = re.compile(r"`(sidecar(?:\.\w+)+)`")
+
+
+@pytest.mark.parametrize("path", OF_PYTHON, ids=NAMES.get)
+def test_what_is_named_in_code_marks_is_there(path: Path) -> None:
+    """A module, or what it has: ``sidecar.parts.Again``."""
+    said = " ".join(_READERS[path.suffix](path.read_text(encoding="utf-8")))
+    for name in _MODULE.findall(said):
+        try:
+            resolve_name(name)
+        except (ImportError, AttributeError):
+            pytest.fail(f"nothing is called {name}")
 
 
 def test_citations_are_found() -> None:
