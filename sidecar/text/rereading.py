@@ -6,12 +6,12 @@ repair would leave of it. Example: of ``<tool<think>x</think>_call>`` the first 
 shows ``<tool_call>``, and the second takes that out. Positions stay those of the raw
 channel.
 
-Where nothing is taken out the second reading changes nothing, since what a text is read
-as does not depend on how it comes. So it sleeps until something is, and again once both
-readings know the same: it is woken where the first was before that held or took
-something out. Where the first holds a text whole and then shows it, the second, asleep,
-counts as holding it as long. What order needs is decided where reasoning, a call or a
-new answer stands: the second reading never holds text back behind them.
+Asleep: while the first reading takes nothing out, both would know the same, so the
+second is not fed (``_since`` is where that began). What the first held and then shows
+whole, the second counts as holding as long (``_late``).
+Waking: it is set to the state that the first had before that began to hold
+(``_late.state``), and fed from there.
+Flush: it shows all before reasoning, a call or a new answer, to keep events in order.
 """
 
 from __future__ import annotations
