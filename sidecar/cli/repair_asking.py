@@ -32,7 +32,7 @@ class OfKinds:
 
 
 def kinds_of(only: tuple[str, ...], but: tuple[str, ...]) -> OfKinds | None:
-    """Those of ``--only`` without those of ``--except``; None: all of them."""
+    """The kinds of ``--only`` without those of ``--except``; None: all of them."""
     kinds = chosen_kinds(only, but)
     return None if kinds is None else OfKinds(kinds)
 

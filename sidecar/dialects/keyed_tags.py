@@ -59,7 +59,7 @@ class KeyedTags:
     separator: str = ">"
 
     def suffixed(self, suffix: str) -> KeyedTags:
-        """The same tags with a suffix in each: ``<arg_key:opensource>``."""
+        """These tags with a suffix in each: ``<arg_key:opensource>``."""
 
         def both(tags: TagPair) -> TagPair:
             return f"{tags[0][:-1]}{suffix}>", f"{tags[1][:-1]}{suffix}>"

@@ -103,7 +103,7 @@ def is_delimiter(event: Event) -> bool:
 
 
 def retracted(event: Retract) -> Verdict:
-    """The same came better."""
+    """Of text that is taken back, since the provider sent the same in a better form."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
     return "dropped", Reason("the provider's own reasoning says the same", "8.3")

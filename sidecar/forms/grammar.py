@@ -330,8 +330,8 @@ def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Extent]:
 def scan_checked(
     cursor: Cursor, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
 ) -> Reading[Extent]:
-    """The same; where it has read so many characters and is not at the end, a check
-    says by their text whether it may go on."""
+    """Reads what ``scanner`` finds; where it has read so many characters and is not at
+    the end, a check says by their text whether it may go on."""
     start, begun = cursor.position, [""]
     for size, check in checks:
         while scanner.state == "open" and (room := size + start - cursor.position) > 0:

@@ -78,7 +78,7 @@ BY_LINE = ("jsonl", "ndjson", "jsonlines")
 """Endings of files, and editors' names of languages, with a JSON document a line."""
 
 WHOLE = ("json",)
-"""The same of one JSON document."""
+"""Endings of files, and editors' names of languages, that are one JSON document."""
 
 
 @frozen

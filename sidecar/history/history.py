@@ -243,7 +243,7 @@ class _Choice:
         self._kept: list[Mark] = []
 
     def of(self, removals: list[Mark]) -> list[Mark]:
-        """Those of ``removals`` that are wanted."""
+        """The ``removals`` that are wanted."""
         if self._wants is None:
             return removals
         new = self._new(removals)
@@ -254,7 +254,7 @@ class _Choice:
         return [mark for mark, want in zip(new, wanted, strict=True) if want]
 
     def _new(self, removals: list[Mark]) -> list[Mark]:
-        """Those that touch nothing that stays; all are sorted."""
+        """The ``removals`` that touch nothing that stays; all are sorted."""
         found, number, kept = [], 0, self._kept
         for mark in removals:
             while number < len(kept) and kept[number][1] <= mark[0]:

@@ -68,7 +68,7 @@ class TextReading:
 
 
 def reading_options(options: StreamOptions) -> StreamOptions:
-    """Those of the streams that read a field; the caller keeps them, for speed."""
+    """Options of the streams that read a field; the caller keeps them, for speed."""
     policy = evolve(options.policy, trace=True)
     return evolve(options, wire=_WIRE, framing="json", policy=policy)
 

@@ -33,7 +33,7 @@ class RepairCounters:
 
 @define
 class ModelRepairCounters(RepairCounters):
-    """Of one model; None: neither the host nor the message has named it."""
+    """Totals of one model; None: neither the host nor the message has named it."""
 
     provider: str | None = None
     model: str | None = None
@@ -41,7 +41,7 @@ class ModelRepairCounters(RepairCounters):
 
 @define
 class AllRepairCounters(RepairCounters):
-    """Of all models together, and of each."""
+    """Totals of all models together, and of each."""
 
     by_model: list[ModelRepairCounters] = Factory(list)
 

@@ -49,7 +49,7 @@ class Finding:
 
 @frozen
 class Inspection:
-    """Of one item; ``malformed``: repair would change it, or cannot."""
+    """What was found in one item; ``malformed``: repair would change it, or cannot."""
 
     malformed: bool
     findings: list[Finding]
@@ -80,7 +80,7 @@ class Removal:
 
 @frozen
 class Repair:
-    """Of one item. ``blocked``: nothing would be left, so nothing was changed.
+    """What became of one item. ``blocked``: nothing would be left, so it is unchanged.
 
     ``message`` is the item without what was removed; it is not there where it cannot
     be written back exactly (protocol.md, "JSON"). ``dropped`` are parts that were left

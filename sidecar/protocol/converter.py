@@ -305,7 +305,7 @@ def _written(kind: Any, name: str, scope: dict[str, Any]) -> str:
 
 
 def _written_union(parts: list[Any], name: str, scope: dict[str, Any]) -> str:
-    """The same for one of ``parts``, which the value's own class tells."""
+    """What writes a value of one of the types ``parts``, which its own class tells."""
     kinds = {_written(part, name, scope): get_origin(part) or part for part in parts}
     if len(kinds) == 1:
         return next(iter(kinds))

@@ -73,7 +73,7 @@ class Method:
         return unstructure(self.handler(sessions, read, *watch))
 
     def write(self, sessions: Sessions, params: Any) -> bytes:
-        """The same as JSON text."""
+        """The result as JSON text."""
         text = None if self.quick is None else self.quick(sessions, params)
         return encode(self.call(sessions, params)) if text is None else text
 

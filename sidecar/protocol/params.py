@@ -276,7 +276,7 @@ class Counters:
 
 @define
 class ModelCounters(Counters):
-    """Of one model; None: neither the host nor the provider has named it."""
+    """Totals of one model; None: neither the host nor the provider has named it."""
 
     provider: str | None = None
     model: str | None = None
@@ -284,7 +284,7 @@ class ModelCounters(Counters):
 
 @define
 class AllCounters(Counters):
-    """Of all models together, and of each."""
+    """Totals of all models together, and of each."""
 
     by_model: list[ModelCounters] = Factory(list)
 

@@ -136,7 +136,7 @@ class Connection:
 
     @property
     def stream_options(self) -> StreamOptions:
-        """Those of a stream of this connection that asks for nothing special."""
+        """Options of a stream of this connection that asks for nothing special."""
         own = self._sessions or self._agreed
         if own is None:
             return StreamOptions()

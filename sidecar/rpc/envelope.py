@@ -46,7 +46,7 @@ def answer(message_id: Id, result: Any) -> dict[str, Any]:
 
 
 def answer_text(message_id: Id, result: bytes) -> bytes:
-    """The same as JSON text, of a result that is."""
+    """The answer to a request as JSON text; the result is such a text already."""
     if type(message_id) is int:
         return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (message_id, result)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(message_id), result)

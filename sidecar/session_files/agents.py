@@ -56,7 +56,7 @@ class Root:
 
 
 def _home(name: str, *variables: Variable) -> Root:
-    """The same below everybody's home."""
+    """A folder below the user's home, of one name on every system."""
     return Root(f"~/{name}", f"~/{name}", f"~/{name}", variables)
 
 

@@ -74,7 +74,7 @@ class TableLayout:
             yield self.role_of.table, self.role_of.column
 
     def more_columns(self) -> Iterator[tuple[str, str]]:
-        """Those that are used where they are there."""
+        """The tables and columns that are used where they are there."""
         for name in (self.session_column, self.model_column, self.packing_column):
             if name is not None:
                 yield self.table, name

@@ -23,10 +23,10 @@ _CONTEXT = 60
 
 @define
 class FileReport:
-    """Of one file. ``error``: why it was left alone; ``backup``: where the old one is;
-    ``stopped``: the run was to end before this file was done, and it is as it was;
-    ``writers_unknown``: it was replaced, and whether another program had it open for
-    writing could not be told.
+    """What became of one file. ``error``: why it was left alone; ``backup``: where the
+    old one is; ``stopped``: the run was to end before this file was done, and it is as
+    it was; ``writers_unknown``: it was replaced, and whether another program had it
+    open for writing could not be told.
 
     ``unreadable`` counts lines and cells that are not JSON, ``left`` those that were
     not read, by the reason; all stay as they are. ``piece``: the file belongs to a

@@ -238,7 +238,7 @@ def _text_of(pieces: Sequence[str], accepts: tuple[Accepts, ...], limit: int) ->
 
 @lru_cache(maxsize=256)
 def _by_name(places: tuple[DocumentPlace, ...]) -> list[list[DocumentPlace]]:
-    """Those of the ``places`` together that have one name."""
+    """The ``places``, those together that have one name."""
     alike: dict[int | str, list[DocumentPlace]] = {}
     for place in places:
         alike.setdefault(place[-1], []).append(place)

@@ -78,7 +78,8 @@ class PartsRun:
         return self.push(text)
 
     def push(self, text: str) -> list[Event] | None:
-        """The same where nobody else has to know of the part that says ``text``."""
+        """The events of a part that says ``text``, of which nobody else has to know;
+        None: it must go the long way."""
         if len(text) > self._most or self._matters(text):
             return None
         if not text.isascii() and has_half(text):

@@ -140,13 +140,13 @@ class Recalled:
 
 
 class Shapes:
-    """Those that the last streams had, by how their strings begin."""
+    """The shapes that the last streams had, by how their strings begin."""
 
     def __init__(self) -> None:
         self._by_head: dict[str, list[Recalled]] = {}
 
     def of(self, chunk: str) -> list[Recalled]:
-        """Those that a ``chunk`` may have; mostly there is one or none."""
+        """The shapes that a ``chunk`` may have; mostly there is one or none."""
         return [
             each
             for head, those in self._by_head.items()

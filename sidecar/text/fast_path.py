@@ -109,7 +109,7 @@ class Gates(NamedTuple):
         return None if read is None or read[0] < len(text) else read[1:]
 
     def _cut(self, text: str, end: int, done: int, first: int) -> Passed | None:
-        """The same where all from ``end`` on waits; at ``first`` something matters."""
+        """The passage if all from ``end`` on waits; at ``first`` something matters."""
         match = self._find(text[:end])
         if match and match.lastgroup != "last":
             if first < end or text[match.start()] == "\n":

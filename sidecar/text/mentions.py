@@ -40,8 +40,8 @@ def is_quoted(before: str, after: str, *, final: bool) -> bool | None:
 
 
 def is_mention(before: str, literal: str, after: str, *, final: bool) -> bool | None:
-    """The same where ``literal`` stands between them; it may be the beginning of a
-    tag, as ``<function=`` is."""
+    """Whether ``literal``, between the two, is quoted or escaped; it may begin a tag,
+    as ``<function=`` does. None: more of what is behind it is needed."""
     if before[-1:] == "\\":
         return True
     if before[-1:] not in _OPENING:

@@ -189,7 +189,7 @@ class ShownText:
         self.code, self.ahead = self._begun(), None
 
     def begin(self, out: Pieces) -> None:
-        """The same where the new answer starts at once, with a line of its own."""
+        """Reopens where the new answer starts at once, with a line of its own."""
         self.reopen(out)
         self.orphan = Orphan.NONE
         self.line_shown = self.line_removed = False

@@ -172,7 +172,7 @@ class Splitter:
         return buffer.base, owed, buffer.border, self.shown.state()
 
     def standing(self) -> State | None:
-        """The same where something is held, if all of it may be read again."""
+        """The `state` before what is held, if all of that may be read again."""
         candidate, state = self._attempts.candidate, self.state()
         if candidate is not None:
             state = candidate.start, *state[1:]
@@ -220,7 +220,7 @@ class Splitter:
         return None
 
     def _gate_of_code(self, code: CodeState) -> Gate | None:
-        """The same in fenced or indented code."""
+        """The gate in fenced or indented code."""
         shown, lexicon = self.shown, self._rules.lexicon
         indent, outside = code.indent, lexicon.gates
         self.gates = in_code(indent) if indent else in_fence(code.fence, outside)

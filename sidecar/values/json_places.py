@@ -102,7 +102,7 @@ def _visit(
 
 
 def _forget(path: Path, found: dict[Path, Place]) -> None:
-    """The same key comes again: what was at it does not count."""
+    """Forgets what was at ``path``, whose key comes again."""
     for known in [each for each in found if each[: len(path)] == path]:
         del found[known]
 

@@ -118,7 +118,7 @@ def _in_reach(items: Iterable[Any], depth: int) -> bool:
 
 
 def _portable(value: Any, depth: int) -> Any:
-    """The same of a value in which something is out of reach."""
+    """What strict readers can represent of a value that has something out of reach."""
     if isinstance(value, dict | list | tuple):
         if not depth:
             return dumps(value)
@@ -129,7 +129,7 @@ def _portable(value: Any, depth: int) -> Any:
 
 
 def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
-    """The same of an object or array; itself where the rest of it is at fault."""
+    """`_portable` of an object or array; itself where the rest of it is at fault."""
     changed = {}
     for place, item in items:
         own = _portable(item, depth - 1)

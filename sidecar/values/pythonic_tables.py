@@ -146,4 +146,4 @@ def _syntax(string: str) -> Syntax:
 
 CALLS = _syntax(r"\\\r\n")
 CALLS_WITH_BREAKS = _syntax(r"\\")
-"""The same, with line breaks in strings of single quotes."""
+"""As `CALLS`, with line breaks in strings of single quotes."""

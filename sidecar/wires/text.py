@@ -21,7 +21,7 @@ class TextWire:
         """A slice is its text: there is nothing to learn."""
 
     def expects(self) -> None:
-        """Nor to expect."""
+        """A slice is its text: there is nothing to expect."""
 
     def close(self) -> list[Part]:
         return []

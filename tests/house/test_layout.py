@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -243,6 +244,22 @@ def _provider(name: str) -> str:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_begins_with_its_contract(name: str) -> None:
     assert ast.get_docstring(TREES[name])
+
+
+_WITHOUT_SUBJECT = re.compile(r"(?:The same|Those|Nor|Of one)\b")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_docstring_stands_alone(name: str) -> None:
+    """An editor shows it without what stands above it."""
+    assert [each for each in _docstrings(name) if _WITHOUT_SUBJECT.match(each)] == []
+
+
+def _docstrings(name: str) -> Iterator[str]:
+    """The docstrings of a module, of its classes and functions, and of constants."""
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
 
 
 def test_a_public_name_is_one_thing() -> None:

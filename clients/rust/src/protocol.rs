@@ -88,7 +88,7 @@ impl Event {
     }
 }
 
-/// Of all models together, and of each.
+/// Totals of all models together, and of each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -111,7 +111,7 @@ pub struct AllCounters {
     pub by_model: Vec<ModelCounters>,
 }
 
-/// Of all models together, and of each.
+/// Totals of all models together, and of each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -498,7 +498,7 @@ pub struct InspectResult {
     pub results: Vec<Inspection>,
 }
 
-/// Of one item; `malformed`: repair would change it, or cannot.
+/// What was found in one item; `malformed`: repair would change it, or cannot.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -679,7 +679,7 @@ pub struct Metadata {
     pub framing: Option<Framing>,
 }
 
-/// Of one model; absent: neither the host nor the provider has named it.
+/// Totals of one model; absent: neither the host nor the provider has named it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -706,7 +706,7 @@ pub struct ModelCounters {
     pub model: Option<String>,
 }
 
-/// Of one model; absent: neither the host nor the message has named it.
+/// Totals of one model; absent: neither the host nor the message has named it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1204,7 +1204,7 @@ pub struct RenderResult {
     pub lost: Vec<Lost>,
 }
 
-/// Of one item. `blocked`: nothing would be left, so nothing was changed.
+/// What became of one item. `blocked`: nothing would be left, so it is unchanged.
 ///
 /// `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -32,7 +32,7 @@ export type Event =
   | Finish;
 
 /**
- * Of all models together, and of each.
+ * Totals of all models together, and of each.
  */
 export interface AllCounters {
   messages: number;
@@ -46,7 +46,7 @@ export interface AllCounters {
 }
 
 /**
- * Of one model; absent: neither the host nor the provider has named it.
+ * Totals of one model; absent: neither the host nor the provider has named it.
  */
 export interface ModelCounters {
   messages: number;
@@ -61,7 +61,7 @@ export interface ModelCounters {
 }
 
 /**
- * Of all models together, and of each.
+ * Totals of all models together, and of each.
  */
 export interface AllRepairCounters {
   messages: number;
@@ -74,7 +74,7 @@ export interface AllRepairCounters {
 }
 
 /**
- * Of one model; absent: neither the host nor the message has named it.
+ * Totals of one model; absent: neither the host nor the message has named it.
  */
 export interface ModelRepairCounters {
   messages: number;
@@ -656,7 +656,7 @@ export interface InspectResult {
 }
 
 /**
- * Of one item; `malformed`: repair would change it, or cannot.
+ * What was found in one item; `malformed`: repair would change it, or cannot.
  */
 export interface Inspection {
   malformed: boolean;
@@ -1078,7 +1078,7 @@ export interface RenderResult {
 }
 
 /**
- * Of one item. `blocked`: nothing would be left, so nothing was changed.
+ * What became of one item. `blocked`: nothing would be left, so it is unchanged.
  *
  * `message` is the item without what was removed; it is not there where it cannot be written back exactly (protocol.md, "JSON"). `dropped` are parts that were left empty and went. The rest is what the engine took out: reasoning, echoes, calls.
  */

@@ -92,7 +92,7 @@ def _places(
     tuple[DocumentPlace, ...],
     frozenset[DocumentPlace],
 ]:
-    """Those of the text, of the counts, of what is steady, and of what is not read."""
+    """The places of the text, of the counts, of what is steady and what is not read."""
     steady = tuple([(*before, *place) for place in _STEADY])
     unread = frozenset([(*before, *place) for place in _UNREAD])
     return (*before, *_PART, "text"), (*before, "usageMetadata"), steady, unread

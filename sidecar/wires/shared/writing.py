@@ -205,8 +205,8 @@ class ChunkWriter(ABC):
         return event.url or known.get("url"), event.title or known.get("title")
 
     def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
-        """The same for a citation that is written now, with what is long only in the
-        first of its source. None: such a source has its address there."""
+        """Url and title of a citation that is written now, what is long only in the
+        first of its source. None: its long address has been written there."""
         url, title = self.cited(event)
         if max(len(url or ""), len(title or "")) <= LONG:
             return url, title
