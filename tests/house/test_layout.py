@@ -296,6 +296,25 @@ def test_nothing_prints(name: str) -> None:
         assert not of & {"echo", "secho", "stdout", "stderr", "progressbar"}
 
 
+RUNS_TEXT = {
+    "protocol.converter": "exec",
+    "wires.shared.usage": "exec",
+    "cli": "import_module",
+    "tools.checks": "import_module",
+    "session_files.packing": "import_module",
+}
+"""What sidecar/README.md, "Security", says of text that is run: of our own tables."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_else_is_run(name: str) -> None:
+    calls = {each.func for each in ast.walk(TREES[name]) if isinstance(each, ast.Call)}
+    called = {each.id for each in calls if isinstance(each, ast.Name)}
+    runs = called & {"eval", "exec", "compile", "import_module", "__import__"}
+    assert runs == {RUNS_TEXT[name]} if name in RUNS_TEXT else not runs
+    assert not _others(name) & {"pickle", "marshal", "shelve"}
+
+
 def test_every_wire_is_in_the_table_and_has_a_recording() -> None:
     """A module with a ``ROW`` is a wire."""
     names = {_provider(name).replace("_", "-") for name in ROWS}
