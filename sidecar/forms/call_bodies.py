@@ -283,7 +283,7 @@ def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
 
 
 def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
-    """The same of arguments that are trees of objects and lists with texts in them."""
+    """Trees of objects and lists, with texts in them, as the JSON text of arguments."""
     root = _schema(name, context)
     return dumps(_shaped(arguments, root, root))
 

@@ -60,8 +60,8 @@ _DATA_IN_TOOL_RECORDS = frozenset(
         *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
     )
 )
-"""The same in a record of a tool, at any depth. Elsewhere they are the names of whole
-requests and responses, in which there are messages."""
+"""Names of that in a record of a tool, at any depth. Elsewhere they are the names of
+whole requests and responses, in which there are messages."""
 
 _NAMES_IN_TOOL_RECORDS = frozenset(
     (

@@ -190,7 +190,7 @@ def _thoughts(holders: list[Json]) -> list[str]:
 
 
 def _calls(holders: list[Json]) -> list[dict[str, Json]]:
-    """Those of the first holder that has any: another one mirrors it."""
+    """The calls of the first holder that has any: another one mirrors it."""
     each = (list(_calls_in(holder)) for holder in holders if isinstance(holder, dict))
     return next(filter(None, each), [])
 
