@@ -40,7 +40,7 @@ INTERRUPTED = 130
 """The code of a command that Ctrl-C ended: 128 and the number of SIGINT."""
 
 UNREAD = 141
-"""That of one whose output nobody reads any more: 128 and the number of SIGPIPE."""
+"""The code of a command whose output nobody reads any more: 128 and SIGPIPE's."""
 
 
 class Failure(click.ClickException):
