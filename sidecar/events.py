@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from sidecar.records import frozen, hot
 
 ChannelName: TypeAlias = Literal["text", "reasoning"]
+Severity: TypeAlias = Literal["info", "warning"]
 Span: TypeAlias = tuple[int, int]
 """``(start, end)`` in the wire's channel (code points, removals included)."""
 
@@ -245,7 +246,7 @@ class Diagnostic:
     seq: int
     choice: int
     code: str
-    severity: Literal["info", "warning"]
+    severity: Severity
     message: str
     raw: Any = None
     span: Span | None = None

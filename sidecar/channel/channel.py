@@ -33,6 +33,7 @@ from sidecar.values.surrogates import SurrogateJoiner, has_half
 if TYPE_CHECKING:
     from sidecar.channel.extracted import Written
     from sidecar.channel.setup import Surroundings
+    from sidecar.events import Severity
     from sidecar.message.outlet import Ear
     from sidecar.text.fast_path import Gate
     from sidecar.text.lexicon import Share
@@ -46,7 +47,7 @@ _AT_ONCE = 32_768
 """Longer text is read in slices: where more comes at once than may be held, the second
 reading of the answer has to read it to say what it holds."""
 
-_SAID_BEFORE = (
+_SAID_BEFORE: tuple[str, Severity, str] = (
     "duplicate-reasoning",
     "info",
     "the provider repeats what its reasoning field has said",

@@ -17,21 +17,18 @@ from sidecar.forms.kinds import PieceKind
 
 if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
-    from sidecar.events import ChannelName
+    from sidecar.events import ChannelName, Severity
     from sidecar.message.outlet import Outlet
     from sidecar.text.pieces import Piece
 
 _FAILURES = {
-    failure[0]: failure
-    for failure in (
-        ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
-        ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
-    )
+    "malformed-tool-text": "what looks like a call cannot be read: text",
+    "undeclared-tool-text": "a call of a tool that nobody declared: text",
 }
-"""The code of a `Failed` -> code, severity and message of its diagnostic."""
+"""The code of a `Failed` -> the message of its diagnostic."""
 
 
-REMOVALS: dict[PieceKind, tuple[str, str, str]] = {
+REMOVALS: dict[PieceKind, tuple[str, Severity, str]] = {
     PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
     PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
     PieceKind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
@@ -78,7 +75,7 @@ class Extracted:
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
         """Reads one piece; ``reasoning``: it stands in reasoning, not in the answer."""
         if isinstance(taken, Failed):
-            self.outlet.diagnose(self.choice, *_FAILURES[taken.code])
+            self.outlet.diagnose(self.choice, taken.code, "info", _FAILURES[taken.code])
         elif piece[0] is PieceKind.RESULT:
             self.outlet.counters.tool_results_stripped += 1
             self._end_text()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sidecar.channel.blocks import Blocks
     from sidecar.channel.native_reasoning import NativeText
     from sidecar.channel.setup import Surroundings
+    from sidecar.events import Severity
     from sidecar.forms.grammar import Extent
     from sidecar.text.lexicon import Share
     from sidecar.text.rereading import Rereading
@@ -38,7 +39,11 @@ REMOVALS = {
     PieceKind.MARK,
 }
 
-HOLD_LIMIT = ("hold-limit", "warning", "as much as may be held was held; decided now")
+HOLD_LIMIT: tuple[str, Severity, str] = (
+    "hold-limit",
+    "warning",
+    "as much as may be held was held; decided now",
+)
 
 
 @define

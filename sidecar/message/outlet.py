@@ -6,7 +6,7 @@ held text wait, and ``release`` sends them in the order of protocol.md, "Events"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol
 
 from sidecar.events import (
     Citation,
@@ -26,7 +26,10 @@ from sidecar.records import evolve, frozen, hot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sidecar.events import ReasoningDelta, Span, TextDelta
+    from sidecar.events import ReasoningDelta, Severity, Span, TextDelta
+
+Fields = ParamSpec("Fields")
+"""What a kind of event has beside ``seq`` and ``choice``."""
 
 CLOSING_ORDER: tuple[type, ...] = (
     ToolCall,
@@ -123,7 +126,7 @@ class Outlet:
         self.ear: Ear | None = None  # needs ``trace``: a run of plain text is not heard
         self._blocks = 0
         self._events: list[Event] = []
-        self._waiting: dict[type, list[Callable[[int], Event]]] | None = None
+        self._waiting: dict[object, list[Callable[[int], Event]]] | None = None
 
     def block(self) -> int:
         """The number of a new block."""
@@ -139,7 +142,13 @@ class Outlet:
         """A call begins in ``block``; only an outlet that is written wants to know of
         what ``origin`` it is."""
 
-    def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
+    def send(
+        self,
+        make: Callable[Concatenate[int, int, Fields], Event],
+        choice: int,
+        *args: Fields.args,
+        **fields: Fields.kwargs,
+    ) -> None:
         """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
         if self._waiting is not None and make in self._waiting:
             self._waiting[make].append(lambda seq: make(seq, choice, *args, **fields))
@@ -190,7 +199,7 @@ class Outlet:
         self,
         choice: int,
         code: str,
-        severity: str,
+        severity: Severity,
         message: str,
         place: tuple[str, int, int] | None = None,
     ) -> None:
@@ -217,8 +226,13 @@ class Outlet:
         waiting, self._waiting = self._waiting or {}, None
         for makers in waiting.values():
             for maker in makers:
-                self.send(lambda seq, _choice, maker=maker: maker(seq), 0)
+                self.send(_of_any_choice(maker), 0)
 
     def take(self) -> list[Event]:
         events, self._events = self._events, []
         return events
+
+
+def _of_any_choice(maker: Callable[[int], Event]) -> Callable[[int, int], Event]:
+    """Makes an event that knows its choice already."""
+    return lambda seq, _choice: maker(seq)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sidecar.channel.setup import Surroundings
-    from sidecar.events import Span, ToolCall
+    from sidecar.events import Severity, Span, ToolCall
     from sidecar.forms.candidate import Taken
     from sidecar.parts import (
         CallEndPart,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sidecar.tools.call import OpenCall
 
 
-_INVENTED = (
+_INVENTED: tuple[str, Severity, str] = (
     "model-written-result",
     "warning",
     "no tool gave this result; the model wrote it",
@@ -154,14 +154,14 @@ class Choice:
         self.outlet.send(
             ToolResult,
             self.number,
-            block,
-            part.content,
-            "server",
-            True,
-            part.raw,
-            part.id or self._ids.get(part.key or ""),
-            part.name,
-            part.is_error,
+            block=block,
+            content=part.content,
+            source="server",
+            executed=True,
+            raw=part.raw,
+            tool_call_id=part.id or self._ids.get(part.key or ""),
+            name=part.name,
+            is_error=part.is_error,
         )
 
     def end_block(self, opaque: Any = None) -> None:
@@ -212,11 +212,11 @@ class Choice:
         self.outlet.send(
             ToolResult,
             self.number,
-            self.outlet.block(),
-            content,
-            "echo",
-            True if known else False if self._written else None,
-            piece[1],
+            block=self.outlet.block(),
+            content=content,
+            source="echo",
+            executed=True if known else False if self._written else None,
+            raw=piece[1],
             span=self.outlet.span(*piece[2:]),
         )
         if invented:
@@ -304,8 +304,8 @@ class Choice:
     def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
         """A fragment of its arguments; the first one tells whose they are."""
         who = () if call.told else (call.id, call.name)
+        assert call.block is not None  # it stands
         if who:
-            assert call.block is not None  # it stands
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
         call.told = True
         self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
@@ -348,12 +348,11 @@ class Choice:
         self._report(check_call(event, (self.tools or {}).get(call.name)))
         twin = self._twins.find(event)
         if twin is not None:
-            blocks, why = (twin,), "duplicate-of-structured"
-            self.outlet.send(Retract, self.number, blocks, why)
+            self.outlet.send(Retract, self.number, (twin,), "duplicate-of-structured")
 
     # Reports
 
-    def _cite(self, citations: Iterable[dict[str, object]]) -> None:
+    def _cite(self, citations: Iterable[dict[str, Any]]) -> None:
         for fields in citations:
             self.outlet.send(Citation, self.number, **fields)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sidecar.events import Diagnostic
 
 if TYPE_CHECKING:
+    from sidecar.events import Severity
     from sidecar.message.outlet import Outlet
     from sidecar.parts import DiagnosticPart
 
@@ -35,7 +36,7 @@ class Oddities:
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
         self._alone = _ALONE
-        self._waiting: dict[tuple[int, str, str, str], list[Any]] = {}
+        self._waiting: dict[tuple[int, str, Severity, str], list[Any]] = {}
 
     def push(self, part: DiagnosticPart) -> None:
         key = part.choice, part.code, part.severity, part.message
@@ -55,7 +56,7 @@ class Oddities:
         for key, found in waiting.items():
             self._send(key, found)
 
-    def _send(self, key: tuple[int, str, str, str], found: list[Any]) -> None:
+    def _send(self, key: tuple[int, str, Severity, str], found: list[Any]) -> None:
         choice, code, severity, message = key
         message = f"{message} ({len(found)} times, raw has each)"
         self._outlet.send(Diagnostic, choice, code, severity, message, found)

@@ -351,16 +351,16 @@ class Stream:
         self._outlet.send(
             ProviderError,
             self._choice(part.choice).number,  # which then gets its finish
-            part.kind,
-            part.message,
-            part.retryable,
-            "mid-stream" if spoken else "before-stream",
-            spoken,
-            part.raw,
-            part.code,
-            part.provider_type,
-            part.http_status,
-            part.retry_after_ms,
+            kind=part.kind,
+            message=part.message,
+            retryable=part.retryable,
+            phase="mid-stream" if spoken else "before-stream",
+            partial=spoken,
+            raw=part.raw,
+            code=part.code,
+            provider_type=part.provider_type,
+            http_status=part.http_status,
+            retry_after_ms=part.retry_after_ms,
         )
 
     def _diagnostic(self, part: DiagnosticPart) -> None:
