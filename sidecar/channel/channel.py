@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sidecar.channel.blocks import Blocks
-from sidecar.channel.extracted import REMOVALS, Extracted
+from sidecar.channel.extracted import REMOVAL_DIAGNOSTICS, Extracted
 from sidecar.channel.native_reasoning import NativeText
 from sidecar.channel.plain_run import PlainRun
 from sidecar.channel.report_results import ResultWatch
@@ -431,7 +431,7 @@ class Channel:
         kind = piece[0]
         if kind is not PieceKind.BLANK:
             self.counters.delimiters_stripped += 1
-        code, severity, message = REMOVALS[kind]
+        code, severity, message = REMOVAL_DIAGNOSTICS[kind]
         if self.outlet.trace or severity == "warning":
             self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
 

@@ -28,7 +28,7 @@ _FAILURES = {
 """The code of a `Failed` -> the message of its diagnostic."""
 
 
-REMOVALS: dict[PieceKind, tuple[str, Severity, str]] = {
+REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
     PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
     PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
     PieceKind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sidecar.text.rereading import Rereading
     from sidecar.text.splitter import Splitter
 
-REMOVALS = {
+_REMOVED = {
     *FORMED,
     PieceKind.DELIMITER,
     PieceKind.STRAY,
@@ -297,4 +297,4 @@ class TaggedReasoning:
 def _removals(probe: Splitter, text: str) -> set[Extent]:
     """What ``probe`` takes out of ``text``."""
     pieces = [*probe.push(text), *probe.flush()]
-    return {(start, end) for kind, _, start, end in pieces if kind in REMOVALS}
+    return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

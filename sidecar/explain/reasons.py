@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sidecar.channel.extracted import REMOVALS
+from sidecar.channel.extracted import REMOVAL_DIAGNOSTICS
 from sidecar.dialects import DIALECTS
 from sidecar.events import (
     Diagnostic,
@@ -52,7 +52,8 @@ _REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
 }
 
 _BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
-    (code, words): _REMOVED[kind] for kind, (code, _, words) in REMOVALS.items()
+    (code, words): _REMOVED[kind]
+    for kind, (code, _, words) in REMOVAL_DIAGNOSTICS.items()
 }
 """Code and message of a diagnostic -> owner, words and rule."""
 
@@ -98,7 +99,7 @@ def _unclosed(setting: Setting, rule: str) -> str:
 
 def is_delimiter(event: Event) -> bool:
     """Whether it tells of a delimiter of reasoning."""
-    _, _, words = REMOVALS[PieceKind.DELIMITER]
+    _, _, words = REMOVAL_DIAGNOSTICS[PieceKind.DELIMITER]
     return isinstance(event, Diagnostic) and event.message == words
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sidecar.events import ReasoningDelta, Severity, Span, TextDelta
 
-Fields = ParamSpec("Fields")
+EventFields = ParamSpec("EventFields")
 """What a kind of event has beside ``seq`` and ``choice``."""
 
 CLOSING_ORDER: tuple[type, ...] = (
@@ -144,10 +144,10 @@ class Outlet:
 
     def send(
         self,
-        make: Callable[Concatenate[int, int, Fields], Event],
+        make: Callable[Concatenate[int, int, EventFields], Event],
         choice: int,
-        *args: Fields.args,
-        **fields: Fields.kwargs,
+        *args: EventFields.args,
+        **fields: EventFields.kwargs,
     ) -> None:
         """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
         if self._waiting is not None and make in self._waiting:

@@ -85,7 +85,7 @@ def _is_blank(text: str) -> bool:
 
 _LONG_NUMBER = 19
 _VALUE = SlotKind(_is_value, "null")
-KINDS = {str: SlotKind(_is_plain, "x"), int: SlotKind(_is_number, "1")}
+SLOT_KINDS = {str: SlotKind(_is_plain, "x"), int: SlotKind(_is_number, "1")}
 _BLANKS = SlotKind(_is_blank, "  ")
 _DECODER = JSONDecoder()
 
@@ -211,7 +211,7 @@ def slots_of(
     if len(slots) < len(again.texts) + (told is not None):
         return []
     for place, value in free.items():
-        slots += slots_at(chunk, [place], KINDS.get(type(value), _VALUE))
+        slots += slots_at(chunk, [place], SLOT_KINDS.get(type(value), _VALUE))
     end = chunk.rfind("}")
     if end > 0 and chunk[end - 1] == " ":  # servers fill documents up to a size
         slots.append(Slot(len(chunk[:end].rstrip(" ")), end, (), _BLANKS))

@@ -19,7 +19,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sidecar.stream.cut_strings import (
-    KINDS,
+    SLOT_KINDS,
     SlotKind,
     is_right,
     object_of,
@@ -48,7 +48,7 @@ _NOTHING = re.compile("(?!)")
 """For values of other types, with which a shape is not learned."""
 
 _STAND_INS: dict[type, SlotKind] = {
-    str: KINDS[str],
+    str: SLOT_KINDS[str],
     dict: SlotKind(lambda _: True, "{}"),
 }
 """What may stand there instead when it is tried out where a value stands."""

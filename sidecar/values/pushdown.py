@@ -16,7 +16,7 @@ from sidecar.records import field, frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MAX_DEPTH = 128
+MAX_NESTING = 128
 """The bracket that would nest deeper fails."""
 
 Moves: TypeAlias = "dict[str, dict[str, str]]"
@@ -129,7 +129,7 @@ class Scanner:
     def _turn(self, verb: str) -> str:
         """The state that a verb leads to."""
         syntax, stack = self._syntax, self._stack
-        if verb in syntax.containers and len(stack) < MAX_DEPTH:
+        if verb in syntax.containers and len(stack) < MAX_NESTING:
             after, first = syntax.containers[verb]
             stack.append(after)
             return first

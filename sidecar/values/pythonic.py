@@ -39,8 +39,8 @@ class CallScanner(Scanner):
     It begins at the first character of the name, or at the bracket. What can be no
     literal and no call fails, and so does a line break in a string in single quotes,
     unless ``breaks`` says that it may stand there; nesting deeper than
-    `pushdown.MAX_DEPTH` fails. Whether the arguments have a value is for `parse_calls`
-    to say.
+    `pushdown.MAX_NESTING` fails. Whether the arguments have a value is for
+    `parse_calls` to say.
     """
 
     __slots__ = ()

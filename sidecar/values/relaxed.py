@@ -45,7 +45,7 @@ class ObjectScanner(Scanner):
     """Finds the end of one object, from its first character.
 
     ``opener`` says how it may begin: ``{``, ``[`` or ``{[``. Nesting deeper than
-    `pushdown.MAX_DEPTH` fails.
+    `pushdown.MAX_NESTING` fails.
     """
 
     __slots__ = ()

@@ -271,6 +271,17 @@ def test_a_public_name_is_one_thing() -> None:
     assert {each: where for each, where in homes.items() if len(where) > 1} == {}
 
 
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_public_constant_is_one_thing_in_its_room(room: str) -> None:
+    """But for the tables that a file of a kind has by its kind."""
+    homes: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        for public in _assigned(tree) if _room(name) == room else ():
+            if not public.startswith("_") and public not in {*OF_A_KIND, *_types(tree)}:
+                homes.setdefault(public, []).append(name)
+    assert {each: where for each, where in homes.items() if len(where) > 1} == {}
+
+
 def _types(tree: ast.Module) -> set[str]:
     """The public classes and type aliases that a module makes."""
     classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -368,3 +379,7 @@ def _families(name: str) -> set[str]:
 
 TABLES = ("FORMS", "THOUGHTS", "PAIRS", "MARKS", "ENDS")
 """The names that tables by family have in the files of dialects."""
+
+OF_A_KIND = (*TABLES, "ROW", "T")
+"""What has the same name, and the same meaning, in many files: tables by family, the
+rows of wires, and a type that may be any."""

@@ -15,9 +15,9 @@ from checking import Fed
 from open_params import options_of
 
 from sidecar.stream.stream import Stream
-from sidecar.wires.anthropic.writer import ERRORS
-from sidecar.wires.gemini.writer import ERRORS as GEMINI_ERRORS
-from sidecar.wires.shared.usage import SHAPES
+from sidecar.wires.anthropic.writer import ERROR_TYPES
+from sidecar.wires.gemini.writer import ERROR_STATUSES
+from sidecar.wires.shared.usage import USAGE_SHAPES
 
 if TYPE_CHECKING:
     from sidecar.message.message import Message
@@ -163,7 +163,7 @@ WIRES: dict[str, Wire] = {
     ),
     "anthropic": Wire(
         {"content-filter": "refusal", "malformed": "error", "cancelled": "error"},
-        kinds=frozenset(ERRORS),
+        kinds=frozenset(ERROR_TYPES),
         cites_blocks=True,
         hides_cuts=True,
     ),
@@ -174,7 +174,7 @@ WIRES: dict[str, Wire] = {
             "refusal": "content-filter",
             "cancelled": "error",
         },
-        kinds=frozenset(GEMINI_ERRORS),
+        kinds=frozenset(ERROR_STATUSES),
         is_single=False,
         cites_text=False,
         wraps=True,
@@ -329,7 +329,7 @@ def _cited(message: Message, rules: Wire) -> list[str]:
 
 def _usage(message: Message, wire: str) -> dict[str, int]:
     counts = ("input", "output", "cache_read", "cache_write", "reasoning")
-    counts = tuple(each for each in counts if getattr(SHAPES[wire], each))
+    counts = tuple(each for each in counts if getattr(USAGE_SHAPES[wire], each))
     usage = message.usage
     told = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
     cached = told["cache_read"] + told.get("cache_write", 0)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_count import in_slices, lines_of
 
-from sidecar.values.pushdown import MAX_DEPTH
+from sidecar.values.pushdown import MAX_NESTING
 from sidecar.values.pythonic import CallScanner, Declaration, parse_calls
 
 
@@ -99,8 +99,8 @@ def test_a_line_break_in_a_string_fails(quote: str, line_break: str) -> None:
 
 @pytest.mark.parametrize("bracket", ["f(", "[", "{", "("])
 def test_the_bracket_that_is_too_deep_fails(bracket: str) -> None:
-    text = "f(" + bracket * MAX_DEPTH
-    end = 2 + len(bracket) * (MAX_DEPTH - 1)
+    text = "f(" + bracket * MAX_NESTING
+    end = 2 + len(bracket) * (MAX_NESTING - 1)
     assert end_of([text[:end]]) == (end, "open")
     assert end_of([text]) == (end + len(bracket), "failed")
 

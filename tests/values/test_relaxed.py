@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from line_count import in_slices, lines_of
 
 from sidecar.values.jsontext import NumberText
-from sidecar.values.pushdown import MAX_DEPTH
+from sidecar.values.pushdown import MAX_NESTING
 from sidecar.values.relaxed import ObjectScanner, parse
 
 
@@ -180,10 +180,10 @@ def test_what_may_open(bare: bool) -> None:
 def test_the_bracket_that_is_too_deep_fails(
     opener: str, closer: str, bare: bool
 ) -> None:
-    deep = opener * MAX_DEPTH + "[]"
-    at = len(opener) * MAX_DEPTH
+    deep = opener * MAX_NESTING + "[]"
+    at = len(opener) * MAX_NESTING
     assert end_of([deep], bare, "{[") == (at + 1, "failed")
-    text = opener * (MAX_DEPTH - 1) + "[]" + closer * (MAX_DEPTH - 1)
+    text = opener * (MAX_NESTING - 1) + "[]" + closer * (MAX_NESTING - 1)
     assert read(text, bare) == parse(text, bare)
     with pytest.raises(ValueError, match="not one whole object"):
         parse("[" * 100_000, bare)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sidecar.message.outlet import Origin
     from sidecar.parts import JsonObject
 
-ERRORS = {
+ERROR_TYPES = {
     "auth": "authentication_error",
     "permission": "permission_error",
     "billing": "billing_error",
@@ -202,7 +202,7 @@ class AnthropicWriter(ChunkWriter):
         if isinstance(raw, dict) and isinstance(raw.get("error"), dict):
             self._write("error", error=portable(raw["error"]))
         else:
-            kind = ERRORS.get(event.kind, _API)
+            kind = ERROR_TYPES.get(event.kind, _API)
             self._write("error", error={"type": kind, "message": event.message})
 
     WRITE: ClassVar = {

@@ -1,9 +1,10 @@
 """The content of one Gemini candidate: its parts, in their order.
 
-Not a wire: a helper of ``gemini``. `PARTS` says what is read of a part. A signature
-(``thoughtSignature``) may stand on any of them and does not make it a thought: it goes
-back with its call, with the thought, or as state of its own (wires/README.md,
-"generateContent and Interactions"). Only calls of functions are the client's.
+Not a wire: a helper of ``gemini``. `PART_READERS` says what is read of a part. A
+signature (``thoughtSignature``) may stand on any of them and does not make it a
+thought: it goes back with its call, with the thought, or as state of its own
+(wires/README.md, "generateContent and Interactions"). Only calls of functions are the
+client's.
 """
 
 from __future__ import annotations
@@ -68,13 +69,15 @@ class GeminiCandidate:
         is_first = True
         for part in self.wire.objects(content, "parts"):
             kind = "thought" if part.get("thought") is True else ""
-            found = [name for name in part if name in PARTS and part[name] is not None]
+            found = [
+                name for name in part if name in PART_READERS and part[name] is not None
+            ]
             if len(found) > 1:
                 found.sort(key=_ORDER)
             self._stand(kind + "".join(found[:1]), is_first)
             is_first = False
             for name in found:
-                PARTS[name](self, part, name)
+                PART_READERS[name](self, part, name)
             if not found:
                 self._bare(part)
 
@@ -286,7 +289,7 @@ class GeminiCandidate:
         self._sign(part)
 
 
-PARTS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
+PART_READERS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
     "text": GeminiCandidate._text,
     "inlineData": GeminiCandidate._ignored,
     "fileData": GeminiCandidate._ignored,
@@ -299,7 +302,7 @@ PARTS: dict[str, Callable[[GeminiCandidate, JsonObject, str], None]] = {
 }
 """The fields of a part, in the order in which they are read."""
 
-_ORDER = list(PARTS).index
+_ORDER = list(PART_READERS).index
 
 
 def _opaque(part: JsonObject) -> JsonObject | None:

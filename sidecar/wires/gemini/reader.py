@@ -26,7 +26,7 @@ from sidecar.wires.gemini.interactions import Interaction, is_interaction
 from sidecar.wires.gemini.said import (
     LIVE,
     SAYING,
-    SOURCES,
+    SOURCE_METADATA,
     ShapeReader,
     TextShape,
     shape_of,
@@ -143,7 +143,7 @@ class GeminiWire(DocumentWire):
         candidate = self.candidate(self.choice)
         if "content" in item:
             candidate.read(self.body(item, "content"))
-        if not SOURCES.isdisjoint(item):
+        if not SOURCE_METADATA.isdisjoint(item):
             candidate.sources.read(item)
         if (raw := item.get("finishReason")) is not None:
             is_number = type(raw) is int and 0 <= raw < len(_REASONS)

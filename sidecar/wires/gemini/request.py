@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.wires.gemini.content import PARTS, SIGNATURE, THOUGHT
+from sidecar.wires.gemini.content import PART_READERS, SIGNATURE, THOUGHT
 from sidecar.wires.shared.rendering import parts_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return _thought(turn, block)
     if block.type == "tool-call" and block.executor != "server":
         return _call(turn, block)
-    if isinstance(block.raw, dict) and not PARTS.keys().isdisjoint(block.raw):
+    if isinstance(block.raw, dict) and not PART_READERS.keys().isdisjoint(block.raw):
         return block.raw
     is_call = block.type == "tool-call"
     turn.lose(block, "tool-call" if is_call else "tool-result", _FOREIGN)

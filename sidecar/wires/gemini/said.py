@@ -36,7 +36,9 @@ SAYING = frozenset(
 )
 """Parts that such a document gives; one with something malformed in it gives others."""
 
-SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
+SOURCE_METADATA = frozenset(
+    ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+)
 LIVE = frozenset(("serverContent", "toolCall"))
 _MORE = LIVE | {"promptFeedback", "error"}
 _TEXTUAL = frozenset(("text", THOUGHT, SIGNATURE))
@@ -69,7 +71,7 @@ def shape_of(value: JsonObject, body: JsonObject) -> TextShape | None:
         return None
     match body.get("candidates"):
         case [{"content": {"parts": [{"text": str()} as part]}} as candidate]:
-            only = part.keys() <= _TEXTUAL and SOURCES.isdisjoint(candidate)
+            only = part.keys() <= _TEXTUAL and SOURCE_METADATA.isdisjoint(candidate)
             reason = candidate.get("finishReason")
             if only and (reason is None or isinstance(reason, str)):
                 return TextShape(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sidecar.events import Finish
     from sidecar.parts import Json, JsonObject
 
-ERRORS = {
+ERROR_STATUSES = {
     "auth": (401, "UNAUTHENTICATED"),
     "permission": (403, "PERMISSION_DENIED"),
     "billing": (402, "INSUFFICIENT_QUOTA"),
@@ -186,7 +186,7 @@ class GeminiWriter(ChunkWriter):
         if self.is_own and isinstance(raw, dict) and isinstance(raw.get("code"), int):
             error = portable(raw)
         else:
-            code, status = ERRORS.get(event.kind, _SERVER)
+            code, status = ERROR_STATUSES.get(event.kind, _SERVER)
             error = {"code": code, "message": event.message, "status": status}
         self.chunks.append(Chunk({"error": error}))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecar.wires.openai_chat.delta import PROVIDER, READERS
 from sidecar.wires.openai_chat.reasoning import is_fragment
-from sidecar.wires.openai_chat.sources import SOURCES
+from sidecar.wires.openai_chat.sources import SOURCE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ UNREAD = frozenset(
 DETAILS = "reasoning_details"
 """Reasoning of which more is remembered than its text."""
 
-ERRORS = frozenset(
+ERROR_KEYS = frozenset(
     (
         *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
         *("message", "human_readable_message", "code", "success", "error_message"),
@@ -78,7 +78,7 @@ def _says(value: JsonObject, keys: frozenset[str]) -> bool:
     """Whether one of the ``keys`` is there; fields that are null are absent, and lists
     of sources that are empty."""
     return not keys.isdisjoint(value) and any(
-        value[key] or (value[key] is not None and key not in SOURCES)
+        value[key] or (value[key] is not None and key not in SOURCE_KEYS)
         for key in keys.intersection(value)
     )
 
@@ -129,7 +129,7 @@ def _arguments(calls: Any) -> tuple[DocumentPlace, ...]:
 _BLOCKS = "thinking_blocks"
 _DELTA = ("choices", 0, "delta")
 _ENDS = frozenset(("usage", "error"))
-_MORE = ERRORS | SOURCES
+_MORE = ERROR_KEYS | SOURCE_KEYS
 _READ = frozenset(name.partition(".")[0] for name, _ in READERS)
 _PLACES: dict[str, Callable[[Any], tuple[DocumentPlace, ...]]] = {
     "content": _itself,

@@ -29,7 +29,7 @@ from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.values.equality import equal
 from sidecar.wires.openai_chat import plain
 from sidecar.wires.openai_chat.delta import read_delta
-from sidecar.wires.openai_chat.sources import SOURCES, read_sources
+from sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from sidecar.wires.shared.again import alone
 from sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from sidecar.wires.shared.usage import finish_reason, read_usage
@@ -45,7 +45,7 @@ _CALLS = "tool_calls"
 _CHUNK = "chat.completion.chunk"
 _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
 
-_KNOWN = ("choices", "usage", "x_groq", "prompt_filter_results", *SOURCES)
+_KNOWN = ("choices", "usage", "x_groq", "prompt_filter_results", *SOURCE_KEYS)
 _ALIVE = ("ping", "keepalive", "keep-alive")
 
 
@@ -244,7 +244,7 @@ class OpenAIChatWire:
         return choice
 
     def _sources(self, value: JsonObject, parts: list[Part]) -> None:
-        if not SOURCES.isdisjoint(value):
+        if not SOURCE_KEYS.isdisjoint(value):
             named = f"{self._provider} {self._identity.model}"
             read_sources(self._open(0, value, parts), value, named)
 
@@ -271,7 +271,7 @@ class OpenAIChatWire:
                 evolve(self._error({"error": error}), choice=index)
                 for index, error in failed
             ]
-        if event or not value.get("choices") or not plain.ERRORS.isdisjoint(value):
+        if event or not value.get("choices") or not plain.ERROR_KEYS.isdisjoint(value):
             body = find_error(value, event)
             return [] if body is None else [self._error(body)]
         return []

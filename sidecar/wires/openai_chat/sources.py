@@ -129,7 +129,7 @@ _VERTEX: dict[str, FieldReader] = {
     "vertex_ai_grounding_metadata": _grounding,
     "vertex_ai_url_context_metadata": _url_context,
 }
-SOURCES = frozenset(("citations", "search_results", "web_search", *_VERTEX))
+SOURCE_KEYS = frozenset(("citations", "search_results", "web_search", *_VERTEX))
 """The keys of a document that `read_sources` reads."""
 
 

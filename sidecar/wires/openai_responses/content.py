@@ -54,7 +54,7 @@ RAW = TextField("raw")
 ARGUMENTS = TextField("arguments", whole="arguments")
 INPUT = TextField("arguments", whole="input")
 
-PARTS = {
+CONTENT_CHANNELS = {
     "output_text": TEXT,
     "text": TEXT,
     "refusal": REFUSAL,
@@ -131,7 +131,7 @@ class Content:
         size, cited = 0, []
         for name in ("summary", "content"):
             for part in self.wire.objects(body, name):
-                channel = PARTS.get(type_of(part))
+                channel = CONTENT_CHANNELS.get(type_of(part))
                 if channel is TEXT and item.family == "reasoning":
                     channel = RAW  # a gateway's name for it (mudler/LocalAI#9658)
                 if channel is None:

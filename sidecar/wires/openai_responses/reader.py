@@ -20,8 +20,8 @@ from sidecar.records import frozen
 from sidecar.values.equality import equal
 from sidecar.wires.openai_responses.content import (
     ARGUMENTS,
+    CONTENT_CHANNELS,
     INPUT,
-    PARTS,
     RAW,
     REFUSAL,
     SUMMARY,
@@ -254,7 +254,7 @@ class OpenAIResponsesWire(DocumentWire):
         channel, type = event.channel, event.type
         if not type:  # a part, of an item of either family
             part = self.body(value, "part")
-            channel = PARTS.get(type_of(part), TEXT)
+            channel = CONTENT_CHANNELS.get(type_of(part), TEXT)
             type = "message" if channel in (TEXT, REFUSAL) else "reasoning"
         item = self._items.find(value, family_of(type))
         if item is None and channel is TEXT:

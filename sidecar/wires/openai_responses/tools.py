@@ -1,8 +1,8 @@
 """Tools in the items of a Responses stream: calls, results, and who ran them.
 
-Not a wire: a helper of ``openai-responses``. `SHAPES` says what a call's arguments are
-and which fields hold what came out; an item type that is not there is a server's tool
-if it looks like one. Who runs a call is decided from the item's type
+Not a wire: a helper of ``openai-responses``. `ITEM_SHAPES` says what a call's arguments
+are and which fields hold what came out; an item type that is not there is a server's
+tool if it looks like one. Who runs a call is decided from the item's type
 (wires/README.md, "Who runs a call").
 """
 
@@ -37,7 +37,7 @@ class Shape:
     streams: bool = False
 
 
-SHAPES: dict[str, Shape] = {
+ITEM_SHAPES: dict[str, Shape] = {
     "function_call": Shape(streams=True),
     "custom_tool_call": Shape(streams=True),
     "mcp_call": Shape(results=("output", "error"), streams=True),
@@ -96,7 +96,7 @@ def is_tool_item(body: JsonObject) -> bool:
     type = type_of(body)
     if type.endswith(OUTPUT) or type in _WITHOUT_STATUS:
         return True
-    is_known = type in SHAPES or _guess(type, body) is not None
+    is_known = type in ITEM_SHAPES or _guess(type, body) is not None
     return is_known and "status" in body
 
 
@@ -110,7 +110,7 @@ class Tools:
 
     def begin(self, item: OutputItem) -> None:
         """A call whose arguments will come as fragments."""
-        shape = SHAPES.get(item.type)
+        shape = ITEM_SHAPES.get(item.type)
         if shape is not None and shape.streams:
             self.wire.parts.append(self._call(item, item.body, shape, None, None))
 
@@ -122,7 +122,7 @@ class Tools:
         """A finished item, or with ``cut`` one that never will be; False when it is
         no tool."""
         type = type_of(body)
-        shape = SHAPES.get(type) or _guess(type, body)
+        shape = ITEM_SHAPES.get(type) or _guess(type, body)
         if type.endswith(OUTPUT):
             if not cut:
                 self._output(item, body, type)
@@ -165,7 +165,7 @@ class Tools:
             value=value,
             type=type,
             format=_format_of(type),
-            executor=None if id or type in SHAPES else "server",
+            executor=None if id or type in ITEM_SHAPES else "server",
             caller=body.get("caller"),
             opaque=(left or None) if is_own else None,
             raw=None if is_own else raw,

@@ -44,7 +44,7 @@ class UsageShape:
     reasoning_is_more: bool = False
 
 
-SHAPES: dict[str, UsageShape] = {
+USAGE_SHAPES: dict[str, UsageShape] = {
     "openai-chat": UsageShape(
         input=("prompt_tokens",),
         output=("completion_tokens",),
@@ -123,12 +123,12 @@ _NOTHING = (None,) * 6
 def read_usage(value: Json, shape: str) -> UsagePart | None:
     """The counts of a provider's usage object; None when it holds none.
 
-    ``shape`` is a key of `SHAPES`. Cohere's is the ``usage`` object with ``tokens``,
-    Ollama's the last document itself.
+    ``shape`` is a key of `USAGE_SHAPES`. Cohere's is the ``usage`` object with
+    ``tokens``, Ollama's the last document itself.
     """
     if not isinstance(value, dict):
         return None
-    row = SHAPES[shape]
+    row = USAGE_SHAPES[shape]
     counts = _with_compaction(value) if shape == "anthropic" else value
     inputs, output, total, reads, writes, reasoning, *more = _reader(shape)(counts)
     if inputs is not None:
@@ -148,7 +148,7 @@ def _reader(shape: str) -> Callable[[JsonObject], tuple[int | None, ...]]:
     The function is made from the row, as attrs makes ``__init__``, for some providers
     tell counts in every chunk: all but plain numbers are left to `_count`.
     """
-    row = SHAPES[shape]
+    row = USAGE_SHAPES[shape]
     own = row.input, row.output, row.total, row.cache_read, row.cache_write
     names, lines = list[str](), ["get = value.get"]
     for number, paths in enumerate((*own, row.reasoning, *row.more_input)):
@@ -342,7 +342,7 @@ def _counts(usage: Usage | UsagePart) -> dict[str, int | None]:
 
 
 def _named(usage: Usage, wire: str) -> JsonObject:
-    row, written = SHAPES[wire], dict[str, Any]()
+    row, written = USAGE_SHAPES[wire], dict[str, Any]()
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
     inputs, output = usage.input_tokens, usage.output_tokens
     reasoning = usage.reasoning_tokens
