@@ -111,14 +111,8 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     shown = _tagging(policy, named)
     hidden = SENTINELS if auto and policy.reasoning.tags is None else ()
     tags = DEFAULT_TAGS if policy.reasoning.tags is None else policy.reasoning.tags
-    tools = None
-    if options.tools is not None:
-        tools = {tool.name: tool for tool in options.tools}
-    rules = EchoRules(
-        frozenset(policy.tool_results.indicators),
-        tuple(map(known_value, policy.tool_results.known)),
-        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
-    )
+    tools = _by_name(options.tools)
+    rules = _echo_rules(options, named)
     mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
     words = lexicon(
         tags,
@@ -133,16 +127,28 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     return Surroundings(
         options,
         evolve(profile, dialects=families),
-        evolve(
-            policy,
-            reasoning=evolve(policy.reasoning, tags=tags_of(tags, shown)),
-        ),
+        evolve(policy, reasoning=evolve(policy.reasoning, tags=tags_of(tags, shown))),
         words,
         context,
         rules,
         Context(tools, rules, "off") if mode == "report" and echoes else None,
         outlet,
         tools,
+    )
+
+
+def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
+    """The declared tools by their names; None: the host did not say."""
+    return None if tools is None else {tool.name: tool for tool in tools}
+
+
+def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
+    """What a repeated result looks like where the dialects are ``named``."""
+    results = options.policy.tool_results
+    return EchoRules(
+        frozenset(results.indicators),
+        tuple(map(known_value, results.known)),
+        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
     )
 
 
