@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from sidecar.message.outlet import Outlet
     from sidecar.text.pieces import Piece
 
-_FAILURES = {
-    "malformed-tool-text": "what looks like a call cannot be read: text",
-    "undeclared-tool-text": "a call of a tool that nobody declared: text",
-}
-"""The code of a `Failed` -> the message of its diagnostic."""
+_FAILURES: tuple[tuple[str, Severity, str], ...] = (
+    ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
+    ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
+)
+_FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
+"""The code of a `Failed` -> code, severity and message of its diagnostic."""
 
 
 REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
@@ -75,7 +76,7 @@ class Extracted:
     def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
         """Reads one piece; ``reasoning``: it stands in reasoning, not in the answer."""
         if isinstance(taken, Failed):
-            self.outlet.diagnose(self.choice, taken.code, "info", _FAILURES[taken.code])
+            self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
         elif piece[0] is PieceKind.RESULT:
             self.outlet.counters.tool_results_stripped += 1
             self._end_text()
