@@ -120,18 +120,16 @@ class _Framed:
 
     def scan(self, text: str, at: int) -> int:
         """Reads on; what may be the beginning of the closer stays unread."""
-        while self.state == "open":
+        while True:
             end, found = self._closer.next(text, at, final=False)
             at = self._object.scan(text[:end], at)
             self.state = self._object.state
             if self.state != "open" or found is None:
-                break
+                return at
             if not self._object.in_string:
                 self.state, self.missing = "whole", self._object.missing
-                break
+                return at
             at = self._object.scan(text[: end + len(found)], at)
-            self.state = self._object.state
-        return at
 
 
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
