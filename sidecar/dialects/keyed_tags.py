@@ -155,7 +155,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     while (found := (yield from literal(cursor, *ends))) == tags.key[0]:
         call.parts.append((yield from _pair(cursor, tags)))
         yield from space(cursor)
-        if (yield from optional(cursor, *filter(None, tags.value[1:]))):  # twice
+        if (yield from optional(cursor, tags.value[1])):  # twice
             yield from space(cursor)
     cursor.at -= len(found) * (found == tags.call[0])  # another call: it lacks its own
     end = cursor.position

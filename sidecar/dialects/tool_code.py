@@ -74,35 +74,32 @@ def _fence(cursor: Cursor) -> Reading[Found]:
         own = yield from literal(cursor, *_OWN)
         cursor.at -= len(own)
     cursor.serious = True
-    part = yield from _fenced(cursor, fence, calls=True)
-    return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, part))
+    start = cursor.position
+    end = yield from _body(cursor, fence)
+    yield from literal(cursor, fence)
+    if not (yield from _is_alone(cursor, fence)):
+        raise cursor.mismatch()
+    return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, (start, end)))
 
 
 def _results(cursor: Cursor) -> Reading[Found]:
     """A fence with what the model took for the results of its calls."""
     fence, _ = yield from _begun(cursor, *_RESULT_INFO)
     cursor.serious = True
-    part = yield from _fenced(cursor, fence, calls=False)
-    return Found(PieceKind.RESULT, lambda raw: raw[slice(*part)])
-
-
-def _fenced(cursor: Cursor, fence: str, *, calls: bool) -> Reading[Extent]:
-    """Up to the line that closes ``fence``; ``calls``: nothing else is in it."""
     start, ends = cursor.position, literals(f"\n{fence}")
-    sign = _TICKS if fence[0] == "`" else _TILDES
     while True:
-        if calls:
-            end = yield from _body(cursor, fence)
-            yield from literal(cursor, fence)
-        else:
-            (_, end), closer = yield from until(cursor, ends)
-            cursor.at += len(closer)
-        yield from run(cursor, sign)
-        yield from blanks(cursor)
-        if (yield from peek(cursor)) in ("", "\n", "\r"):
-            return start, end
-        if calls:
-            raise cursor.mismatch()
+        (_, end), closer = yield from until(cursor, ends)
+        cursor.at += len(closer)
+        if (yield from _is_alone(cursor, fence)):
+            break
+    return Found(PieceKind.RESULT, lambda raw: raw[start:end])
+
+
+def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
+    """Whether a closing ``fence``, which was read, has its line to itself."""
+    yield from run(cursor, _TICKS if fence[0] == "`" else _TILDES)
+    yield from blanks(cursor)
+    return (yield from peek(cursor)) in ("", "\n", "\r")
 
 
 def _body(cursor: Cursor, closer: str) -> Reading[int]:

@@ -13,7 +13,6 @@ WHATWG HTML 9.2.6, "Interpreting an event stream", with these differences:
   page or a bare JSON body under the wrong content type) up to the next known field, to
   the end of an event, or to the end. Beginning with a bracket, it is read as data would
   be, at its first blank line already if all of it is JSON; else it is one diagnostic.
-
 - ``error:`` with an object (llama.cpp, ggml-org/llama.cpp#16104) is data of the event
   ``error``.
 

@@ -17,7 +17,7 @@ from sidecar.wires.anthropic.blocks import (
     THINKING,
     is_location,
 )
-from sidecar.wires.shared.fields import type_of
+from sidecar.wires.shared.fields import is_responses_state, type_of
 from sidecar.wires.shared.rendering import caller_of, in_blocks, parts_of, text_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     state: JsonObject = block.opaque if isinstance(block.opaque, dict) else {}
-    is_state = _is_state(state)
+    is_state = type_of(state) in STATES and not is_responses_state(state)
     if (not is_state or type_of(state) == REDACTED) and not turn.thinks(block):
         return None
     if is_state:
@@ -58,13 +58,6 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return written
     turn.lose(block, "reasoning", "thinking without Anthropic's signature is refused")
     return None
-
-
-def _is_state(state: JsonObject) -> bool:
-    """Whether an object is a block of Anthropic's: a compaction of Responses has the
-    same type, but an id, or what is encrypted alone."""
-    is_item = "id" in state or ("encrypted_content" in state and "content" not in state)
-    return type_of(state) in STATES and not is_item
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:

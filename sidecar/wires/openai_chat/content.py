@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidecar.parts import DiagnosticPart, TextPart
+from sidecar.parts import TextPart
 from sidecar.wires.openai_chat.reasoning import content_part
 from sidecar.wires.shared.citations import reference
-from sidecar.wires.shared.fields import type_of
+from sidecar.wires.shared.fields import details, type_of
 
 if TYPE_CHECKING:
     from sidecar.parts import Json, JsonObject
@@ -56,9 +56,7 @@ def images(choice: ChoiceState, value: Json, name: str) -> None:
 def detail(choice: ChoiceState, value: Json, name: str) -> None:
     """What else the response says of itself, once (a container)."""
     if choice.changed(name, value):
-        said, raw = "what else the response says of itself", {name: value}
-        part = DiagnosticPart("response-details", said, "info", raw, choice.index)
-        choice.parts.append(part)
+        choice.parts.append(details({name: value}, choice.index))
 
 
 def _say(choice: ChoiceState, text: str) -> None:

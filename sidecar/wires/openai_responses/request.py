@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
-from sidecar.wires.shared.fields import type_of
+from sidecar.wires.shared.fields import is_responses_state, type_of
 from sidecar.wires.shared.rendering import caller_of, parts_of, text_of
 
 if TYPE_CHECKING:
@@ -73,12 +73,9 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
 
 
 def _is_state(item: JsonObject) -> bool:
-    """Whether an object is reasoning or other state of a Responses server: one that it
-    has, or encrypted. A compaction of Anthropic's has its summary in ``content``."""
-    if type_of(item) == _THOUGHT:
-        return True
-    is_encrypted = "encrypted_content" in item and "content" not in item
-    return bool(type_of(item)) and ("id" in item or is_encrypted)
+    """Whether an object is reasoning or other state of a Responses server."""
+    kind = type_of(item)
+    return kind == _THOUGHT or (bool(kind) and is_responses_state(item))
 
 
 def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObject]:

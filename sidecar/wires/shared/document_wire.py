@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from sidecar.provider_errors.normalize import find_error, normalize_error
 from sidecar.records import evolve
-from sidecar.wires.shared.fields import objects_of
+from sidecar.wires.shared.fields import details, objects_of
 from sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
@@ -124,15 +124,10 @@ class DocumentWire(ABC):
             )
 
     def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
-        """What a response says of itself beside all else: the next request may need it
-        (a container), or a reader want to know it (why a prompt was blocked)."""
-        details = {name: said[name] for name in names if _says(said.get(name))}
-        if details:
-            message = "what else the response says of itself"
-            part = DiagnosticPart(
-                "response-details", message, "info", details, self.choice
-            )
-            self.parts.append(part)
+        """What a response says of itself beside all else, under ``names``."""
+        told = {name: said[name] for name in names if _says(said.get(name))}
+        if told:
+            self.parts.append(details(told, self.choice))
 
     # Access
 

@@ -119,6 +119,14 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
 
 
+def details(raw: JsonObject, choice: int) -> DiagnosticPart:
+    """The diagnostic for what a response says of itself beside all else: the next
+    request may need it (a container), or a reader want to know it (why a prompt was
+    blocked)."""
+    message = "what else the response says of itself"
+    return DiagnosticPart("response-details", message, "info", raw, choice)
+
+
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
 ) -> Iterable[JsonObject]:
@@ -144,6 +152,13 @@ def type_of(item: JsonObject) -> str:
     """``item["type"]``, or nothing when that is no string."""
     kind = item.get("type")
     return kind if isinstance(kind, str) else ""
+
+
+def is_responses_state(item: JsonObject) -> bool:
+    """Whether an object is state of a Responses server: one that it has, or that is
+    encrypted. A compaction of Anthropic's, which has the same type, has no id and its
+    summary in ``content``."""
+    return "id" in item or ("encrypted_content" in item and "content" not in item)
 
 
 def is_failed(item: JsonObject) -> bool | None:
