@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from environment import ROOT, ensure
 
-sys.path.append(str(ROOT))
+sys.path.append(str(ROOT / "sidecar"))
 
 SAMPLE = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
 SLICE = 64
@@ -27,7 +27,7 @@ class Sidecar:
 
     def __init__(self, python: Path) -> None:
         self.process = subprocess.Popen(
-            [str(python), "-m", "sidecar", "--stdio"],
+            [str(python), "-m", "stream_sidecar", "--stdio"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> None:
 
 def show(events: list[dict[str, Any]]) -> None:
     """An event a line, with nothing in it that steers a terminal."""
-    from sidecar.values.printable import json_line
+    from stream_sidecar.values.printable import json_line
 
     for event in events:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")

@@ -99,7 +99,7 @@ def freeze(scratch: Path, requirement: str, *, slim: bool) -> Path:
     _run(
         *(python, "-m", "PyInstaller", "--log-level", "ERROR", "--noconfirm"),
         *("--onedir", "--name", NAME, "--contents-directory", "lib", *shrink),
-        *("--collect-submodules", "sidecar", "--collect-data", "sidecar"),
+        *("--collect-submodules", "stream_sidecar", "--collect-data", "stream_sidecar"),
         *(word for name in left_out for word in ("--exclude-module", name)),
         *("--distpath", str(scratch / "dist"), "--workpath", str(scratch / "work")),
         *("--specpath", str(scratch), str(HERE / "started.py")),

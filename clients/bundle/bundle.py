@@ -97,8 +97,8 @@ def leave_out_command_line(libs: Path) -> None:
         shutil.rmtree(libs / name)
         for about in libs.glob(f"{name}-*.dist-info"):
             shutil.rmtree(about)
-    shutil.rmtree(libs / "sidecar" / "cli")
-    for main in (libs, libs / "sidecar"):
+    shutil.rmtree(libs / "stream_sidecar" / "cli")
+    for main in (libs, libs / "stream_sidecar"):
         (main / "__main__.py").unlink()
 
 
@@ -176,7 +176,7 @@ def _refuse_foreign(output: Path) -> None:
     if output.suffix == ".pyz" or not output.exists():
         return
     names = {path.name for path in output.iterdir()} if output.is_dir() else {""}
-    if names and not {"cattrs", "sidecar"} <= names:
+    if names and not {"cattrs", "stream_sidecar"} <= names:
         sys.exit(f"{output} is no earlier bundle; name another folder")
 
 

@@ -38,7 +38,7 @@ sys.path_hooks.insert(0, import_compiled)
 OTHERS = [place for place in sys.path if os.path.abspath(place) != HERE]
 sys.path[:] = [COMPILED, HERE, *OTHERS]
 
-from sidecar.__main__ import main  # noqa: E402
+from stream_sidecar.__main__ import main  # noqa: E402
 
 if __name__ == "__main__":  # worker processes import this file
     main()

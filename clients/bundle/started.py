@@ -2,7 +2,7 @@
 
 from multiprocessing import freeze_support
 
-from sidecar.__main__ import main
+from stream_sidecar.__main__ import main
 
 if __name__ == "__main__":
     freeze_support()  # `repair --jobs` starts this program anew, as a worker

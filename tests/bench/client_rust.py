@@ -51,7 +51,7 @@ def _measure(cargo: str) -> dict[str, float]:
         **os.environ,
         "CARGO_TARGET_DIR": str(HOME / "target"),
         "STREAM_SIDECAR": " ".join((sys.executable, *SIDECAR)),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT / "sidecar"),
     }
     build = [cargo, "build", "--quiet", "--release", "--locked", "--example", "bench"]
     subprocess.run(build, cwd=HOME, env=environment, check=True)

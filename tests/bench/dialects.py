@@ -12,7 +12,7 @@ from chunks import CODE, repeated, slices
 from growth import BAR, Case, measure
 from rows import Row, microseconds
 
-from sidecar.options import Limits, Policy, StreamOptions, Tool
+from stream_sidecar.options import Limits, Policy, StreamOptions, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,11 +15,11 @@ from typing import Any
 from chunks import event, text_chunk
 from rows import Bar, Row, microseconds
 
-from sidecar.options import Limits, Policy
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.sessions import Sessions
-from sidecar.values.jsontext import decode, encode
-from sidecar.wires import WRITERS
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import Sessions
+from stream_sidecar.values.jsontext import decode, encode
+from stream_sidecar.wires import WRITERS
 
 ROUNDS = 12
 PUSHES = 2_000

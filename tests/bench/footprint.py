@@ -1,13 +1,13 @@
 """How much of the code one delta crosses, and how much a stream remembers.
 
-Files: those of ``sidecar/`` in which a function is called while one decoded chunk of a
-chat is pushed, counted with ``sys.setprofile``; of a stream's first text delta, and of
-one in a run of plain text. State: the attributes of all our objects that live between
-two pushes of a stream with one choice and that a push may change: containers, and what
-their module assigns elsewhere than in an ``__init__``; what streams share is none of
-it. The stream has said something that had to be read, for what reads text is made then.
-Lines: those of the text engine. Nothing is timed, so any machine gives the same
-numbers.
+Files: those of ``stream_sidecar/`` in which a function is called while one decoded
+chunk of a chat is pushed, counted with ``sys.setprofile``; of a stream's first text
+delta, and of one in a run of plain text. State: the attributes of all our objects that
+live between two pushes of a stream with one choice and that a push may change:
+containers, and what their module assigns elsewhere than in an ``__init__``; what
+streams share is none of it. The stream has said something that had to be read, for what
+reads text is made then. Lines: those of the text engine. Nothing is timed, so any
+machine gives the same numbers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from typing import Any
 from chunks import text_chunk
 from rows import Bar, Row
 
-import sidecar
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
+import stream_sidecar
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
 
-HOUSE = Path(sidecar.__file__).parent
+HOUSE = Path(stream_sidecar.__file__).parent
 CHAT = StreamOptions(wire="openai-chat")
 DELTAS = 4
 """Behind so many deltas of plain text nothing more is learned."""
@@ -111,7 +111,7 @@ def _ours(root: object) -> Iterator[object]:
             waiting += each
         elif isinstance(each, MethodType):
             waiting.append(each.__self__)
-        if type(each).__module__.startswith("sidecar."):
+        if type(each).__module__.startswith("stream_sidecar."):
             waiting += _attributes(each).values()
             yield each
 

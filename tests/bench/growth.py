@@ -30,8 +30,8 @@ from chunks import (
 )
 from rows import Bar, Row, microseconds
 
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
 
 BAR = Bar(limit=1.1, aim=1.0)
 SMALL = 10_000

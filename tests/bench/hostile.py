@@ -20,8 +20,8 @@ from typing import Any
 from chunks import call_chunk, chunk, repeated, slices
 from rows import Bar, Row, microseconds
 
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
 
 BAR = Bar(limit=1.5, aim=1.1)
 SMALL = 16_000

@@ -18,7 +18,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-SIDECAR = ("-m", "sidecar", "--stdio")
+SIDECAR = ("-m", "stream_sidecar", "--stdio")
 ORJSON_ECHO = (str(HERE / "echo_orjson.py"),)
 PYGLS_ECHO = (str(HERE / "echo_pygls.py"),)
 PYGLS_ECHO_TYPED = (str(HERE / "echo_pygls.py"), "--typed")

@@ -41,8 +41,8 @@ from recordings import PATHS, Recording, of_corpus, own
 from round_trip import one_core
 from rows import Bar, Row, microseconds
 
-import sidecar
-from sidecar.rpc.connection import Connection
+import stream_sidecar
+from stream_sidecar.rpc.connection import Connection
 
 PAIRS = 3
 """Of processes, one after the other: some pairs stay slower than others."""
@@ -61,7 +61,7 @@ BARE = Bar(limit=150, aim=150, unit=" µs")
 COMPARED = ("openai-chat", "anthropic", "openai-responses", "gemini")
 """Wires with a bar; the recordings of the others are few."""
 
-HOUSE = str(Path(sidecar.__file__).parent)
+HOUSE = str(Path(stream_sidecar.__file__).parent)
 PROFILED = 12
 """Rooms and files of them that ``--profile`` shows."""
 

@@ -75,7 +75,7 @@ def _clean(path: Path) -> Iterator[Row]:
 def _leaking(path: Path) -> Iterator[Row]:
     _write(path, SIZE, EVERY)
     yield from _compared(path, "--check", 1, f"a leak in {EVERY}")
-    told = _Usage.of("-m", "sidecar", "repair", str(path), "--write")
+    told = _Usage.of("-m", "stream_sidecar", "repair", str(path), "--write")
     yield Row("the same with --write, all cores", told.rate(SIZE))
     yield Row("its peak of resident memory", *told.memory(), MEMORY)
 
@@ -84,7 +84,7 @@ def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
     """Rows of a session, measured beside its JSON; ``code`` is that of the exit."""
     name = f"repair {option}, {SIZE / _MEGABYTE:.0f} MB, {what}"
     plain = _Usage.of("-c", _JSON, str(path))
-    command = ("-m", "sidecar", "repair", str(path), option)
+    command = ("-m", "stream_sidecar", "repair", str(path), option)
     one = _Usage.of(*command, "--jobs", "1", code=code)
     yield Row(
         f"{name}: processor time against json",
@@ -105,7 +105,9 @@ def _compared(path: Path, option: str, code: int, what: str) -> Iterator[Row]:
 def _many(folder: Path) -> Iterator[Row]:
     for number in range(FILES):
         _write(folder / f"{number}.jsonl", 50_000, EVERY, seed=number)
-    seconds = _Usage.of("-m", "sidecar", "repair", str(folder), "--write").seconds
+    seconds = _Usage.of(
+        "-m", "stream_sidecar", "repair", str(folder), "--write"
+    ).seconds
     told = f"{seconds:.1f} s, {FILES / seconds:,.0f} files/s on {os.cpu_count()} cores"
     yield Row(f"repair --write, {FILES:,} sessions of 50 kB", told)
 

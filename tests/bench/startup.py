@@ -54,7 +54,7 @@ def _rows(bundle: tuple[str, ...]) -> Iterator[Row]:
         events.append(_start(SIDECAR, _first_events))
         stock.append(_start(PYGLS_ECHO))
         bundled.append(_start(bundle))
-        version.append(_run("-m", "sidecar", "--version"))
+        version.append(_run("-m", "stream_sidecar", "--version"))
         bare.append(_run("-c", "pass"))
     mine, other = median(ours), median(stock)
     measured = f"{milliseconds(mine)}, {milliseconds(other)}"

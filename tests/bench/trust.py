@@ -17,10 +17,10 @@ from statistics import mean
 from attrs import evolve, frozen
 from rows import Bar, Row
 
-from sidecar.dialects import DIALECTS, pair_of
-from sidecar.forms.form import Dialect
-from sidecar.options import DEFAULT_INDICATORS, DEFAULT_TAGS, StreamOptions, Tool
-from sidecar.stream.stream import Stream
+from stream_sidecar.dialects import DIALECTS, pair_of
+from stream_sidecar.forms.form import Dialect
+from stream_sidecar.options import DEFAULT_INDICATORS, DEFAULT_TAGS, StreamOptions, Tool
+from stream_sidecar.stream.stream import Stream
 
 SUFFIXES = (".md", ".rst", ".txt", ".json")
 DELTA = 64

@@ -118,7 +118,7 @@ def _built(folder: Path) -> Iterator[Way]:
     _run("node", str(HOME / "scripts" / "pack.mjs"), str(folder))
     wheel = folder / "wheel"
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheel))
-    installed = (sys.executable, "-P", "-m", "sidecar", "--stdio")
+    installed = (sys.executable, "-P", "-m", "stream_sidecar", "--stdio")
     libraries = ("attr", "attrs", "cattrs", "click", "lsprotocol", "pygls", "rich")
     site = Path(sys.prefix).glob("lib/python*/site-packages")
     places = [home / name for home in site for name in libraries]

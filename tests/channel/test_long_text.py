@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
-from sidecar.text.rereading import Rereading
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.text.rereading import Rereading
 
 
 def test_a_long_text_says_what_its_slices_say() -> None:

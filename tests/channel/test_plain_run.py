@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
-from sidecar.text.rereading import Rereading
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.text.rereading import Rereading
 
 CPP = 'std::cout << "a" << (b <<= 2) << [[x]]; if (a < b << 1) v<<w;\n'
 WIKI = "See [[a link]] and a[[1]], <<EOF and 3<<<4.\n"

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import LEAKS, TEXTS, WRITTEN_TEXTS
 
-from sidecar.channel import sieve
-from sidecar.channel.sieve import Sieve
-from sidecar.history.history import _passes
-from sidecar.history.messages import read_message
-from sidecar.history.reading import read_text, reading_options
-from sidecar.options import (
+from stream_sidecar.channel import sieve
+from stream_sidecar.channel.sieve import Sieve
+from stream_sidecar.history.history import _passes
+from stream_sidecar.history.messages import read_message
+from stream_sidecar.history.reading import read_text, reading_options
+from stream_sidecar.options import (
     Limits,
     Policy,
     ReasoningPolicy,

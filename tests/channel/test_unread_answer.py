@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sidecar.channel.setup import Surroundings
-from sidecar.options import Policy, StreamOptions
-from sidecar.stream.stream import Stream
+from stream_sidecar.channel.setup import Surroundings
+from stream_sidecar.options import Policy, StreamOptions
+from stream_sidecar.stream.stream import Stream
 
 CALL = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
 

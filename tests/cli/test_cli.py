@@ -16,10 +16,10 @@ from attrs import frozen
 from rich.cells import cell_len
 from rpc_client import ROOT, RpcClient, frame, message, strict_json
 
-from sidecar import __version__
-from sidecar.cli import COMMANDS
-from sidecar.dialects import DIALECTS
-from sidecar.events import EVENTS
+from stream_sidecar import __version__
+from stream_sidecar.cli import COMMANDS
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.events import EVENTS
 
 LEAKING = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
 JUNK = random.Random(7).randbytes(70_000)
@@ -42,7 +42,7 @@ class Run:
 def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
     """``stream-sidecar`` with ``arguments`` and ``data`` on its standard input."""
     done = subprocess.run(
-        [sys.executable, "-m", "sidecar", *arguments],
+        [sys.executable, "-m", "stream_sidecar", *arguments],
         input=data,
         capture_output=True,
         cwd=ROOT,
@@ -203,7 +203,7 @@ def test_a_reader_that_goes_away(arguments: list[str]) -> None:
     """``| true``: not a word, and a code that means nothing else."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "sidecar", *arguments, str(LEAKING)]
+    command = [sys.executable, "-m", "stream_sidecar", *arguments, str(LEAKING)]
     with os.fdopen(writing, "wb") as pipe:
         done = subprocess.run(
             command, stdout=pipe, stderr=subprocess.PIPE, cwd=ROOT, check=False
@@ -214,7 +214,13 @@ def test_a_reader_that_goes_away(arguments: list[str]) -> None:
 @pytest.mark.parametrize("command", ["normalize", "explain"])
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes it")
 def test_standard_input_that_is_closed(command: str) -> None:
-    closed = ["sh", "-c", 'exec "$0" -m sidecar "$1" - <&-', sys.executable, command]
+    closed = [
+        "sh",
+        "-c",
+        'exec "$0" -m stream_sidecar "$1" - <&-',
+        sys.executable,
+        command,
+    ]
     done = subprocess.run(closed, cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == b"Error: standard input is closed\n"
@@ -222,7 +228,7 @@ def test_standard_input_that_is_closed(command: str) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_what_a_pipe_has_brought_is_shown_while_it_is_open(options: list[str]) -> None:
-    command = [sys.executable, "-m", "sidecar", "normalize", *options, "-"]
+    command = [sys.executable, "-m", "stream_sidecar", "normalize", *options, "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT) as process:
         assert process.stdin is not None
@@ -269,7 +275,7 @@ def test_mistakes(arguments: list[str], words: str) -> None:
 )
 def test_streams_that_are_closed(words: str) -> None:
     """A sentence and code 2, as for every output that cannot be written."""
-    command = f"'{sys.executable}' -m sidecar {words} <&- >&-"
+    command = f"'{sys.executable}' -m stream_sidecar {words} <&- >&-"
     done = subprocess.run(
         ["sh", "-c", command], stderr=subprocess.PIPE, cwd=ROOT, check=False
     )
@@ -294,8 +300,9 @@ def test_version(option: str) -> None:
 def test_version_imports_nothing() -> None:
     """Hosts ask for it before every start."""
     program = (
-        "import sys; from sidecar.__main__ import main; sys.argv[1:] = ['--version'];"
-        "main(); print(*sorted({name.split('.')[0] for name in sys.modules}))"
+        "import sys; from stream_sidecar.__main__ import main;"
+        "sys.argv[1:] = ['--version']; main();"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
     )
     output = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT)
     loaded = output.decode().splitlines()[1].split()
@@ -304,13 +311,18 @@ def test_version_imports_nothing() -> None:
 
 def test_initialize_waits_for_nothing_that_reads_streams() -> None:
     asked = frame(message("initialize", {}, id=1))
-    command = [sys.executable, "-X", "importtime", "-m", "sidecar"]
+    command = [sys.executable, "-X", "importtime", "-m", "stream_sidecar"]
     done = subprocess.run(command, input=asked, capture_output=True, cwd=ROOT)
     loaded = {row.split("|")[-1].strip() for row in done.stderr.decode().splitlines()}
     assert b'"capabilities"' in done.stdout
-    assert {"sidecar.protocol.handshake", "click"} <= loaded
-    rooms = {"sidecar.stream", "sidecar.wires", "sidecar.dialects", "sidecar.history"}
-    assert not loaded & {*rooms, "sidecar.protocol.methods", "rich", "pygls"}
+    assert {"stream_sidecar.protocol.handshake", "click"} <= loaded
+    rooms = {
+        "stream_sidecar.stream",
+        "stream_sidecar.wires",
+        "stream_sidecar.dialects",
+        "stream_sidecar.history",
+    }
+    assert not loaded & {*rooms, "stream_sidecar.protocol.methods", "rich", "pygls"}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["serve", "--help"]])
@@ -384,7 +396,7 @@ def test_dialects() -> None:
 def test_a_python_without_sqlite() -> None:
     """Everything but the repair of files, which says so."""
     hide = "import sys; sys.modules['sqlite3'] = None; sys.argv[0] = 'stream-sidecar'"
-    start = "from sidecar.__main__ import main; main()"
+    start = "from stream_sidecar.__main__ import main; main()"
 
     def said(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", "-c", f"{hide}; {start}", *arguments]
@@ -392,7 +404,7 @@ def test_a_python_without_sqlite() -> None:
             command,
             capture_output=True,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT / "sidecar")},
             check=False,
         )
 

@@ -18,11 +18,11 @@ from click.testing import CliRunner, Result
 from rpc_client import ROOT
 from terminals import ended_by_ctrl_c
 
-from sidecar.cli import main
-from sidecar.cli.repair_formats import WORDS
-from sidecar.history.results import KINDS
-from sidecar.session_files.agents import AGENTS, SYSTEMS, files_of, places_of
-from sidecar.session_files.layouts import PRESETS
+from stream_sidecar.cli import main
+from stream_sidecar.cli.repair_formats import WORDS
+from stream_sidecar.history.results import KINDS
+from stream_sidecar.session_files.agents import AGENTS, SYSTEMS, files_of, places_of
+from stream_sidecar.session_files.layouts import PRESETS
 
 LEAK = "<think>Hm.</think>Four.</s>"
 
@@ -209,7 +209,7 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         fcntl.ioctl(ours, termios.TIOCSCTTY, 0)
 
-    command = [sys.executable, "-m", "sidecar", "repair", "--ask"]
+    command = [sys.executable, "-m", "stream_sidecar", "repair", "--ask"]
     process = subprocess.Popen(
         [*command, str(session), str(other)],
         stdin=ours,
@@ -428,7 +428,7 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_path: Any) -> None:
         raise OSError("not here")
 
-    monkeypatch.setattr("sidecar.cli.repair_backups.os.unlink", refuse)
+    monkeypatch.setattr("stream_sidecar.cli.repair_backups.os.unlink", refuse)
     result = repair(session, "--clean")
     assert result.exit_code == 2
     assert "left alone: not here" in result.output

@@ -14,7 +14,7 @@ import pytest
 from rpc_client import ROOT
 from terminals import COLOUR, STEERS, is_harmless, on_terminal
 
-from sidecar.values.printable import in_lines, json_line, one_line
+from stream_sidecar.values.printable import in_lines, json_line, one_line
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
 
@@ -80,7 +80,7 @@ def test_a_pipe_gets_headings_in_one_line(tmp_path: Path) -> None:
     """And the text of the model as it is."""
     file = tmp_path / "body.json"
     file.write_text(json.dumps(BODY))
-    command = [sys.executable, "-m", "sidecar", "normalize", str(file)]
+    command = [sys.executable, "-m", "stream_sidecar", "normalize", str(file)]
     said = subprocess.check_output(command, cwd=ROOT).decode()
     assert f"-- citation {SHOWN}" in said
     assert f"answer {POISON}" in said
@@ -144,7 +144,7 @@ def test_log_lines() -> None:
     """Of the server, whose standard error may be a terminal."""
     words = POISON.replace("\0", "")
     done = subprocess.run(
-        [sys.executable, "-m", "sidecar", f"--{words}", "--log-level", words],
+        [sys.executable, "-m", "stream_sidecar", f"--{words}", "--log-level", words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=ROOT,
@@ -158,7 +158,7 @@ def test_log_lines() -> None:
 def test_a_traceback() -> None:
     """Bugs show values of anybody."""
     program = (
-        "import sys; from sidecar import __main__ as it, cli\n"
+        "import sys; from stream_sidecar import __main__ as it, cli\n"
         "def fail(**_): raise RuntimeError(sys.argv[1])\n"
         "cli.main = fail\n"
         "it.main()"

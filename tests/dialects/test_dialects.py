@@ -1,7 +1,7 @@
 """What models write into their text: calls, reasoning, echoed results, stop tokens.
 
 A line of ``data/dialects.jsonl`` is one text with what must come of it, written by hand
-from the rules of ``sidecar/text/README.md`` and never from what the engine gave:
+from the rules of ``text/README.md`` and never from what the engine gave:
 
 - ``dialect`` and ``case`` name it, ``why`` tells the rule;
 - ``model``, ``tools``, ``dialects`` and ``policy`` are stream/open's, absent or null
@@ -25,7 +25,7 @@ from checking import Fed, assert_sound, feed
 from cutting import at_random
 from places import TESTS
 
-from sidecar.events import ToolCall
+from stream_sidecar.events import ToolCall
 
 DATA = TESTS / "data" / "dialects.jsonl"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sidecar.dialects import DIALECTS
-from sidecar.dialects.profiles import PROFILES, profile_of
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.dialects.profiles import PROFILES, profile_of
 
 NAMES = {
     "default": ["gpt-5.1", "openai/gpt-4o-mini", "grok-4", "some-new-model", ""],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.forms.schemas import kinds_of, member_of
+from stream_sidecar.forms.schemas import kinds_of, member_of
 
 CYCLE: dict[str, Any] = {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}
 ROOT = {"$defs": {"a/b": {"type": "integer"}, "Item": {"properties": {"x": {}}}}}

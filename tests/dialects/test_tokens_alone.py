@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from checking import feed
 
-from sidecar.dialects import DIALECTS
+from stream_sidecar.dialects import DIALECTS
 
 OPENERS = sorted(
     {

@@ -18,10 +18,10 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from rpc_client import COMMAND, RpcClient, message
 from strategies import TEXTS
 
-from sidecar.editor.session import LINES, WHOLE, SessionDocument
-from sidecar.editor.text import DocumentText
-from sidecar.history.documents import spliced
-from sidecar.options import StreamOptions
+from stream_sidecar.editor.session import LINES, WHOLE, SessionDocument
+from stream_sidecar.editor.text import DocumentText
+from stream_sidecar.history.documents import spliced
+from stream_sidecar.options import StreamOptions
 
 URI = "file:///project/session.jsonl"
 DOCUMENT = {"textDocument": {"uri": URI}}

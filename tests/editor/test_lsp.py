@@ -18,7 +18,7 @@ SERVER_WITH_FEATURES = '''
 """The sidecar with further LSP features."""
 import asyncio, threading
 from lsprotocol import types
-from sidecar.editor import server
+from stream_sidecar.editor import server
 
 class Server(server.SidecarServer):
     def __init__(self, *arguments):
@@ -69,7 +69,7 @@ class Server(server.SidecarServer):
             return types.Location(document.lines[params.position.line], here)
 
 server.SidecarServer = Server
-from sidecar.__main__ import main
+from stream_sidecar.__main__ import main
 main()
 '''
 FEATURES = (sys.executable, "-c", SERVER_WITH_FEATURES)
@@ -270,7 +270,7 @@ def test_stream_methods_do_not_wait_for_lsp(lsp):
 WITHOUT_PYGLS = """
 import sys
 sys.modules.update(dict.fromkeys(["pygls", "lsprotocol", "asyncio"]))
-from sidecar.__main__ import main
+from stream_sidecar.__main__ import main
 main()
 """
 

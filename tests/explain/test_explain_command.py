@@ -27,7 +27,7 @@ needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a ter
 def run(*arguments: str | Path, data: bytes = b"", **environment: str) -> Any:
     """``stream-sidecar explain`` with ``arguments``."""
     return subprocess.run(
-        [sys.executable, "-m", "sidecar", "explain", *map(str, arguments)],
+        [sys.executable, "-m", "stream_sidecar", "explain", *map(str, arguments)],
         input=data,
         capture_output=True,
         cwd=ROOT,
@@ -204,8 +204,8 @@ def test_a_stream_that_is_not_there() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/transcripts").glob("*.jsonl")))
 def test_every_transcript_is_read(path: Path) -> None:
     """Those without a stream say so; none is read as anything else."""
-    from sidecar.explain.source import is_transcript, recorded
-    from sidecar.explain.telling import explain
+    from stream_sidecar.explain.source import is_transcript, recorded
+    from stream_sidecar.explain.telling import explain
 
     data = path.read_bytes()
     assert is_transcript(data)

@@ -25,16 +25,16 @@ from recordings import PATHS, own
 from spec_pages import PAGES, RULES, cases_of
 from strategies import DOCUMENTS, SEEDS, TEXT_STREAMS, recorded
 
-from sidecar.events import Diagnostic
-from sidecar.explain.explanation import OWNERS, Explanation, Lane
-from sidecar.explain.hearing import Hearing
-from sidecar.explain.placing import Happened, Owned, place
-from sidecar.explain.reasons import UNTOLD
-from sidecar.explain.rules import rules
-from sidecar.options import ReasoningPolicy
-from sidecar.parts import ReasoningPart, TextPart
-from sidecar.stream.intake import Intake
-from sidecar.values.surrogates import SurrogateJoiner, has_half
+from stream_sidecar.events import Diagnostic
+from stream_sidecar.explain.explanation import OWNERS, Explanation, Lane
+from stream_sidecar.explain.hearing import Hearing
+from stream_sidecar.explain.placing import Happened, Owned, place
+from stream_sidecar.explain.reasons import UNTOLD
+from stream_sidecar.explain.rules import rules
+from stream_sidecar.options import ReasoningPolicy
+from stream_sidecar.parts import ReasoningPart, TextPart
+from stream_sidecar.stream.intake import Intake
+from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 GOLDEN = Path(__file__).with_name("owners.txt")
 CASES = [(page.name, case) for page in PAGES for case in cases_of(page.read_text())]
@@ -247,7 +247,7 @@ def test_half_a_character_stands_where_it_is_whole(
 
 def test_who_does_not_ask_pays_nothing() -> None:
     """An ear is for explaining: no other stream has one."""
-    from sidecar.stream.stream import Stream
+    from stream_sidecar.stream.stream import Stream
 
     stream = Stream(options_of({"wire": "text"}))
     assert stream._outlet.ear is None

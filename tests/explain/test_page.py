@@ -17,11 +17,11 @@ from recordings import PATHS, own
 from rpc_client import ROOT
 from strategies import TEXTS, recorded
 
-from sidecar.explain.explanation import OWNERS
-from sidecar.explain.page import document, page
-from sidecar.explain.rules import WIRES as WIRE_HEADINGS
-from sidecar.explain.rules import rules, wire_links
-from sidecar.wires import WIRES
+from stream_sidecar.explain.explanation import OWNERS
+from stream_sidecar.explain.page import document, page
+from stream_sidecar.explain.rules import WIRES as WIRE_HEADINGS
+from stream_sidecar.explain.rules import rules, wire_links
+from stream_sidecar.wires import WIRES
 
 
 class Reader(HTMLParser):
@@ -153,7 +153,9 @@ def test_every_owner_has_a_colour() -> None:
 
 def test_every_wire_has_a_heading() -> None:
     """test_pages.py follows links in pages; these are made."""
-    page = (ROOT / "sidecar" / "wires" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "sidecar" / "stream_sidecar" / "wires" / "README.md").read_text(
+        encoding="utf-8"
+    )
     headings = re.findall("^## (.*)$", page, re.MULTILINE)
     anchors = {heading.lower().replace(" ", "-") for heading in headings}
     assert set(WIRE_HEADINGS) == set(WIRES) - {"text"}
@@ -166,7 +168,7 @@ def test_rules_are_read_from_their_page() -> None:
     rule = rules()["8.6"]
     assert rule.title == "8.6 A reasoning in several fields is told once"
     assert rule.link.endswith(
-        "sidecar/text/README.md#86-a-reasoning-in-several-fields-is-told-once"
+        "sidecar/stream_sidecar/text/README.md#86-a-reasoning-in-several-fields-is-told-once"
     )
     assert rule.text.startswith("Some providers say the same in `reasoning`")
     assert rules()["6"].title == "6 White space"

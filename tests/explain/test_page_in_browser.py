@@ -14,7 +14,7 @@ import pytest
 from explaining import explained
 from hostile_stream import CHUNKS, SIGNS
 
-from sidecar.explain.page import page as page_of
+from stream_sidecar.explain.page import page as page_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rpc_client import ROOT
 
-from sidecar.explain.source import body, is_transcript, recorded
-from sidecar.explain.telling import explain
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
+from stream_sidecar.explain.source import body, is_transcript, recorded
+from stream_sidecar.explain.telling import explain
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
 
 
 def slices(data: bytes, **options: Any) -> list[bytes]:

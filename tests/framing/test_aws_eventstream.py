@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.framing.aws_eventstream import EventStreamReader
-from sidecar.framing.framer import Framer
-from sidecar.parts import DiagnosticPart, Document
+from stream_sidecar.framing.aws_eventstream import EventStreamReader
+from stream_sidecar.framing.framer import Framer
+from stream_sidecar.parts import DiagnosticPart, Document
 
 UNLIMITED = 8_388_608
 

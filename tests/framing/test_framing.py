@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.framing.framer import FRAMINGS, Framer
-from sidecar.framing.frames import Held
-from sidecar.parts import DiagnosticPart, Document, DonePart
-from sidecar.values.jsontext import loads
+from stream_sidecar.framing.framer import FRAMINGS, Framer
+from stream_sidecar.framing.frames import Held
+from stream_sidecar.parts import DiagnosticPart, Document, DonePart
+from stream_sidecar.values.jsontext import loads
 
 UNLIMITED = 8_388_608
 DONE = "DONE"

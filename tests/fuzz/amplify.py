@@ -21,7 +21,7 @@ from strategies import as_read
 
 from fuzz import inputs
 from fuzz.fragments import RECORDED
-from sidecar.wires import WRITERS
+from stream_sidecar.wires import WRITERS
 
 MOST_TIMES = 120
 """How often something is repeated at most."""

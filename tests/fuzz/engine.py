@@ -28,11 +28,11 @@ from open_params import options_of
 from oracle import healed, outside_code, tiles
 
 from fuzz import inputs
-from sidecar.channel.setup import Surroundings, surroundings
-from sidecar.forms.kinds import PieceKind
-from sidecar.message.outlet import Outlet
-from sidecar.text.pieces import merged
-from sidecar.values.jsontext import is_portable
+from stream_sidecar.channel.setup import Surroundings, surroundings
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.message.outlet import Outlet
+from stream_sidecar.text.pieces import merged
+from stream_sidecar.values.jsontext import is_portable
 
 Input = dict[str, Any]
 

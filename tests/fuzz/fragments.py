@@ -14,10 +14,10 @@ from typing import Any
 from spec_pages import PAGES, cases_of
 from strategies import FRAGMENTS, LEAKS, PROTOCOL, RECORDINGS, recordings
 
-from sidecar.dialects import DIALECTS, pair_of
-from sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
-from sidecar.forms.form import Dialect
-from sidecar.options import DEFAULT_TAGS
+from stream_sidecar.dialects import DIALECTS, pair_of
+from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
+from stream_sidecar.forms.form import Dialect
+from stream_sidecar.options import DEFAULT_TAGS
 
 
 def _literals_of(dialect: Dialect) -> Iterator[str]:

@@ -59,7 +59,8 @@ def fuzz(name: str, folder: Path, corpus: Path, seconds: int, seed: int) -> bool
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(Path(__file__).with_name("guided_target.py"))]
-    environment = {**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
+    path = os.pathsep.join(map(str, (TESTS, TESTS.parent / "sidecar")))
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(
         [*command, *arguments],
         env=environment,

@@ -16,9 +16,9 @@ from strategies import PROTOCOL, as_read
 
 from fuzz import inputs
 from fuzz.fragments import BODIES, EDGES, LITERALS, RECORDED, WRITTEN
-from sidecar.framing.framer import FRAMINGS
-from sidecar.values.jsontext import loads
-from sidecar.wires import WIRES
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.values.jsontext import loads
+from stream_sidecar.wires import WIRES
 
 HEAD = 4
 LONGEST = 2_000

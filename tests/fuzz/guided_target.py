@@ -13,7 +13,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["sidecar"]):
+with atheris.instrument_imports(include=["stream_sidecar"]):
     from fuzz.finds import Find, examine_given
     from fuzz.guided_inputs import given_of
     from fuzz.lanes import LANES

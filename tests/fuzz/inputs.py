@@ -14,9 +14,9 @@ from oracle import healed
 from strategies import HOST, TOOL, as_read
 
 from fuzz.fragments import BAG, BODIES, EDGES, LITERALS, MODELS, RECORDED, WRITTEN
-from sidecar.dialects import DIALECTS
-from sidecar.framing.framer import FRAMINGS
-from sidecar.wires import WIRES
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.wires import WIRES
 
 FAMILIES = tuple(DIALECTS)
 TAGS = (["think"], ["a", "aa", "<aa"], ["[[x]]", "<a"], [], ["think", "[THINK]"])

@@ -17,8 +17,8 @@ from unittest import mock
 from checking import feed
 
 from fuzz import inputs
-from sidecar.stream.earlier_streams import EarlierStreams
-from sidecar.stream.intake import Intake
+from stream_sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.stream.intake import Intake
 
 _TIMES = (1, 2, 3)
 

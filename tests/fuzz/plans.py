@@ -19,10 +19,10 @@ from strategies import as_read
 
 from fuzz import inputs
 from fuzz.fragments import RECORDED
-from sidecar.protocol.converter import unstructure
-from sidecar.protocol.params import CloseResult
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import encode
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.protocol.params import CloseResult
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import encode
 
 LONG = 40
 """Chunks of the longest streams."""

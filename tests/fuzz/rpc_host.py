@@ -11,9 +11,9 @@ from typing import Any
 
 from memory_host import FakeLsp, MemoryHost
 
-from sidecar.errors import CancelledError, MethodNotFoundError
-from sidecar.rpc.batches import Batches
-from sidecar.rpc.connection import Connection
+from stream_sidecar.errors import CancelledError, MethodNotFoundError
+from stream_sidecar.rpc.batches import Batches
+from stream_sidecar.rpc.connection import Connection
 
 SLOW = "slow/method"
 

@@ -27,7 +27,7 @@ from fuzz.rpc_session import (
     as_json,
 )
 from fuzz.rpc_streams import one_chunk, open_params
-from sidecar.protocol.params import NormalizeResult
+from stream_sidecar.protocol.params import NormalizeResult
 
 # Whole messages
 

@@ -17,9 +17,9 @@ from open_params import options_of
 from rpc_client import RpcError, frame, message
 
 from fuzz.rpc_host import SteppedHost
-from sidecar.protocol.converter import unstructure
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import encode
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import encode
 
 NAMES = ("a", "b", "c", "流")
 MAX_STREAMS = 3

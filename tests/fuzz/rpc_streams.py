@@ -22,8 +22,8 @@ from fuzz.rpc_session import (
     Session,
     as_json,
 )
-from sidecar.protocol.params import CloseResult, PushResult, SnapshotResult
-from sidecar.values.jsontext import decode
+from stream_sidecar.protocol.params import CloseResult, PushResult, SnapshotResult
+from stream_sidecar.values.jsontext import decode
 
 
 def open_stream(session: Session, generator: Random) -> None:

@@ -16,7 +16,7 @@ from stored_messages import assistant, check, inspect
 from fuzz import inputs
 
 if TYPE_CHECKING:
-    from sidecar.events import Event, Span
+    from stream_sidecar.events import Event, Span
 
 Input = dict[str, Any]
 

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from stored_messages import assistant, check, inspect, repair
 from strategies import JUNK, TEXTS, as_read
 
-from sidecar.history.history import History, pointer
-from sidecar.history.reading import _gaps
-from sidecar.history.results import Repair
-from sidecar.history.spans import RemovedSpan
-from sidecar.options import (
+from stream_sidecar.history.history import History, pointer
+from stream_sidecar.history.reading import _gaps
+from stream_sidecar.history.results import Repair
+from stream_sidecar.history.spans import RemovedSpan
+from stream_sidecar.options import (
     Policy,
     ReasoningPolicy,
     StreamOptions,
     ToolCallsPolicy,
     ToolResultsPolicy,
 )
-from sidecar.stream.stream import Stream
-from sidecar.values.absent import ABSENT
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.absent import ABSENT
 
 # --- What holds of any message --------------------------------------------------------
 
@@ -339,7 +339,7 @@ def test_pointers_are_escaped() -> None:
 
 
 def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sidecar.history.history._ROUNDS", 1)
+    monkeypatch.setattr("stream_sidecar.history.history._ROUNDS", 1)
     assert repair(assistant(LEAK)).message["content"] == "Four."
 
 

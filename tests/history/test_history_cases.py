@@ -12,7 +12,7 @@ import pytest
 from corpus import CASES, cases_in
 from stored_messages import assistant, check
 
-from sidecar.options import EchoPolicy, Policy, ReasoningPolicy, Tool
+from stream_sidecar.options import EchoPolicy, Policy, ReasoningPolicy, Tool
 
 pytestmark = pytest.mark.skipif(
     not CASES.exists(),

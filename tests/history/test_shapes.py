@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from agent_stores import STORES
 
-from sidecar.history.chat_logs import NAME, answers_in, is_chat_log, message_of
-from sidecar.history.documents import drops_of, messages_in, spans_of
-from sidecar.history.history import History
-from sidecar.history.messages import Text, role_of
-from sidecar.history.results import Repair
-from sidecar.history.shapes import is_piece, shape_of
-from sidecar.options import StreamOptions
+from stream_sidecar.history.chat_logs import NAME, answers_in, is_chat_log, message_of
+from stream_sidecar.history.documents import drops_of, messages_in, spans_of
+from stream_sidecar.history.history import History
+from stream_sidecar.history.messages import Text, role_of
+from stream_sidecar.history.results import Repair
+from stream_sidecar.history.shapes import is_piece, shape_of
+from stream_sidecar.options import StreamOptions
 
 LEAK, CLEAN, QUESTION = "<think>Hm.</think>Four.", "Four.", "Why </think>?"
 

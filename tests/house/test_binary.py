@@ -23,7 +23,7 @@ from agent_stores import STORES, database
 from node_package import HOME, missing, prepare
 from places import ROOT, TESTS
 
-from sidecar import __version__
+from stream_sidecar import __version__
 
 if sys.platform == "win32":
     pytest.skip("not run: it starts programs as POSIX does", allow_module_level=True)
@@ -83,7 +83,7 @@ def test_commands(program: Path) -> None:
     leaking = TESTS / "wires" / "openai-chat" / "leaking.sse"
     assert alone(program, "--version") == f"stream-sidecar {__version__}\n"
     for command in (("normalize", leaking, "--json"), ("dialects",), ("schema",)):
-        native = run(sys.executable, "-P", "-m", "sidecar", *command, cwd=ROOT)
+        native = run(sys.executable, "-P", "-m", "stream_sidecar", *command, cwd=ROOT)
         assert alone(program, *command) == native
 
 

@@ -120,8 +120,12 @@ def _lowered(program: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    command = f'"{sys.executable}" -m sidecar'
-    return {**os.environ, "STREAM_SIDECAR": command, "PYTHONPATH": str(ROOT)}
+    command = f'"{sys.executable}" -m stream_sidecar'
+    return {
+        **os.environ,
+        "STREAM_SIDECAR": command,
+        "PYTHONPATH": str(ROOT / "sidecar"),
+    }
 
 
 def test_the_lockfile_names_no_registry() -> None:

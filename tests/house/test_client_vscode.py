@@ -17,7 +17,7 @@ import pytest
 from node_package import missing, npm, prepare
 from rpc_client import ROOT
 
-from sidecar import __version__
+from stream_sidecar import __version__
 
 HOME = ROOT / "clients" / "vscode"
 MANIFEST: dict[str, Any] = json.loads((HOME / "package.json").read_text("utf-8"))

@@ -1,8 +1,8 @@
 """The house: a room and what it may import, and what holds in every file.
 
-``ROOMS`` is every folder of ``sidecar/`` and every module beside them, from the ground
-up: each may import what its row names, which stands above it. A new room is put in its
-place.
+``ROOMS`` is every folder of ``stream_sidecar/`` and every module beside them, from the
+ground up: each may import what its row names, which stands above it. A new room is put
+in its place.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from places import TESTS
 
-from sidecar.dialects import DIALECTS
-from sidecar.wires import WIRES
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.wires import WIRES
 
-HOUSE = TESTS.parent / "sidecar"
+HOUSE = TESTS.parent / "sidecar" / "stream_sidecar"
 
 ROOMS: dict[str, str] = {
     "": "",
@@ -120,9 +120,8 @@ def _imports(name: str) -> set[str]:
 
 def _own(module: str) -> str | None:
     """The name of our own module, None of another's."""
-    if module == "sidecar":
-        return ""
-    return module.removeprefix("sidecar.") if module.startswith("sidecar.") else None
+    package, _, name = module.partition(".")
+    return name if package == "stream_sidecar" else None
 
 
 def _own_imports(name: str) -> set[str]:
@@ -153,6 +152,17 @@ ROWS = {
 
 def _room(name: str) -> str:
     return name.split(".")[0]
+
+
+@pytest.mark.parametrize("folder", ["sidecar", "tests", "clients/bundle"])
+def test_nothing_imports_the_folder(folder: str) -> None:
+    """From the repository's root ``sidecar.stream_sidecar`` would be a second copy of
+    the package, and PyPI has another one that is imported as ``sidecar``."""
+    paths = (TESTS.parent / folder).rglob("*.py")
+    said = {path: path.read_text(encoding="utf-8") for path in paths}
+    assert said
+    import_of = re.compile(r"^\s*(?:import|from) sidecar\b", re.MULTILINE)
+    assert not [path for path, text in said.items() if import_of.search(text)]
 
 
 def test_every_room_has_its_place() -> None:
@@ -189,7 +199,7 @@ def test_rooms_stand_above_those_that_import_them() -> None:
 
 def test_the_map_shows_the_house() -> None:
     """The table of sidecar/README.md, "Rooms", is this one."""
-    text = (HOUSE / "README.md").read_text(encoding="utf-8")
+    text = (HOUSE.parent / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)
     told = {room: re.findall(r"`(\w+)`", row) for room, row in rows}
     rooms = {room: row.split() for room, row in ROOMS.items()}
@@ -372,7 +382,7 @@ OF_NO_FAMILY = {"host_echo"}
 
 def _families(name: str) -> set[str]:
     """The families in a file's tables of forms and delimiters."""
-    module = import_module(f"sidecar.{name}")
+    module = import_module(f"stream_sidecar.{name}")
     tables = (getattr(module, table, {}) for table in TABLES)
     return {family for table in tables for family in table}
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 from email import message_from_bytes
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
@@ -26,7 +27,7 @@ import pytest
 from attrs import frozen
 from rpc_client import ROOT, RpcClient
 
-from sidecar import __version__
+from stream_sidecar import __version__
 
 BUNDLE = ROOT / "clients" / "bundle" / "bundle.py"
 LEAKING = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
@@ -34,7 +35,16 @@ WHEEL = f"stream_sidecar-{__version__}-py3-none-any.whl"
 SDIST = f"stream_sidecar-{__version__}"
 INFO = f"{SDIST}.dist-info"
 TREE = sys.implementation.cache_tag
-OTHERS = ("attr", "attrs", "cattrs", "click", "lsprotocol", "pygls", "rich", "sidecar")
+OTHERS = (
+    "attr",
+    "attrs",
+    "cattrs",
+    "click",
+    "lsprotocol",
+    "pygls",
+    "rich",
+    "stream_sidecar",
+)
 FORBIDDEN = 'raise SystemExit(f"{__file__} is none of ours")\n'
 
 
@@ -111,10 +121,14 @@ def _listing(folder: Path) -> dict[str, int]:
 
 
 def test_a_wheel_is_the_package_and_nothing_else(built: Built) -> None:
-    ours = (path for path in (ROOT / "sidecar").rglob("*") if path.is_file())
-    expected = {path.relative_to(ROOT).as_posix() for path in ours}
+    ours = (
+        path
+        for path in (ROOT / "sidecar" / "stream_sidecar").rglob("*")
+        if path.is_file()
+    )
+    expected = {path.relative_to(ROOT / "sidecar").as_posix() for path in ours}
     expected = {name for name in expected if "__pycache__" not in name}
-    assert {"sidecar/py.typed", "sidecar/tools/kinds.csv"} <= expected
+    assert {"stream_sidecar/py.typed", "stream_sidecar/tools/kinds.csv"} <= expected
     notes = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
     with ZipFile(built.wheel) as wheel:
         assert set(wheel.namelist()) == expected | {f"{INFO}/{each}" for each in notes}
@@ -230,11 +244,53 @@ def test_a_conversation(built: Built, name: str) -> None:
 
 def test_the_wheel_that_is_meant(built: Built) -> None:
     """The conversation above is with what was built, not with the checkout."""
-    tell = "import sidecar; print(ascii(sidecar.__file__))"
+    tell = "import stream_sidecar; print(ascii(stream_sidecar.__file__))"
     place = str(built.home / "site")
     said = run(sys.executable, "-P", "-c", tell, cwd=built.workspace, PYTHONPATH=place)
-    expected = built.home / "site" / "sidecar" / "__init__.py"
+    expected = built.home / "site" / "stream_sidecar" / "__init__.py"
     assert said.decode().strip() == ascii(str(expected))
+
+
+@pytest.mark.parametrize("installed", ["ours first", "theirs first"])
+@pytest.mark.parametrize("removed", ["stream-sidecar", "sidecar"])
+def test_beside_the_package_called_sidecar(
+    built: Built, tmp_path: Path, installed: str, removed: str
+) -> None:
+    """PyPI has one, a widget of Jupyter; neither overwrites or removes the other."""
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = next((tmp_path / "venv").glob("[bS]*/python*"))
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    wheels = (built.wheel, _other_sidecar(tmp_path))
+    for wheel in wheels if installed == "ours first" else wheels[::-1]:
+        run(*pip, "install", "--no-index", "--no-deps", wheel)
+    says = {
+        "stream-sidecar": (
+            (python, "-m", "stream_sidecar", "--version"),
+            f"stream-sidecar {__version__}",
+        ),
+        "sidecar": ((python, "-c", "import sidecar; sidecar.tell()"), "theirs"),
+    }
+    for command, said in says.values():
+        assert run(*command, cwd=tmp_path).decode().strip() == said
+    run(*pip, "uninstall", "--yes", removed)
+    command, said = next(told for name, told in says.items() if name != removed)
+    assert run(*command, cwd=tmp_path).decode().strip() == said
+
+
+def _other_sidecar(home: Path) -> Path:
+    """A wheel with the module ``sidecar``."""
+    path, info = home / "sidecar-1.0-py3-none-any.whl", "sidecar-1.0.dist-info"
+    facts = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\n"
+    files = {
+        "sidecar/__init__.py": "def tell():\n    print('theirs')\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: sidecar\nVersion: 1.0\n",
+        f"{info}/WHEEL": f"{facts}Tag: py3-none-any\n",
+    }
+    listed = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
+    with ZipFile(path, "w") as wheel:
+        for name, content in {**files, f"{info}/RECORD": listed}.items():
+            wheel.writestr(name, content)
+    return path
 
 
 @pytest.mark.parametrize("kept", ["sources", "bytecode"])
@@ -258,8 +314,10 @@ def test_commands(built: Built, name: str) -> None:
         return run(*command, *arguments, cwd=built.workspace, **environment)
 
     def meant(*arguments: str | Path) -> bytes:
-        environment = built.environment(name, PYTHONPATH=str(ROOT))
-        return run(sys.executable, "-P", "-m", "sidecar", *arguments, **environment)
+        environment = built.environment(name, PYTHONPATH=str(ROOT / "sidecar"))
+        return run(
+            sys.executable, "-P", "-m", "stream_sidecar", *arguments, **environment
+        )
 
     assert said("--version").decode() == f"stream-sidecar {__version__}\n"
     assert b"Usage: stream-sidecar" in said("--help")

@@ -2,10 +2,10 @@
 
 A citation is a page's name with headings in quotes, in a docstring, a comment or
 another page: ``protocol.md, "Limits" and "Errors"``. The page is looked for beside the
-file that cites it, in the folders above, and in ``sidecar/``. What has numbers is cited
-by them: "invariant 3" (sidecar/README.md, "Invariants"), and the rules of the text,
-which sidecar/text/README.md numbers. A page that is not in the repository is an error,
-and so is a number of anything else. Public issues have their owner:
+file that cites it, in the folders above, and in ``sidecar/`` and its package. What has
+numbers is cited by them: "invariant 3" (sidecar/README.md, "Invariants"), and the rules
+of the text, which text/README.md numbers. A page that is not in the repository is an
+error, and so is a number of anything else. Public issues have their owner:
 ``openlawlibrary/pygls#130``.
 """
 
@@ -38,8 +38,9 @@ FILES = [
 PAGES = [path for path in FILES if path.suffix == ".md"]
 NAMES = {path: path.relative_to(ROOT).as_posix() for path in FILES}
 
-RULES = ROOT / "sidecar" / "text" / "README.md"
 MAP = ROOT / "sidecar" / "README.md"
+PACKAGE = MAP.parent / "stream_sidecar"
+RULES = PACKAGE / "text" / "README.md"
 
 _CITED = re.compile(r'([\w./-]*\w\.md)\b((?:(?:, and|,| and) "[^"]+")*)')
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -105,7 +106,7 @@ OF_PYTHON = [
     for path in READ
     if path.suffix in (".py", ".md") and not NAMES[path].startswith("clients/")
 ]
-"""Python files, and pages on which ``sidecar`` is the package, and no object."""
+"""Python files, and pages on which ``stream_sidecar`` is the package, and no object."""
 
 
 @cache
@@ -134,7 +135,7 @@ def cited(path: Path) -> Iterator[tuple[str, list[str]]]:
 def page_of(name: str, path: Path) -> Path | None:
     """The page that ``path`` means by ``name``."""
     above = [folder for folder in path.parents if folder.is_relative_to(ROOT)]
-    places = (folder / name for folder in (*above, ROOT / "sidecar"))
+    places = (folder / name for folder in (*above, MAP.parent, PACKAGE))
     return next((place for place in places if place.is_file()), None)
 
 
@@ -183,12 +184,12 @@ def _lost_files(path: Path) -> Iterator[str]:
             yield f"no file {name}"
 
 
-_MODULE = re.compile(r"`(sidecar(?:\.\w+)+)`")
+_MODULE = re.compile(r"`(stream_sidecar(?:\.\w+)+)`")
 
 
 @pytest.mark.parametrize("path", OF_PYTHON, ids=NAMES.get)
 def test_what_is_named_in_code_marks_is_there(path: Path) -> None:
-    """A module, or what it has: ``sidecar.parts.Again``."""
+    """A module, or what it has: ``stream_sidecar.parts.Again``."""
     said = " ".join(_READERS[path.suffix](path.read_text(encoding="utf-8")))
     for name in _MODULE.findall(said):
         try:

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from sidecar import records
+from stream_sidecar import records
 
 FIELDS: tuple[dict[str, Any], ...] = (
     {},

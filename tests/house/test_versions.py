@@ -1,7 +1,7 @@
 """One version for everything that is published, and what each says of itself.
 
-``sidecar.__version__`` is it. The wheel has it from there; the platforms' packages have
-what their program says.
+``stream_sidecar.__version__`` is it. The wheel has it from there; the platforms'
+packages have what their program says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from places import ROOT
 
-from sidecar import __version__
+from stream_sidecar import __version__
 
 PROJECT = "https://github.com/stream-sidecar/stream-sidecar"
 CLIENTS = ROOT / "clients"

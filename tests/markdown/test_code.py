@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_texts import Document, document
 
-from sidecar.markdown.code import LONGEST_START, CodeState
+from stream_sidecar.markdown.code import LONGEST_START, CodeState
 
 DOCUMENTS = 1_000
 PLACES = 3

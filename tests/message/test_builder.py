@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sidecar.events import BlockEnd, Reclassify, Retract, TextDelta
-from sidecar.message.builder import MessageBuilder
+from stream_sidecar.events import BlockEnd, Reclassify, Retract, TextDelta
+from stream_sidecar.message.builder import MessageBuilder
 
 
 def test_only_live_text_blocks_have_a_text() -> None:

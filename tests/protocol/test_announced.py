@@ -11,11 +11,11 @@ import re
 import pytest
 from places import ROOT
 
-from sidecar.dialects import DIALECTS
-from sidecar.framing.framer import FRAMINGS
-from sidecar.wires import WIRES
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.wires import WIRES
 
-PAGE = ROOT / "sidecar" / "protocol" / "announced.py"
+PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
 NAMES = {
     "WIRE_NAMES": ("auto", *WIRES),
     "FRAMING_NAMES": tuple(FRAMINGS),

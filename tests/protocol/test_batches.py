@@ -9,8 +9,8 @@ from memory_host import MemoryHost
 from rpc_client import PROMPTLY, RpcClient, RpcError, frame, message
 from stored_messages import LEAK, MANY
 
-from sidecar.history.repair_counts import MODELS, RepairCounts
-from sidecar.options import StreamOptions
+from stream_sidecar.history.repair_counts import MODELS, RepairCounts
+from stream_sidecar.options import StreamOptions
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_batch_that_is_cancelled_or_not_wanted() -> None:
 
 def test_a_bug_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is answered, and the thread goes on."""
-    monkeypatch.setattr("sidecar.history.history.History.repair", None)
+    monkeypatch.setattr("stream_sidecar.history.history.History.repair", None)
     one = message("message/repair", {"messages": [LEAK]}, id=1)
     two = message("message/inspect", {"messages": []}, id=2)
     _, answers = sent(frame(one), frame(two))

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import pytest
 from attrs import Factory, frozen
 
-from sidecar.errors import InvalidParamsError
-from sidecar.events import Span
-from sidecar.protocol.converter import structure, unstructure
-from sidecar.protocol.methods import METHODS
-from sidecar.values.jsontext import encode
+from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.events import Span
+from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.values.jsontext import encode
 
 
 @frozen

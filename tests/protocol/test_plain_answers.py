@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.events import BlockEnd, ReasoningDelta, TextDelta, ToolCallDelta
-from sidecar.protocol.converter import unstructure
-from sidecar.protocol.open_stream import OpenStream
-from sidecar.protocol.params import PushResult
-from sidecar.protocol.plain_answers import written
-from sidecar.records import define
-from sidecar.rpc.envelope import answer, answer_text
-from sidecar.values.jsontext import encode
+from stream_sidecar.events import BlockEnd, ReasoningDelta, TextDelta, ToolCallDelta
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.protocol.open_stream import OpenStream
+from stream_sidecar.protocol.params import PushResult
+from stream_sidecar.protocol.plain_answers import written
+from stream_sidecar.records import define
+from stream_sidecar.rpc.envelope import answer, answer_text
+from stream_sidecar.values.jsontext import encode
 
 ANY = st.text(st.characters(exclude_categories=()))
 NUMBERS = st.integers(0, 2**53) | st.integers(0, 300)

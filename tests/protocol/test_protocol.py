@@ -11,12 +11,12 @@ from bad_params import BAD_CLOSES, BAD_OPENS, BAD_PUSHES
 from memory_host import MemoryHost, error_of
 from rpc_client import RpcError, frame, message
 
-from sidecar.dialects import SAFE
-from sidecar.errors import UsageError
-from sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
-from sidecar.protocol.converter import structure, unstructure
-from sidecar.protocol.params import NoParams, OpenParams, PushParams
-from sidecar.protocol.sessions import Sessions
+from stream_sidecar.dialects import SAFE
+from stream_sidecar.errors import UsageError
+from stream_sidecar.options import DEFAULT_TAGS, Limits, Policy, ReasoningPolicy
+from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.params import NoParams, OpenParams, PushParams
+from stream_sidecar.protocol.sessions import Sessions
 
 # stream/open
 

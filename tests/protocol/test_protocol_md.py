@@ -22,22 +22,29 @@ from examples import examples_of, messages_of, play, update
 from replay import difference
 from rpc_client import ROOT
 
-import sidecar.rpc.connection  # noqa: F401 - so that all errors are known
-from sidecar.errors import UsageError
-from sidecar.events import EVENTS, ToolCall
-from sidecar.framing.framer import FRAMINGS
-from sidecar.history.results import KINDS, Edit, Finding, Inspection, Removal, Repair
-from sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
-from sidecar.message.sources import Source
-from sidecar.options import Limits, Policy, Tool
-from sidecar.protocol import params
-from sidecar.protocol.announced import WIRE_NAMES
-from sidecar.protocol.converter import camel
-from sidecar.protocol.handshake import ConnectionOptions
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.reading_options import TOOL_KINDS
-from sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
-from sidecar.stream.stream import MAX_CHOICES
+import stream_sidecar.rpc.connection  # noqa: F401 - so that all errors are known
+from stream_sidecar.errors import UsageError
+from stream_sidecar.events import EVENTS, ToolCall
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.history.results import (
+    KINDS,
+    Edit,
+    Finding,
+    Inspection,
+    Removal,
+    Repair,
+)
+from stream_sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
+from stream_sidecar.message.sources import Source
+from stream_sidecar.options import Limits, Policy, Tool
+from stream_sidecar.protocol import params
+from stream_sidecar.protocol.announced import WIRE_NAMES
+from stream_sidecar.protocol.converter import camel
+from stream_sidecar.protocol.handshake import ConnectionOptions
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.reading_options import TOOL_KINDS
+from stream_sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
+from stream_sidecar.stream.stream import MAX_CHOICES
 
 PAGE = ROOT / "protocol.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -136,7 +143,7 @@ def policy_keys(kind: type, path: str = "") -> dict[str, set[str]]:
 
 def error_classes(kind: type[UsageError] = UsageError) -> list[type[UsageError]]:
     known = kind.__subclasses__()  # those of other tests are none of ours
-    children = [each for each in known if each.__module__.startswith("sidecar.")]
+    children = [each for each in known if each.__module__.startswith("stream_sidecar.")]
     return [*children, *(each for child in children for each in error_classes(child))]
 
 
@@ -162,8 +169,9 @@ def diagnostic_codes() -> set[str]:
 def imported() -> list[Path]:
     """The files of our modules that the server needs, and no others."""
     program = (
-        "import sidecar.rpc.connection, sidecar.protocol.methods, sys;"
-        "print(*(m.__file__ for n, m in sys.modules.items() if n[:8] == 'sidecar.'))"
+        "import stream_sidecar.rpc.connection, stream_sidecar.protocol.methods, sys;"
+        "print(*(module.__file__ for name, module in sys.modules.items()"
+        " if name.startswith('stream_sidecar.')))"
     )
     command = [sys.executable, "-c", program]
     output = subprocess.check_output(command, cwd=ROOT, text=True)

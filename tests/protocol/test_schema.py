@@ -20,12 +20,12 @@ from attrs import Factory, frozen
 from replay import ANY, read
 from rpc_client import ROOT
 
-from sidecar.errors import InvalidParamsError
-from sidecar.events import EVENTS, Span
-from sidecar.protocol.converter import structure, unstructure
-from sidecar.protocol.json_schema import Definitions, SchemaRules
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
+from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.events import EVENTS, Span
+from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.json_schema import Definitions, SchemaRules
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.schema import SCHEMA_FILE, TABLE_FILE, schema, table
 
 HOME = ROOT / "clients" / "schema"
 SCHEMA = schema()
@@ -35,7 +35,7 @@ TRANSCRIPTS = sorted((ROOT / "tests" / "transcripts").glob("*.jsonl"))
 
 if os.environ.get("UPDATE"):
     subprocess.run(
-        [sys.executable, "-m", "sidecar", "schema", "--out", str(HOME)],
+        [sys.executable, "-m", "stream_sidecar", "schema", "--out", str(HOME)],
         cwd=ROOT,
         check=True,
     )
@@ -47,7 +47,7 @@ def validator(name: str, document: dict[str, Any] = SCHEMA) -> Any:
 
 
 def run(*arguments: str) -> str:
-    command = [sys.executable, "-m", "sidecar", "schema", *arguments]
+    command = [sys.executable, "-m", "stream_sidecar", "schema", *arguments]
     return subprocess.check_output(command, cwd=ROOT).decode()
 
 

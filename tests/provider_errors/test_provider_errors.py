@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from places import TESTS
 
-from sidecar.parts import ErrorPart
-from sidecar.provider_errors.normalize import find_error, normalize_error
+from stream_sidecar.parts import ErrorPart
+from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 
 TABLE = TESTS / "data" / "provider_errors.jsonl"
 ROWS = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]

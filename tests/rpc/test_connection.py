@@ -12,16 +12,16 @@ from memory_host import MemoryHost, error_of
 from pygls.capabilities import ServerCapabilitiesBuilder
 from rpc_client import RpcError, frame, message
 
-from sidecar.dialects import DIALECTS
-from sidecar.editor.handlers import register
-from sidecar.editor.server import SidecarServer
-from sidecar.errors import UsageError
-from sidecar.events import EVENTS
-from sidecar.framing.framer import FRAMINGS
-from sidecar.options import Limits, StreamOptions
-from sidecar.protocol import handshake, sessions
-from sidecar.protocol.converter import unstructure
-from sidecar.wires import WIRES
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.editor.handlers import register
+from stream_sidecar.editor.server import SidecarServer
+from stream_sidecar.errors import UsageError
+from stream_sidecar.events import EVENTS
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.options import Limits, StreamOptions
+from stream_sidecar.protocol import handshake, sessions
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.wires import WIRES
 
 # The envelope
 

@@ -13,7 +13,7 @@ from hosts import LAUNCHER, fill_pipes
 from replay import read, replay
 from rpc_client import COMMAND, PROMPTLY, ROOT, RpcClient, RpcError, frame, message
 
-from sidecar import __version__
+from stream_sidecar import __version__
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_a_person_is_told_what_it_waits_for():
     ours, theirs = os.openpty()
     with open(ours, "rb"), open(theirs, "rb") as terminal:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sidecar"],
+            [sys.executable, "-m", "stream_sidecar"],
             stdin=terminal,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -247,7 +247,7 @@ def test_process_id_that_is_none_or_alive(client, process_id):
 
 
 def run(*arguments):
-    command = [sys.executable, "-m", "sidecar", *arguments]
+    command = [sys.executable, "-m", "stream_sidecar", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
 
@@ -261,7 +261,7 @@ def test_version_imports_nothing():
     code = (
         "import __future__, sys; before = set(sys.modules);"
         "sys.argv = ['x', '--version'];"
-        "from sidecar.__main__ import main; main();"
+        "from stream_sidecar.__main__ import main; main();"
         "print(*sorted(set(sys.modules) - before))"
     )
     said = subprocess.run(
@@ -272,7 +272,7 @@ def test_version_imports_nothing():
         check=True,
     ).stdout
 
-    assert said.split()[2:] == ["sidecar", "sidecar.__main__"]
+    assert said.split()[2:] == ["stream_sidecar", "stream_sidecar.__main__"]
 
 
 def test_help():
@@ -294,7 +294,7 @@ def test_help():
     ],
 )
 def test_flags_that_are_not_known_are_ignored(arguments):
-    command = (sys.executable, "-m", "sidecar", *arguments)
+    command = (sys.executable, "-m", "stream_sidecar", *arguments)
     with RpcClient(command=command) as client:
         client.initialize()
         client.end_input()

@@ -11,7 +11,7 @@ from memory_host import MemoryHost, two_way_cuts
 from process_memory import IS_KNOWN, peak_memory
 from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
 
-from sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame
+from stream_sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame
 
 A = json.dumps(message("stream/list", id="a")).encode()
 B = json.dumps(message("stream/list", id=2)).encode()
@@ -312,7 +312,7 @@ def test_oversize_frame_is_skipped_without_being_held():
 
 PRINTS = """
 import os, sys
-from sidecar.protocol.sessions import Sessions
+from stream_sidecar.protocol.sessions import Sessions
 listed = Sessions.list
 def noisy(self, params):
     print("printed")
@@ -321,8 +321,8 @@ def noisy(self, params):
     os.system("echo from a child")
     return listed(self, params)
 Sessions.list = noisy
-import sidecar.protocol.methods
-from sidecar.__main__ import main
+import stream_sidecar.protocol.methods
+from stream_sidecar.__main__ import main
 main()
 """
 

@@ -15,7 +15,7 @@ from agent_stores import STORES, database
 from click.testing import CliRunner, Result
 from rpc_client import RpcClient
 
-from sidecar.cli import main
+from stream_sidecar.cli import main
 
 QUESTION = "What does <think>x</think> mean, and </think>?"
 LEAK, CLEAN = "<think>Hm. é</think>Four is <b>it</b>.", "Four is <b>it</b>."

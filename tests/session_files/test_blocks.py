@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sidecar.history import messages
-from sidecar.session_files import blocks, workers
-from sidecar.session_files.blocks import MAY_HOLD_RESULTS
-from sidecar.session_files.files import Job
-from sidecar.session_files.workers import repair_files
+from stream_sidecar.history import messages
+from stream_sidecar.session_files import blocks, workers
+from stream_sidecar.session_files.blocks import MAY_HOLD_RESULTS
+from stream_sidecar.session_files.files import Job
+from stream_sidecar.session_files.workers import repair_files
 
 ECHO = {"city": "Oslo", "sun": True}
 

@@ -103,7 +103,7 @@ def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:
     done = subprocess.run(
         [*words, str(seed), str(count)],
         cwd=ROOT,
-        env={**ENVIRONMENT, "PYTHONPATH": str(ROOT)},
+        env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "sidecar")},
         capture_output=True,
         text=True,
         check=False,

@@ -24,19 +24,19 @@ from rpc_client import ROOT
 from strategies import JUNK, TEXTS
 from telling import skip_unless_writers_are_told
 
-from sidecar.cli import main
-from sidecar.history.documents import messages_in
-from sidecar.history.history import History
-from sidecar.options import StreamOptions
-from sidecar.session_files import backups, beside, replacing
-from sidecar.session_files.datasets import RowRepair, replaced
-from sidecar.session_files.documents import repaired, repairs_of
-from sidecar.session_files.files import Job, format_of, repair_file
-from sidecar.session_files.layouts import PRESETS
-from sidecar.session_files.replacing import FileChangedError, Replacement
-from sidecar.values.absent import ABSENT
-from sidecar.values.json_places import items, locate, offsets
-from sidecar.values.jsontext import loads
+from stream_sidecar.cli import main
+from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.history import History
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.session_files import backups, beside, replacing
+from stream_sidecar.session_files.datasets import RowRepair, replaced
+from stream_sidecar.session_files.documents import repaired, repairs_of
+from stream_sidecar.session_files.files import Job, format_of, repair_file
+from stream_sidecar.session_files.layouts import PRESETS
+from stream_sidecar.session_files.replacing import FileChangedError, Replacement
+from stream_sidecar.values.absent import ABSENT
+from stream_sidecar.values.json_places import items, locate, offsets
+from stream_sidecar.values.jsontext import loads
 
 LEAK = "<think>Hm.</think>Four."
 
@@ -561,7 +561,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(program), "killed", str(tmp_path), "7", str(KILLS)],
         cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={"PYTHONPATH": str(ROOT / "sidecar"), "PATH": ""},
         capture_output=True,
         text=True,
     )
@@ -723,7 +723,7 @@ def test_a_row_that_was_changed_meanwhile(
     path = tmp_path / "a.db"
     _database(path, [json.dumps(assistant(LEAK)), json.dumps(assistant(LEAK))])
     before = _content(path)
-    from sidecar.session_files import tables
+    from stream_sidecar.session_files import tables
 
     real = tables._replace
 

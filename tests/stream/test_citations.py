@@ -18,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import TESTS
 
-from sidecar.channel.text_map import TextMap
-from sidecar.events import Citation
-from sidecar.parts import CitationPart
-from sidecar.stream.citations import CitationResolver
-from sidecar.values import abridge
-from sidecar.values.abridge import light, without
-from sidecar.values.jsontext import dumps
+from stream_sidecar.channel.text_map import TextMap
+from stream_sidecar.events import Citation
+from stream_sidecar.parts import CitationPart
+from stream_sidecar.stream.citations import CitationResolver
+from stream_sidecar.values import abridge
+from stream_sidecar.values.abridge import light, without
+from stream_sidecar.values.jsontext import dumps
 
 
 class Answer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from sidecar.channel.setup import surroundings
-from sidecar.message.outlet import Outlet
-from sidecar.options import Limits, Policy, StreamOptions, Tool, ToolCallsPolicy
-from sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.channel.setup import surroundings
+from stream_sidecar.message.outlet import Outlet
+from stream_sidecar.options import Limits, Policy, StreamOptions, Tool, ToolCallsPolicy
+from stream_sidecar.stream.earlier_streams import EarlierStreams
 
 PLAIN = StreamOptions(tools=(Tool("ls"),))
 OTHERS = [

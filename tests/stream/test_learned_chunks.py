@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from places import TESTS
 from wire_tables import changed
 
-from sidecar.events import Event
-from sidecar.options import StreamOptions
-from sidecar.parts import Again, TextPart
-from sidecar.stream.earlier_streams import EarlierStreams
-from sidecar.stream.intake import Intake
-from sidecar.stream.learned_chunks import Learner, TextOf, alike_object
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import loads
+from stream_sidecar.events import Event
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.parts import Again, TextPart
+from stream_sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.stream.intake import Intake
+from stream_sidecar.stream.learned_chunks import Learner, TextOf, alike_object
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import loads
 
 WIRES = TESTS / "wires"
 RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
@@ -151,7 +151,7 @@ def test_changed_recordings(
     framing = FRAMINGS.get(frame, "sse")
     restless = mock.MagicMock()
     restless.__contains__.return_value = True
-    with mock.patch("sidecar.stream.learned_chunks._RESTLESS", restless):
+    with mock.patch("stream_sidecar.stream.learned_chunks._RESTLESS", restless):
         _both(list(map(FRAMES[frame], deepcopy(chunks))), wire=wire, framing=framing)
 
 
@@ -709,7 +709,9 @@ def test_too_deep_is_not_learned() -> None:
 
 def test_learning_in_vain_ends_and_success_goes_on() -> None:
     differing = [_chat(f"w{n}", usage={"n": n}) for n in range(1, 40)]
-    with mock.patch("sidecar.stream.intake.Learner.learn", return_value=None) as learn:
+    with mock.patch(
+        "stream_sidecar.stream.intake.Learner.learn", return_value=None
+    ) as learn:
         _read(differing)
     assert 0 < learn.call_count < 20
     mixed = [_chat(f"w{n}", provider=f"p{n // 4 + 1}") for n in range(1, 200)]

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.events import ReasoningDelta
-from sidecar.message.outlet import Going, Outlet
-from sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
-from sidecar.parts import CallPart, Part, ReasoningPart, TextPart
-from sidecar.stream.parts_run import MOST, PartsRun
-from sidecar.stream.stream import Stream
+from stream_sidecar.events import ReasoningDelta
+from stream_sidecar.message.outlet import Going, Outlet
+from stream_sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
+from stream_sidecar.parts import CallPart, Part, ReasoningPart, TextPart
+from stream_sidecar.stream.parts_run import MOST, PartsRun
+from stream_sidecar.stream.stream import Stream
 
 WORDS = [
     *("The ", "sky", " is ", "blue", ".", "\n", "é", "\U0001f33f", "a < b", "<", "th"),

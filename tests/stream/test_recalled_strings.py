@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from places import TESTS
 from wire_tables import changed, places
 
-from sidecar.options import Limits, StreamOptions
-from sidecar.stream.earlier_streams import EarlierStreams
-from sidecar.stream.intake import Intake
-from sidecar.stream.recalled_strings import Shapes
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import loads
+from stream_sidecar.options import Limits, StreamOptions
+from stream_sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.stream.intake import Intake
+from stream_sidecar.stream.recalled_strings import Shapes
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import loads
 
 COUNTS = {"promptTokenCount": 9, "promptTokensDetails": [{"modality": "TEXT"}]}
 WHO = {"modelVersion": "m", "responseId": "r"}

@@ -9,7 +9,7 @@ import pytest
 from checking import assert_sound, feed
 from open_params import options_of
 
-from sidecar.stream.stream import MAX_CHOICES, Stream
+from stream_sidecar.stream.stream import MAX_CHOICES, Stream
 
 CHAT = {"wire": "openai-chat"}
 

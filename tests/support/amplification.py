@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from open_params import options_of
 
-from sidecar.protocol.converter import unstructure
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import encode, portable
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import encode, portable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

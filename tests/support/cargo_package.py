@@ -40,9 +40,9 @@ def cargo(*arguments: str) -> str:
     """What cargo writes to standard output; AssertionError with all that it said."""
     environment = {
         **os.environ,
-        "STREAM_SIDECAR": f'"{sys.executable}" -m sidecar --stdio',
+        "STREAM_SIDECAR": f'"{sys.executable}" -m stream_sidecar --stdio',
         "SIDECAR_TEST_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT / "sidecar"),
         "CARGO_TARGET_DIR": str(HOME / "target"),
         "CARGO_TERM_COLOR": "never",
     }

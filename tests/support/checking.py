@@ -18,14 +18,14 @@ from notation import lines, plain
 from open_params import options_of
 from oracle import delimiters_of, healed, outside_code, tiles
 
-from sidecar.stream.stream import Stream
+from stream_sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sidecar.events import Event
-    from sidecar.message.message import Message, Stats
-    from sidecar.stream.earlier_streams import EarlierStreams
+    from stream_sidecar.events import Event
+    from stream_sidecar.message.message import Message, Stats
+    from stream_sidecar.stream.earlier_streams import EarlierStreams
 
 Chunks = list[Any]
 Params = dict[str, Any]

@@ -14,13 +14,13 @@ from attrs import frozen
 from checking import Fed
 from open_params import options_of
 
-from sidecar.stream.stream import Stream
-from sidecar.wires.anthropic.writer import ERROR_TYPES
-from sidecar.wires.gemini.writer import ERROR_STATUSES
-from sidecar.wires.shared.usage import USAGE_SHAPES
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.wires.anthropic.writer import ERROR_TYPES
+from stream_sidecar.wires.gemini.writer import ERROR_STATUSES
+from stream_sidecar.wires.shared.usage import USAGE_SHAPES
 
 if TYPE_CHECKING:
-    from sidecar.message.message import Message
+    from stream_sidecar.message.message import Message
 
 Params = dict[str, Any]
 

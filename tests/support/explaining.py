@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from open_params import options_of
 
-from sidecar.explain.source import PushedChunk, StreamSource
-from sidecar.explain.telling import explain
+from stream_sidecar.explain.source import PushedChunk, StreamSource
+from stream_sidecar.explain.telling import explain
 
 if TYPE_CHECKING:
-    from sidecar.explain.explanation import Explanation
+    from stream_sidecar.explain.explanation import Explanation
 
 
 def explained(

@@ -21,7 +21,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sidecar.cli import main
+from stream_sidecar.cli import main
 
 APPENDED = '{"role": "assistant", "content": "<think>Later.</think>Five."}\n'
 
@@ -38,7 +38,7 @@ def interrupted(_folder: Path) -> None:
 
 def repaired(folder: Path) -> None:
     """Another process repairs the same files, and is done before this one goes on."""
-    command = [sys.executable, "-m", "sidecar", *arguments(folder)]
+    command = [sys.executable, "-m", "stream_sidecar", *arguments(folder)]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
 
 

@@ -17,7 +17,7 @@ def lines_of(run: Callable[[], object]) -> int:
 
     def trace(frame: Any, event: str, _argument: object) -> Any:
         nonlocal count
-        if event == "call" and "sidecar" not in frame.f_code.co_filename:
+        if event == "call" and "stream_sidecar" not in frame.f_code.co_filename:
             return None
         count += event == "line"
         return trace

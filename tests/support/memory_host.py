@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rpc_client import RpcError, frame, message, result_of, strict_json
 
-from sidecar.rpc.connection import Connection
+from stream_sidecar.rpc.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

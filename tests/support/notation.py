@@ -25,8 +25,8 @@ from attrs import asdict, evolve, fields, has
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sidecar.events import Event
-    from sidecar.message.message import Message
+    from stream_sidecar.events import Event
+    from stream_sidecar.message.message import Message
 
 _DELTAS = {"text-delta", "reasoning-delta"}
 _MOVES = {"reclassify", "retract"}

@@ -11,7 +11,7 @@ import attrs
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, override
 
-from sidecar.options import Policy, StreamOptions
+from stream_sidecar.options import Policy, StreamOptions
 
 
 def _camel(name: str) -> str:

@@ -10,7 +10,7 @@ from attrs import frozen
 from corpus import CORPUS
 from places import TESTS
 
-from sidecar.values.jsontext import loads
+from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

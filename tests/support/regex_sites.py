@@ -25,7 +25,7 @@ from attrs import frozen
 
 SUPPORT = Path(__file__).resolve().parent
 TESTS = SUPPORT.parent
-PACKAGE = TESTS.parent / "sidecar"
+PACKAGE = TESTS.parent / "sidecar" / "stream_sidecar"
 MAKERS = ("compile", "search", "match", "fullmatch", "split")
 MAKERS += ("findall", "finditer", "sub", "subn")
 
@@ -197,8 +197,8 @@ def _exercise() -> None:
     from spec_pages import PAGES, cases_of
     from strategies import recordings
 
-    from sidecar.protocol.schema import schema
-    from sidecar.stream.earlier_streams import EarlierStreams
+    from stream_sidecar.protocol.schema import schema
+    from stream_sidecar.stream.earlier_streams import EarlierStreams
 
     for page in PAGES:
         for case in cases_of(page.read_text(encoding="utf-8")):

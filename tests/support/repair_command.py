@@ -14,7 +14,7 @@ import pytest
 from attrs import frozen
 from rpc_client import ROOT
 
-COMMAND = (sys.executable, "-m", "sidecar")
+COMMAND = (sys.executable, "-m", "stream_sidecar")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "500", "PYTHONUTF8": "1"}
 
 

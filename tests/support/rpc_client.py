@@ -18,7 +18,7 @@ from typing import Any
 
 from places import ROOT
 
-COMMAND = (sys.executable, "-m", "sidecar", "--stdio")
+COMMAND = (sys.executable, "-m", "stream_sidecar", "--stdio")
 PATIENCE = 120.0
 PROMPTLY = 60.0
 """Seconds within which the process has ended. It takes one; a busy machine may make a

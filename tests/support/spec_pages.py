@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 from places import TESTS
 
-RULES = TESTS.parent / "sidecar" / "text" / "README.md"
+RULES = TESTS.parent / "sidecar" / "stream_sidecar" / "text" / "README.md"
 
 
 PAGES = [RULES, *sorted(TESTS.joinpath("spec").glob("*.md"))]

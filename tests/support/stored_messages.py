@@ -6,12 +6,12 @@ import json
 from functools import reduce
 from typing import Any
 
-from sidecar.history.history import History
-from sidecar.history.results import KINDS, Inspection, Repair
-from sidecar.options import (
+from stream_sidecar.history.history import History
+from stream_sidecar.history.results import KINDS, Inspection, Repair
+from stream_sidecar.options import (
     StreamOptions,
 )
-from sidecar.values.absent import ABSENT
+from stream_sidecar.values.absent import ABSENT
 
 
 def assistant(content: Any, **more: Any) -> dict[str, Any]:

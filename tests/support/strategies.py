@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import strategies as st
 from places import TESTS
 
-from sidecar.dialects import DIALECTS
-from sidecar.values.jsontext import loads
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.values.jsontext import loads
 
 FRAGMENTS = [
     *("<think>", "</think>", "<thinking>", "</thought>", "[THINK]", "[/THINK]"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.session_files.writers import are_told
+from stream_sidecar.session_files.writers import are_told
 
 
 def skip_unless_writers_are_told(folder: Path) -> None:

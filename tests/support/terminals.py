@@ -24,7 +24,7 @@ def on_terminal(*arguments: str, term: str = "dumb") -> str:
     terminal, ours = pty.openpty()
     environment = {"PATH": "", "TERM": term, "COLUMNS": "2000", "PYTHONUTF8": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "sidecar", *arguments],
+        [sys.executable, "-m", "stream_sidecar", *arguments],
         stdin=ours,
         stdout=ours,
         stderr=ours,

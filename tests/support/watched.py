@@ -55,7 +55,7 @@ def main() -> None:
 
     sys.argv[1:] = sys.argv[2:]
     sys.addaudithook(hook)
-    from sidecar.__main__ import main as run
+    from stream_sidecar.__main__ import main as run
 
     run()
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import NOTHING, fields
 from places import TESTS
 
-from sidecar.parts import DiagnosticPart, Document, ReasoningPart, TextPart
-from sidecar.wires import WIRES
+from stream_sidecar.parts import DiagnosticPart, Document, ReasoningPart, TextPart
+from stream_sidecar.wires import WIRES
 
 if TYPE_CHECKING:
-    from sidecar.parts import Part
+    from stream_sidecar.parts import Part
 
 DATA = TESTS / "data"
 

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from memory_host import split
 from rpc_client import frame, message, result_of
 
-from sidecar.worker import Worker
+from stream_sidecar.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

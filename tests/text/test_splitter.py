@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from open_params import options_of
 
-from sidecar.channel.setup import surroundings
-from sidecar.message.outlet import Outlet
+from stream_sidecar.channel.setup import surroundings
+from stream_sidecar.message.outlet import Outlet
 
 
 def test_no_text_gives_no_pieces() -> None:

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from places import TESTS
 
-from sidecar.events import ToolCall
-from sidecar.options import Tool
-from sidecar.parts import CallEndPart, CallPart
-from sidecar.tools import checks
-from sidecar.tools.arguments import ArgumentText
-from sidecar.tools.assemble import CallAssembler, OpenCall
-from sidecar.tools.checks import check_call
-from sidecar.tools.classify import CallContext, classify, from_item, settle
-from sidecar.tools.judging import is_cut, judge
-from sidecar.tools.kinds import Kind, kind_of
+from stream_sidecar.events import ToolCall
+from stream_sidecar.options import Tool
+from stream_sidecar.parts import CallEndPart, CallPart
+from stream_sidecar.tools import checks
+from stream_sidecar.tools.arguments import ArgumentText
+from stream_sidecar.tools.assemble import CallAssembler, OpenCall
+from stream_sidecar.tools.checks import check_call
+from stream_sidecar.tools.classify import CallContext, classify, from_item, settle
+from stream_sidecar.tools.judging import is_cut, judge
+from stream_sidecar.tools.kinds import Kind, kind_of
 
 DATA = TESTS / "data"
 
@@ -294,7 +294,9 @@ def test_kinds(
 
 
 def test_the_table_of_kinds_holds_facts_once() -> None:
-    text = (DATA.parent.parent / "sidecar/tools/kinds.csv").read_text(encoding="utf-8")
+    text = (DATA.parent.parent / "sidecar/stream_sidecar/tools/kinds.csv").read_text(
+        encoding="utf-8"
+    )
     head, *lines = text.splitlines()
     names = [line.split(",")[0] for line in lines]
     known = {"read", "edit", "delete", "move", "search", "execute", "think", "fetch"}

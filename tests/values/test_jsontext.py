@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 import pytest
 from rpc_client import strict_json
 
-from sidecar.values import jsontext
+from stream_sidecar.values import jsontext
 
 
 def plain_jsontext():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sidecar.values.pushdown import Syntax
-from sidecar.values.pythonic_tables import CALLS
-from sidecar.values.relaxed_tables import BARE, RELAXED
+from stream_sidecar.values.pushdown import Syntax
+from stream_sidecar.values.pythonic_tables import CALLS
+from stream_sidecar.values.relaxed_tables import BARE, RELAXED
 
 SYNTAXES = {"relaxed": RELAXED, "bare": BARE, "calls": CALLS}
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_count import in_slices, lines_of
 
-from sidecar.values.pushdown import MAX_NESTING
-from sidecar.values.pythonic import CallScanner, Declaration, parse_calls
+from stream_sidecar.values.pushdown import MAX_NESTING
+from stream_sidecar.values.pythonic import CallScanner, Declaration, parse_calls
 
 
 def end_of(pieces: list[str], opener: str = "") -> tuple[int, str]:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_count import in_slices, lines_of
 
-from sidecar.values.jsontext import NumberText
-from sidecar.values.pushdown import MAX_NESTING
-from sidecar.values.relaxed import ObjectScanner, parse
+from stream_sidecar.values.jsontext import NumberText
+from stream_sidecar.values.pushdown import MAX_NESTING
+from stream_sidecar.values.relaxed import ObjectScanner, parse
 
 
 def end_of(pieces: list[str], bare: bool, opener: str) -> tuple[int, str]:

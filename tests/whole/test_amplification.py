@@ -20,11 +20,11 @@ from amplification import (
 from open_params import options_of
 from stored_messages import assistant, inspect, repair
 
-from sidecar.events import EVENTS, Diagnostic
-from sidecar.protocol.converter import unstructure
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import encode
-from sidecar.wires import WRITERS
+from stream_sidecar.events import EVENTS, Diagnostic
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import encode
+from stream_sidecar.wires import WRITERS
 
 TIMES = 300
 LONG = "u" * 20_000

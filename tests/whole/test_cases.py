@@ -14,7 +14,7 @@ from checking import Fed, assert_sound, feed
 from corpus import CASES, cases_in
 from feeding_cases import WIRES, case_cuts, params_of, text_cuts
 
-from sidecar.values.jsontext import dumps
+from stream_sidecar.values.jsontext import dumps
 
 pytestmark = pytest.mark.skipif(
     not CASES.exists(),

@@ -23,8 +23,8 @@ from cutting import LONG
 from recordings import FRAMINGS
 from recordings import WIRES as NAMES
 
-from sidecar.provider_errors.normalize import normalize_error
-from sidecar.wires import WIRES
+from stream_sidecar.provider_errors.normalize import normalize_error
+from stream_sidecar.wires import WIRES
 
 pytestmark = pytest.mark.skipif(
     not CORPUS.exists(),

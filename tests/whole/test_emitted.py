@@ -19,7 +19,7 @@ from cutting import LONG
 from emitting import Emitted, differences, emitted, found
 from recordings import PATHS, of_corpus, own
 
-from sidecar.wires import WRITERS
+from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

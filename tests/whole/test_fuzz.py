@@ -34,9 +34,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from sidecar.dialects import DIALECTS
-from sidecar.protocol.params import PushResult
-from sidecar.text.splitter import Splitter
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.protocol.params import PushResult
+from stream_sidecar.text.splitter import Splitter
 
 SHORT = {
     "pieces": 1_200,
@@ -223,6 +223,6 @@ def test_the_model_of_the_protocol_can_fail(monkeypatch: pytest.MonkeyPatch) -> 
     def wrong(stream_id: str, events: Any, last: int, pushes: int) -> PushResult:
         return PushResult(stream_id, events, last + 1, pushes)
 
-    monkeypatch.setattr("sidecar.protocol.sessions.PushResult", wrong)
+    monkeypatch.setattr("stream_sidecar.protocol.sessions.PushResult", wrong)
     found = [examine(LANES["rpc"], number, timed=False) for number in range(20)]
     assert any(find is not None for find in found)

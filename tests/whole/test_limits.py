@@ -16,8 +16,8 @@ from fuzz.rpc_host import SteppedHost
 from memory_host import MemoryHost
 from rpc_client import RpcError, frame, message
 
-from sidecar.options import Limits
-from sidecar.protocol.converter import unstructure
+from stream_sidecar.options import Limits
+from stream_sidecar.protocol.converter import unstructure
 
 LIMIT_EXCEEDED = -31004
 

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from corpus import CORPUS
 
-from sidecar.options import Limits, Policy
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.sessions import Sessions
-from sidecar.wires import REQUESTS
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import Sessions
+from stream_sidecar.wires import REQUESTS
 
 FILE = CORPUS / "next_requests.jsonl"
 

@@ -44,7 +44,7 @@ def watched(report: Path, *arguments: str) -> RpcClient:
     environment = {
         **os.environ,
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT / "sidecar"),
     }
     command = (*WATCHED, str(report))
     return RpcClient(*arguments, command=command, env=environment)

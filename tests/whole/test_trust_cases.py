@@ -17,8 +17,8 @@ from corpus import CASES, cases_in
 from feeding_cases import case_cuts, params_of, text_cuts
 from open_params import options_of
 
-from sidecar.stream.stream import Stream
-from sidecar.values.jsontext import dumps
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

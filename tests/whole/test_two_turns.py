@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from sidecar.options import Limits, Policy
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.sessions import Sessions
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import Sessions
 
 Json = Any
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from wire_tables import Row, assert_never_raises, fit, parts_of, rows_of
 
-from sidecar.parts import Document
+from stream_sidecar.parts import Document
 
 ROWS = rows_of("cohere")
 IDS = [row["case"] for row in ROWS]

@@ -16,7 +16,7 @@ from attrs import NOTHING, fields
 from places import TESTS
 from wire_tables import ODD, changed, places, too_deep
 
-from sidecar.parts import (
+from stream_sidecar.parts import (
     DiagnosticPart,
     Document,
     ErrorPart,
@@ -24,7 +24,7 @@ from sidecar.parts import (
     ReasoningPart,
     TextPart,
 )
-from sidecar.wires import WIRES, detect
+from stream_sidecar.wires import WIRES, detect
 
 LINES = TESTS / "data" / "openai_chat_parts.jsonl"
 ROWS = [json.loads(line) for line in LINES.read_text("utf-8").splitlines()]

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from places import TESTS
 
-from sidecar.options import Limits, Policy
-from sidecar.protocol.methods import METHODS
-from sidecar.protocol.sessions import Sessions
-from sidecar.values.jsontext import dumps
-from sidecar.wires import REQUESTS
-from sidecar.wires.shared.request_rules import RULES, rule_for
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import Sessions
+from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires.shared.request_rules import RULES, rule_for
 
 Json = Any
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecar.parts import UsagePart
-from sidecar.wires.shared.usage import finish_reason, merge_usage, read_usage
+from stream_sidecar.parts import UsagePart
+from stream_sidecar.wires.shared.usage import finish_reason, merge_usage, read_usage
 
 # shape, usage -> input, output, total, cache read, cache write, reasoning
 COUNTS: tuple[tuple[str, dict[str, Any], tuple[int | None, ...]], ...] = (

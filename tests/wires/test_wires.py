@@ -23,8 +23,8 @@ import pytest
 from checking import check, feed
 from places import TESTS
 
-from sidecar.protocol.converter import unstructure
-from sidecar.values.jsontext import encode, loads
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.values.jsontext import encode, loads
 
 WIRES = TESTS / "wires"
 RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))

@@ -8,7 +8,7 @@ import pytest
 from emitting import differences, emitted, found
 from recordings import PATHS, own
 
-from sidecar.wires import WRITERS
+from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
     from pathlib import Path

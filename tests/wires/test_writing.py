@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from emitting import emitted
 
-from sidecar.events import (
+from stream_sidecar.events import (
     BlockEnd,
     Citation,
     Finish,
@@ -16,9 +16,9 @@ from sidecar.events import (
     TextDelta,
     ToolCallDelta,
 )
-from sidecar.message.outlet import Origin
-from sidecar.wires import WRITERS
-from sidecar.wires.shared.writing import TOLD_AGAIN, TextPlaces
+from stream_sidecar.message.outlet import Origin
+from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires.shared.writing import TOLD_AGAIN, TextPlaces
 
 FINISH = Finish(9, 0, "stop", False, True)
 

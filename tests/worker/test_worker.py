@@ -14,7 +14,7 @@ from replay import difference, read, replay
 from rpc_client import RpcError, frame, message
 from worker_host import WorkerHost
 
-from sidecar.worker import start
+from stream_sidecar.worker import start
 
 PATHS = sorted((TESTS / "transcripts").glob("*.jsonl"))
 LEAK = {"role": "assistant", "content": "<think>Hm.</think>Hi"}
@@ -102,7 +102,7 @@ def test_the_end(host):
 def test_it_logs_as_the_process_does(monkeypatch):
     levels = []
     monkeypatch.setattr(
-        "sidecar.worker.start_logs", lambda *given: levels.append(given)
+        "stream_sidecar.worker.start_logs", lambda *given: levels.append(given)
     )
     worker = start(lambda _data: None, lambda: b"", "debug")
     assert worker.exit_code is None
@@ -112,7 +112,8 @@ def test_it_logs_as_the_process_does(monkeypatch):
 def test_what_is_loaded_to_stream():
     """Neither pygls nor anything of processes, sockets and files."""
     program = (
-        "import sys; from sidecar.worker import Worker\nprint(sorted(sys.modules))"
+        "import sys; from stream_sidecar.worker import Worker\n"
+        "print(sorted(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-S", "-P", "-c", f"import site; site.main()\n{program}"],
@@ -122,5 +123,5 @@ def test_what_is_loaded_to_stream():
     )
     loaded = set(ast.literal_eval(done.stdout.decode()))
     unwanted = {"asyncio", "click", "lsprotocol", "pygls", "rich", "subprocess"}
-    unwanted |= {"socket", "select", "multiprocessing", "sidecar.rpc.transport"}
+    unwanted |= {"socket", "select", "multiprocessing", "stream_sidecar.rpc.transport"}
     assert loaded & unwanted == set()

@@ -72,9 +72,9 @@ impl Builder {
         self
     }
 
-    /// A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`.
+    /// A Python in which the sidecar is installed: `[python, "-P", "-m", "stream_sidecar"]`.
     pub fn python(self, program: impl Into<OsString>) -> Self {
-        self.command([program.into(), "-P".into(), "-m".into(), "sidecar".into()])
+        self.command([program.into(), "-P".into(), "-m".into(), "stream_sidecar".into()])
     }
 
     /// Let `uvx` or `pipx` fetch the package from the index when no sidecar is installed.

@@ -20,9 +20,9 @@ const PROGRAM: &str = "stream-sidecar";
 /// Interpreters that may have the package: name, and what makes them start it. With `-P`
 /// it is never a folder named `sidecar` in the directory that the host works in.
 const INTERPRETERS: [(&str, &[&str]); 3] = [
-    ("python3", &["-P", "-m", "sidecar"]),
-    ("python", &["-P", "-m", "sidecar"]),
-    ("py", &["-3", "-P", "-m", "sidecar"]),
+    ("python3", &["-P", "-m", "stream_sidecar"]),
+    ("python", &["-P", "-m", "stream_sidecar"]),
+    ("py", &["-3", "-P", "-m", "stream_sidecar"]),
 ];
 /// What runs a package without installing it. uvx may be told to use only what it has
 /// already fetched; pipx cannot.
@@ -229,7 +229,7 @@ mod tests {
     fn a_command_line_has_words() {
         let cases = [
             ("stream-sidecar", vec!["stream-sidecar"]),
-            ("  python3  -m sidecar ", vec!["python3", "-m", "sidecar"]),
+            ("  python3  -m stream_sidecar ", vec!["python3", "-m", "stream_sidecar"]),
             (r#""C:\My Tools\s.exe" --stdio"#, vec![r"C:\My Tools\s.exe", "--stdio"]),
             ("run 'a \"b' ''", vec!["run", "a \"b", ""]),
         ];
@@ -277,7 +277,7 @@ mod tests {
         };
         let row = |way, line: &str| (way, line.to_owned());
         let path = row(Way::Path, "stream-sidecar");
-        let python = row(Way::Python, "python3 -P -m sidecar");
+        let python = row(Way::Python, "python3 -P -m stream_sidecar");
         let cached = row(Way::Index, "uvx --offline stream-sidecar");
         assert_eq!(tried(None, false), [path.clone(), python.clone(), cached.clone()]);
         let [uvx, pipx] = ["uvx stream-sidecar", "pipx run stream-sidecar"];

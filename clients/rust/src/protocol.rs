@@ -749,7 +749,7 @@ pub struct NormalizeErrorParams {
     pub provider: Option<String>,
 }
 
-/// The fields of an `error` event; see `sidecar.events.ProviderError`.
+/// The fields of an `error` event; see `stream_sidecar.events.ProviderError`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

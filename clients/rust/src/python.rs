@@ -77,9 +77,9 @@ pub(crate) fn problem(commands: &[Vec<OsString>]) -> Option<PythonProblem> {
     })
 }
 
-/// The words before `-m sidecar`.
+/// The words before `-m stream_sidecar`.
 fn interpreter(words: &[OsString]) -> Option<&[OsString]> {
-    let module = words.windows(2).position(|pair| pair[0] == "-m" && pair[1] == "sidecar")?;
+    let module = words.windows(2).position(|pair| pair[0] == "-m" && pair[1] == "stream_sidecar")?;
     Some(&words[..module])
 }
 
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(problem(&[]), Some(PythonProblem::Missing));
         assert_eq!(problem(&[words("uvx stream-sidecar")]), None);
         assert_eq!(
-            problem(&[words("/does/not/exist -P -m sidecar")]),
+            problem(&[words("/does/not/exist -P -m stream_sidecar")]),
             Some(PythonProblem::Missing)
         );
         assert!(is_enough("3.11") && is_enough("4.0") && !is_enough("3.10") && !is_enough("2.7"));
@@ -141,7 +141,7 @@ mod tests {
             fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = -c ] && echo {version}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             let words =
-                vec![path.clone().into_os_string(), "-P".into(), "-m".into(), "sidecar".into()];
+                vec![path.clone().into_os_string(), "-P".into(), "-m".into(), "stream_sidecar".into()];
             let told = problem(&[words]).expect("it is a Python");
             assert_eq!(matches!(told, PythonProblem::TooOld { .. }), is_old, "{told}");
             assert!(told.to_string().contains(&format!("{version} at {}", path.display())));

@@ -40,8 +40,8 @@ with zipfile.ZipFile("${CORE}", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as a
 const WARM = `
 import gc, sys
 sys.path.insert(0, "${CORE}")
-import sidecar.protocol.methods  # which a connection loads behind initialize
-from sidecar.worker import Worker
+import stream_sidecar.protocol.methods  # which a connection loads behind initialize
+from stream_sidecar.worker import Worker
 Worker(lambda data: None)
 gc.collect()
 `;

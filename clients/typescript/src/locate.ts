@@ -89,7 +89,7 @@ export function ways(choice: Choice = {}, surroundings: Surroundings = here): Wa
 
 const PROGRAM = "stream-sidecar";
 /** Never a folder named `sidecar` in the directory that the host works in. */
-const SERVE = ["-P", "-m", "sidecar", "--stdio"];
+const SERVE = ["-P", "-m", "stream_sidecar", "--stdio"];
 
 function listed(name: WayName, commands: readonly string[][]): Way[] {
   return commands.map((command) => ({ name, command }));

@@ -64,7 +64,7 @@ export interface SidecarOptions extends StartOptions {
    * added), an array a whole command line.
    */
   command?: string | readonly string[];
-  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "sidecar"]`. */
+  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "stream_sidecar"]`. */
   python?: string;
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;

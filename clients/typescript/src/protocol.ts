@@ -731,7 +731,7 @@ export interface NormalizeErrorParams {
 }
 
 /**
- * The fields of an `error` event; see `sidecar.events.ProviderError`.
+ * The fields of an `error` event; see `stream_sidecar.events.ProviderError`.
  */
 export interface NormalizeErrorResult {
   kind:

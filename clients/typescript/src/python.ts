@@ -21,7 +21,7 @@ const PATIENCE_MS = 5_000;
 export async function pythonProblem(attempts: readonly Attempt[]): Promise<Problem | undefined> {
   const interpreters = attempts.flatMap(({ command }) => {
     const module = command.indexOf("-m");
-    return command[module + 1] === "sidecar" ? [command.slice(0, module).filter((word) => word !== "-P")] : [];
+    return command[module + 1] === "stream_sidecar" ? [command.slice(0, module).filter((word) => word !== "-P")] : [];
   });
   if (interpreters.length === 0) return attempts.length === 0 ? new Problem("python-missing") : undefined;
   const found = (await Promise.all(interpreters.map(versionOf))).filter((python) => python !== undefined);

@@ -54,7 +54,7 @@ sys.path[:0] = [] if ${JSON.stringify(CORE)} in sys.path else [${JSON.stringify(
 
 def begin(say, ask, log_level):
     from pyodide.ffi import to_js
-    from sidecar.worker import start
+    from stream_sidecar.worker import start
 
     worker = start(lambda data: say(to_js(data)), lambda: ask().to_bytes(), log_level)
 

@@ -11,9 +11,9 @@ const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? "python3";
 
 /** The real sidecar, as it lies beside the client. */
 export const REAL = {
-  command: [PYTHON, "-m", "sidecar", "--stdio"],
+  command: [PYTHON, "-m", "stream_sidecar", "--stdio"],
   cwd: ROOT,
-  env: { PYTHONPATH: ROOT, PYTHONWARNINGS: "error" },
+  env: { PYTHONPATH: join(ROOT, "sidecar"), PYTHONWARNINGS: "error" },
 } satisfies SidecarOptions;
 
 const FAKE = fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url));

@@ -16,7 +16,7 @@ function place(files: string[], env: Record<string, string> = {}, platform = "li
   return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, arch: "x64", exists, resolve };
 }
 
-const python = ["-P", "-m", "sidecar", "--stdio"];
+const python = ["-P", "-m", "stream_sidecar", "--stdio"];
 
 test.for([
   ["nothing", {}, place([]), []],
@@ -77,7 +77,7 @@ test("the ways are tried, and told, in one order", () => {
     "host: not found (the options command and python, and STREAM_SIDECAR)",
     `package: ${program} --stdio`,
     "path: not found (stream-sidecar on PATH)",
-    "python: /a/python3 -P -m sidecar --stdio",
+    "python: /a/python3 -P -m stream_sidecar --stdio",
     "index: /a/uvx --offline stream-sidecar --stdio",
     "webassembly: /n/node_modules/pyodide",
   ]);

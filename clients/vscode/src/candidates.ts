@@ -22,7 +22,7 @@ export interface Surroundings {
 }
 
 /** Never a folder named `sidecar` in the directory that is worked in. */
-const MODULE = ["-P", "-m", "sidecar"];
+const MODULE = ["-P", "-m", "stream_sidecar"];
 
 /** Command lines without arguments of ours; one that the user names is the only one. */
 export function candidates(choice: Choice, { env, platform, exists }: Surroundings): string[][] {

@@ -23,7 +23,7 @@ test("a bare name is looked up on the path, and nowhere else", () => {
 
 test("what came along is first, then what is installed", () => {
   const files = [BINARY, "/a/stream-sidecar", "/b/python3"];
-  expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", "/b/python3 -P -m sidecar"]);
+  expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", "/b/python3 -P -m stream_sidecar"]);
 });
 
 test("an archive that came along runs on each Python", () => {
@@ -31,21 +31,21 @@ test("an archive that came along runs on each Python", () => {
   expect(found(chosen, [ARCHIVE, "/b/python3"])).toEqual([
     `/venv/python ${ARCHIVE}`,
     `/b/python3 ${ARCHIVE}`,
-    "/venv/python -P -m sidecar",
-    "/b/python3 -P -m sidecar",
+    "/venv/python -P -m stream_sidecar",
+    "/b/python3 -P -m stream_sidecar",
   ]);
 });
 
 test("a Python of the user is the only one", () => {
   const files = [BINARY, ARCHIVE, "/a/stream-sidecar", "/a/python3"];
-  expect(found({ python: "/py" }, files)).toEqual([`/py ${ARCHIVE}`, "/py -P -m sidecar"]);
+  expect(found({ python: "/py" }, files)).toEqual([`/py ${ARCHIVE}`, "/py -P -m stream_sidecar"]);
 });
 
 test("on Windows programs end with .exe", () => {
   const windows = { env: { Path: "C:/a;C:/b" }, platform: "win32" };
   const files = ["C:/b/stream-sidecar.exe", "C:/a/stream-sidecar"];
   expect(found({}, files, windows)).toEqual(["C:/b/stream-sidecar.exe"]);
-  expect(found({}, ["C:/a/py.exe"], windows)).toEqual(["C:/a/py.exe -3 -P -m sidecar"]);
+  expect(found({}, ["C:/a/py.exe"], windows)).toEqual(["C:/a/py.exe -3 -P -m stream_sidecar"]);
 });
 
 test("nowhere is nothing", () => {

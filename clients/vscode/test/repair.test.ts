@@ -9,7 +9,7 @@ import type { Report } from "../src/sessions/report.js";
 
 const ROOT = resolve(import.meta.dirname, "..", "..", "..");
 const PYTHON = process.env["SIDECAR_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
-const repair = new Repair(async () => [PYTHON, "-P", "-m", "sidecar"]);
+const repair = new Repair(async () => [PYTHON, "-P", "-m", "stream_sidecar"]);
 const SESSION = '{"role":"assistant","content":"<think>Hm.</think>Größe 🌿<|im_end|>"}\n';
 
 let home: string;
@@ -20,7 +20,7 @@ beforeEach(() => {
   file = join(home, ".codex", "sessions", "a.jsonl");
   mkdirSync(join(file, ".."), { recursive: true });
   writeFileSync(file, SESSION);
-  vi.stubEnv("PYTHONPATH", ROOT);
+  vi.stubEnv("PYTHONPATH", join(ROOT, "sidecar"));
   vi.stubEnv("CODEX_HOME", join(home, ".codex"));
 });
 

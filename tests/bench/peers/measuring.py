@@ -161,7 +161,7 @@ def _bare(texts: list[str] | tuple[str, ...]) -> list[str]:
 
 def _do(start: list[str], **job: list[Any]) -> dict[str, Any]:
     """What a driver makes of a job; raises `MissingError` when it fails."""
-    own = {"PYTHONPATH": str(ROOT)} if start[0] == sys.executable else {}
+    own = {"PYTHONPATH": str(ROOT / "sidecar")} if start[0] == sys.executable else {}
     environment = {**os.environ, "PYTHONUTF8": "1", **_QUIET, **own}
     with tempfile.TemporaryDirectory() as folder:
         given, taken = Path(folder, "job.json"), Path(folder, "result.json")

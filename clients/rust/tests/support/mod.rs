@@ -23,7 +23,7 @@ pub fn project_tests() -> PathBuf {
 /// The words of the command that starts the sidecar beside this crate.
 pub fn command() -> Vec<String> {
     let python = std::env::var("SIDECAR_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
-    [&python, "-m", "sidecar", "--stdio"].map(str::to_owned).into()
+    [&python, "-m", "stream_sidecar", "--stdio"].map(str::to_owned).into()
 }
 
 /// Of the sidecar beside this crate, with time for a machine that is busy.

@@ -1,4 +1,4 @@
-// What `stream-sidecar repair` tells programs, as sidecar/session_files/README.md, "For
+// What `stream-sidecar repair` tells programs, as sidecar/stream_sidecar/session_files/README.md, "For
 // programs", describes it; and words for people about it.
 
 import { type Ending, RunError } from "../run.js";

@@ -18,7 +18,7 @@ sys.path[:0] = [] if "${CORE}" in sys.path else ["${CORE}"]
 
 def begin(say, log_level):
     from pyodide.ffi import to_js
-    from sidecar.worker import start
+    from stream_sidecar.worker import start
 
     worker = start(lambda data: say(to_js(data)), lambda: b"", log_level)
 
@@ -29,10 +29,10 @@ def begin(say, log_level):
     return push
 
 def explained(name, data):
-    from sidecar.explain.page import page
-    from sidecar.explain.source import body, is_transcript, recorded
-    from sidecar.explain.telling import explain
-    from sidecar.options import StreamOptions
+    from stream_sidecar.explain.page import page
+    from stream_sidecar.explain.source import body, is_transcript, recorded
+    from stream_sidecar.explain.telling import explain
+    from stream_sidecar.options import StreamOptions
 
     data = data.to_bytes()
     sources = recorded(name, data) if is_transcript(data) else {}

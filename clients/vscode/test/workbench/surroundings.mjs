@@ -80,7 +80,7 @@ export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, i
   const { chromium, server, playwright } = workbench();
   const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
   const at = (...names) => join(scratch, ...names);
-  write(at("bin", "stream-sidecar"), `#!/bin/sh\nPYTHONPATH='${ROOT}' exec '${PYTHON}' -P -m sidecar "$@"\n`);
+  write(at("bin", "stream-sidecar"), `#!/bin/sh\nPYTHONPATH='${ROOT}/sidecar' exec '${PYTHON}' -P -m stream_sidecar "$@"\n`);
   chmodSync(at("bin", "stream-sidecar"), 0o755);
   for (const [name, text] of Object.entries(FILES)) write(at(name), text);
   copyFileSync(join(ROOT, "tests/wires/openai-chat/leaking.sse"), at("work", "leaking.sse"));
@@ -134,8 +134,8 @@ export function repaired(text, name) {
   const folder = mkdtempSync(join(tmpdir(), "sidecar-repaired-"));
   const file = join(folder, name);
   write(file, text);
-  const env = { ...process.env, PYTHONPATH: ROOT };
-  spawnSync(PYTHON, ["-P", "-m", "sidecar", "repair", "--write", file], { env });
+  const env = { ...process.env, PYTHONPATH: `${ROOT}/sidecar` };
+  spawnSync(PYTHON, ["-P", "-m", "stream_sidecar", "repair", "--write", file], { env });
   const result = readFileSync(file, "utf8");
   rmSync(folder, { recursive: true });
   return result;

@@ -12,8 +12,8 @@ from typing import Any
 
 from harness import Splitter, drive
 
-from sidecar.options import StreamOptions
-from sidecar.stream.stream import Stream
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.stream.stream import Stream
 
 EVENTS = "--events" in sys.argv
 OPTIONS = StreamOptions(wire="openai-chat" if EVENTS else "text")

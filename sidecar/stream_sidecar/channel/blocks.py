@@ -1,0 +1,181 @@
+"""The blocks of one choice: which one is open, and what ends it.
+
+A block ends at a change of the channel (or of the source of reasoning) and where the
+caller says so. Provider state of native reasoning (signatures, encrypted reasoning)
+goes out with the ``block-end`` of its block, or in a further one when it comes late.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stream_sidecar.events import BlockEnd, ReasoningDelta, TextDelta
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from stream_sidecar.events import ChannelName, Span
+    from stream_sidecar.message.outlet import Outlet
+
+ReasoningSource: TypeAlias = Literal["native", "tag"]
+
+
+@define
+class OpenBlock:
+    """A block that is or was open. ``removed``: what cleaning took out of it, each with
+    its place in the cleaned text, until the original was sent; ``told``: the last
+    ``opaque`` that was; ``fields``: those of the provider that say it, so far."""
+
+    number: int
+    channel: ChannelName
+    source: ReasoningSource | None
+    fields: Collection[str] = ()
+    size: int = 0
+    signature: str | None = None
+    opaque: Any = None
+    told: Any = None
+    removed: list[tuple[int, str]] = field(factory=list)
+
+
+class Blocks:
+    """Writes deltas into blocks, opening and ending them."""
+
+    def __init__(self, choice: int, outlet: Outlet) -> None:
+        self.choice = choice
+        self.outlet = outlet
+        self.open: OpenBlock | None = None
+        self._native: OpenBlock | None = None  # the last block of native reasoning
+        self._removed: list[tuple[int, str]] = []  # before its block began
+
+    def text(self, text: str, span: Span | None) -> int:
+        block = self._ready("text", None)
+        block.size += len(text)
+        outlet = self.outlet
+        seq = outlet.seq + 1
+        outlet.delta(TextDelta(seq, self.choice, block.number, text, span))
+        return block.number
+
+    def reasoning(
+        self,
+        text: str,
+        source: ReasoningSource,
+        span: Span | None,
+        fields: Collection[str] = (),
+    ) -> int:
+        """``fields``: where the provider says it, a collection that may still grow."""
+        block = self._ready("reasoning", source, fields)
+        block.size += len(text)
+        outlet = self.outlet
+        seq, number = outlet.seq + 1, block.number
+        outlet.delta(ReasoningDelta(seq, self.choice, number, text, source, span))
+        return block.number
+
+    @property
+    def native(self) -> Callable[[int, str], ReasoningDelta]:
+        """Makes deltas of the open block, which is native reasoning."""
+        assert self.open is not None  # a run belongs to it
+        choice, number = self.choice, self.open.number
+        return lambda seq, text: ReasoningDelta(seq, choice, number, text, "native")
+
+    def extend(self, text: str) -> None:
+        """More text of the open block, whose deltas have been sent."""
+        block = self.open
+        assert block is not None  # a run belongs to it
+        block.size += len(text)
+        self.outlet.builder.extend(self.choice, block.number, text)
+
+    def _ready(
+        self,
+        channel: ChannelName,
+        source: ReasoningSource | None,
+        fields: Collection[str] = (),
+    ) -> OpenBlock:
+        block = self.open
+        if block is not None:
+            if block.channel == channel and block.source == source:
+                return block
+            self.end()
+        number = self.outlet.block()
+        block = self.open = OpenBlock(number, channel, source, fields)
+        if source == "native":
+            block.removed, self._removed = self._removed, []
+            self._native = block
+        return block
+
+    def removed(self, text: str) -> None:
+        """Cleaning took ``text`` out of the native reasoning."""
+        block = self.open
+        if block is not None and block.source == "native":
+            block.removed.append((block.size, text))
+        else:
+            self._removed.append((0, text))
+
+    def end(self) -> None:
+        block, self.open = self.open, None
+        if block is not None:
+            self._send_end(block)
+
+    def end_native(self) -> None:
+        """Ends the open block when it is native reasoning."""
+        if self.open is not None and self.open.source == "native":
+            self.end()
+
+    def begin_native(self) -> None:
+        """What comes next belongs to another block of native reasoning."""
+        self.end_native()
+        self._native = None
+
+    def state(self, signature: str | None, opaque: Any, field: str | None) -> None:
+        """Provider state of the native reasoning that came last, or of none: then that
+        came in ``field``."""
+        block = self._native
+        if block is None or (opaque is not None and block.opaque is not None):
+            self.end()
+            fields = () if field is None else (field,)
+            block = OpenBlock(self.outlet.block(), "reasoning", "native", fields)
+            self._native = block
+        block.signature = signature or block.signature
+        if opaque is not None:
+            block.opaque = opaque
+        if block is not self.open:
+            self._send_end(block)
+
+    @property
+    def says_native(self) -> bool:
+        """Whether a block of native reasoning is open."""
+        return self.open is not None and self.open.source == "native"
+
+    @property
+    def signed(self) -> bool:
+        """True when the open block of native reasoning has its signature."""
+        block = self.open
+        return block is not None and block is self._native and bool(block.signature)
+
+    def _send_end(self, block: OpenBlock) -> None:
+        """State may come late, and many times: a further end has only what is new."""
+        opaque = None if block.opaque is block.told else block.opaque
+        block.told = block.opaque
+        self.outlet.send(
+            BlockEnd,
+            self.choice,
+            block.number,
+            block.channel,
+            block.signature,
+            opaque,
+            self._raw_text(block) if block.signature and block.removed else None,
+            tuple(block.fields) or None,
+        )
+
+    def _raw_text(self, block: OpenBlock) -> str | None:
+        """The original text of cleaned reasoning, once; None when texts are not
+        kept."""
+        text = self.outlet.builder.any_text(self.choice, block.number)
+        all_removed, block.removed = block.removed, []
+        if text is None:
+            return None
+        parts, position = [], 0
+        for at, removed in all_removed:
+            parts += [text[position:at], removed]
+            position = at
+        return "".join([*parts, text[position:]])

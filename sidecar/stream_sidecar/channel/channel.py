@@ -1,0 +1,488 @@
+"""The text and reasoning of one choice: pieces become blocks and events.
+
+`Channel` gives the answer's text to the text engine (``text``) and a provider's field
+for reasoning to a splitter of its own (``reasoning``), and turns the pieces that come
+back into events: ``"<think>a</think>b"`` becomes a reasoning delta and a text delta.
+A structured call and a wire's block end decide what is held (``border``), and so does
+the end (``flush``, then ``close``; text rule 13.4). Calls, results and citations that
+a model wrote into the text go on to the choice.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.channel.blocks import Blocks
+from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS, Extracted
+from stream_sidecar.channel.native_reasoning import NativeText
+from stream_sidecar.channel.plain_run import PlainRun
+from stream_sidecar.channel.report_results import ResultWatch
+from stream_sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
+from stream_sidecar.channel.text_map import RECENT, TextMap
+from stream_sidecar.channel.unread_answer import UnreadAnswer
+from stream_sidecar.dialects.profiles import cumulative_fields
+from stream_sidecar.events import Diagnostic
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.message.outlet import Going
+from stream_sidecar.text.lexicon import total
+from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
+from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
+
+if TYPE_CHECKING:
+    from stream_sidecar.channel.extracted import Written
+    from stream_sidecar.channel.setup import Surroundings
+    from stream_sidecar.events import Severity
+    from stream_sidecar.message.outlet import Ear
+    from stream_sidecar.text.fast_path import Gate
+    from stream_sidecar.text.lexicon import Share
+    from stream_sidecar.text.rereading import Rereading
+    from stream_sidecar.text.splitter import Splitter
+
+_WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
+"""Pieces of which more is known than their text."""
+
+_AT_ONCE = 32_768
+"""Longer text is read in slices: where more comes at once than may be held, the second
+reading of the answer has to read it to say what it holds."""
+
+_SAID_BEFORE: tuple[str, Severity, str] = (
+    "duplicate-reasoning",
+    "info",
+    "the provider repeats what its reasoning field has said",
+)
+
+
+class Channel:
+    """One choice's text and reasoning. ``empty``: nothing but blanks is visible."""
+
+    def __init__(self, choice: int, shared: Surroundings, written: Written) -> None:
+        options, outlet = shared.options, shared.outlet
+        self.choice = choice
+        self._shared = shared
+        self.outlet = outlet
+        self.counters = outlet.counters
+        self.blocks = Blocks(choice, outlet)
+        self.map = TextMap(None if options.policy.message.parts else RECENT)
+        self._written = written
+        self._watch = None if shared.watch is None else ResultWatch(shared)
+        self.empty = True
+        self._empty_at_call = True
+        self._since_call = array("Q")  # text blocks since the last call; may be many
+        self._native: Splitter | None = None
+        self._unread: UnreadAnswer | None = None
+        self._thought = False  # native reasoning was sent
+        self._native_key: int | str | None = None
+        self._joiners = SurrogateJoiner(), SurrogateJoiner()
+        own = self._account, self._hold, self._note_held, self._fails
+        self._run = PlainRun(choice, outlet, *own)
+
+    # What few streams need, or not all at once, is made where it is needed
+
+    @cached_property
+    def answer(self) -> Rereading:
+        """Reads the answer's text; it is told what passed before it was needed."""
+        unread, self._unread = self._unread, None
+        has_thought = unread.has_thought if unread else self._native is not None
+        beside = self._beside, self._read_so_far, self._native_share
+        answer = self._shared.answer(*beside, has_thought=has_thought)
+        if unread:
+            vars(self)["answer"] = answer  # it asks what is held beside it
+            unread.tell(answer)
+        return answer
+
+    @cached_property
+    def extracted(self) -> Extracted:
+        """Takes what was written into the channel."""
+        return Extracted(self.choice, self.outlet, self.blocks, self._written)
+
+    @cached_property
+    def tagged(self) -> TaggedReasoning:
+        """Takes the reasoning of the answer."""
+        return TaggedReasoning(
+            *(self.choice, self._shared, self.answer, self._mirrors, self.blocks),
+            self._native_share,
+            is_second=self._thought,
+        )
+
+    @cached_property
+    def _mirrors(self) -> NativeText:
+        limit = self._shared.options.limits.max_document_chars
+        return NativeText(limit, cumulative_fields(self._shared.profile))
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        in_run = text and self.outlet.run is self._run
+        if in_run and (events := self._run.push(text)) is not None:
+            self.outlet.plain(events)
+            return
+        if len(text) > _AT_ONCE:
+            for at in range(0, len(text), _AT_ONCE):
+                self.text(text[at : at + _AT_ONCE])
+            return
+        self.settle()
+        joiner = self._joiners[0]
+        if joiner.held or not text.isascii():
+            text = joiner.push(text)
+        if text:
+            self.map.raw(text)
+            if self.outlet.ear is not None:
+                self.outlet.ear.text(self.choice, text)
+            if self._passes(text):
+                return
+            answer = self.answer
+            self._take(answer.push(text))
+            gate = None if self._held_tagged or joiner.held else answer.gate
+            if gate is not None:
+                self._begin_run(gate)
+            elif answer.held or self._held_tagged:
+                self._note_held()
+
+    def _passes(self, text: str) -> bool:
+        """Whether nobody has to read ``text``, nor has read any before it: then a run
+        begins with it."""
+        if self._answers or self._joiners[0].held or self.held:
+            return False
+        unread, run = self._unread, self._run
+        behind = run.passes(text) if unread else self._shared.passes_at_first(text)
+        if behind is None:
+            return False
+        if unread is None:
+            has_thought = self._native is not None
+            unread = self._unread = UnreadAnswer(has_thought=has_thought)
+        place = unread.passed(text)
+        if place is not None:
+            self._text((PieceKind.TEXT, text, *place))
+            run.begin(self._since_call[-1], behind, thinks=False)
+        return place is not None
+
+    def _begin_run(self, gate: Gate) -> None:
+        """Begins a run: from here on each plain delta is no more than its event."""
+        block, answer = self.blocks.open, self.answer
+        if block is None or self.outlet.trace or self._watch is not None:
+            return
+        thinks = answer.first.reasoning.depth > 0
+        fits = block.source == ("tag" if thinks else None)
+        if fits and (not thinks or self.tagged.passes):
+            self._run.begin(block.number, (answer.first.gates, gate), thinks=thinks)
+
+    def settle(self) -> None:
+        """Ends the run, if there is one, and does its bookkeeping."""
+        if self.outlet.run is self._run:
+            self._run.end()
+
+    def _account(self, text: str) -> None:
+        """The bookkeeping of a run's text: what `_take` does but for the event."""
+        self.map.raw(text)
+        self.blocks.extend(text)
+        place = self._unread.passed(text) if self._unread else None
+        if place is None:
+            ((kind, *_, start, end),) = self.answer.passed(text)
+            if kind is PieceKind.REASONING:
+                self.tagged.extend(text)
+                return
+            place = start, end
+        self._shown(text, *place)
+
+    def _hold(self, text: str) -> None:
+        """Takes over what the run has held: perhaps the beginning of a delimiter."""
+        self.map.raw(text)
+        self._take(self.answer.push(text))
+
+    def _fails(self, text: str) -> bool | None:
+        """Whether no form begins a line of the answer so; half a character may have to
+        be joined before that is known."""
+        return False if has_half(text) else self.answer.first.fails(text)
+
+    def reasoning(
+        self, field: str, text: str, block: int | str | None, document: int
+    ) -> None:
+        """A native field's text in the provider's own ``block``; ``document`` counts
+        documents (see ``NativeText``)."""
+        new, said = self._mirrors.push(field, text, document)
+        if said:
+            self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, said)
+        given = text
+        if text := self._joiners[1].push(new):
+            self.settle()
+        if self.outlet.ear is not None:
+            known = given[: len(given) - len(new)]
+            self.outlet.ear.reasoning(self.choice, field, known, len(said), text)
+        is_next = bool(text) and (self.blocks.signed or block != self._native_key)
+        if is_next:
+            self._native_key = block
+            self.blocks.end_native()
+        self._mirrors.says(field, anew=is_next)
+        if not text:
+            return
+        if self._native is None:
+            self._native = self._shared.native(self._answer_share)
+        self._take_native(self._native, self._native.push(text))
+        if self._native.held:
+            if self._answers:
+                self.answer.first.gate = None  # there may be no room for blanks
+            self._note_held()
+
+    def goes_on(self, fields: list[str], block: int | str | None) -> Going | None:
+        """How more native reasoning is read, which these ``fields`` will say in the
+        provider's ``block``, as they just did; None: one text after the other."""
+        native = self._native
+        passes = native is not None and native.gate is not None
+        if native is None or not passes or self.outlet.trace or not self._says(block):
+            return None
+        waits = self._joiners[1].held or (self._tags and self.tagged.hears)
+        if waits or not self._mirrors.in_step(fields):
+            return None
+        search = native.gates.search  # lines do not count in reasoning
+
+        def matters(text: str) -> bool:
+            return search(text) is not None
+
+        def account(texts: list[str], more: int) -> int:
+            if texts:
+                native.passed(text := "".join(texts))
+                self.blocks.extend(text)
+                self._mirrors.extend(fields, text, len(texts))
+            return self._mirrors.longest(fields, more)
+
+        return Going(matters, self.blocks.native, account)
+
+    def _says(self, block: int | str | None) -> bool:
+        """Whether the open block is that of the provider and goes on."""
+        is_same = self.blocks.says_native and not self.blocks.signed
+        return is_same and block == self._native_key
+
+    def state(
+        self,
+        signature: str | None,
+        opaque: Any,
+        block: int | str | None,
+        field: str | None,
+    ) -> None:
+        """Provider state of the native ``block``, which may have no text at all and
+        then came in ``field``."""
+        self.settle()
+        if block is not None and block != self._native_key:
+            self._native_key = block
+            self.blocks.begin_native()
+        self.blocks.state(signature, opaque, field)
+
+    def border(self, *, call: bool, opaque: Any = None) -> None:
+        """A structured call or a wire's block end: what is held is decided now.
+
+        ``opaque`` is provider state of the block that ends.
+        """
+        self.flush(followed=call)
+        if self.blocks.open is not None and opaque is not None:
+            self.blocks.open.opaque = opaque
+        self.blocks.end()
+        if call:
+            if self._unread:
+                self._unread.called = True
+            elif self._answers:
+                self.answer.call()
+            self._since_call = array("Q")
+            self._empty_at_call = self.empty
+
+    def flush(self, *, followed: bool = False) -> None:
+        """Decides what is held as at the end; reasoning, fence and line go on.
+
+        ``followed``: by a structured call.
+        """
+        self.settle()
+        text, native = map(SurrogateJoiner.close, self._joiners)
+        if self.outlet.ear is not None:
+            self._hear(self.outlet.ear, text, native)
+        if text:
+            self.map.raw(text)
+            self._take(self.answer.push(text))
+        if self._unread:
+            self._unread.flushed = True
+        elif self._answers or self._shared.policy.reasoning.starts_open == "open":
+            self._take(self.answer.flush(followed=followed))
+        if self._watch is not None:
+            self._watched(self._watch.flush(followed=followed))
+        if self._native is not None:
+            pieces = self._native.push(native) if native else []
+            self._take_native(self._native, [*pieces, *self._native.flush()])
+        if self._tags:
+            self.tagged.flush()
+
+    def _hear(self, ear: Ear, text: str, native: str) -> None:
+        """Halves of characters that waited for the other one."""
+        if text:
+            ear.text(self.choice, text)
+        if native and self._native is not None:
+            ear.reasoning(self.choice, self._mirrors.fields[-1], "", 0, native)
+
+    def close(self) -> None:
+        """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
+        self.blocks.end()
+        if self._tags and self.tagged.judge():
+            self.empty = False
+
+    def answer_by_reasoning(self) -> None:
+        """Nothing is visible and the model meant to stop: its last reasoning is what it
+        said, if the policy has it so (text rule 7.6)."""
+        if self._shared.policy.reasoning.as_answer == "when-empty":
+            self.empty = not self.tagged.to_answer()
+
+    @property
+    def has_extracted(self) -> bool:
+        """Whether anything that was written into the channel was taken."""
+        return "extracted" in vars(self)
+
+    @property
+    def repaired(self) -> int:
+        """How many half characters had no partner."""
+        answer, native = self._joiners
+        return answer.repaired + native.repaired
+
+    @property
+    def _held_tagged(self) -> int:
+        return self.tagged.held if self._tags else 0
+
+    @property
+    def _tags(self) -> bool:
+        """Whether something has to do with tagged reasoning yet."""
+        return "tagged" in vars(self)
+
+    @property
+    def held(self) -> int:
+        """Code points that are held back, but for the end of a plain run."""
+        held = self._held_tagged + (self.answer.held if self._answers else 0)
+        return held if self._native is None else held + self._native.held
+
+    @property
+    def _answers(self) -> bool:
+        """Whether something reads the answer yet."""
+        return "answer" in vars(self)
+
+    def _native_share(self) -> Share:
+        return total() if self._native is None else self._native.share()
+
+    def _beside(self) -> Share:
+        """What others hold than the first reading of the answer."""
+        calls, held = self.answer.share()
+        beside = calls, held + self._held_tagged
+        return beside if self._native is None else total(beside, self._native.share())
+
+    def _answer_share(self) -> Share:
+        """What others hold than native reasoning."""
+        if not self._answers:
+            return total()
+        answer = self.answer
+        return total(answer.first.share(), answer.share(), (0, self._held_tagged))
+
+    def _read_so_far(self) -> None:
+        """All that is decided of the answer is read, while more of it comes."""
+        self._take(self.answer.given())
+
+    def _note_held(self, in_run: int = 0) -> None:
+        held = in_run + self.held
+        if held > self.counters.held_peak:
+            self.counters.held_peak = held
+
+    # The pieces of the answer
+
+    def _take(self, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) < 2 else merged(pieces):
+            self._READ[piece[0]](self, piece)
+
+    def _text(self, piece: Piece) -> None:
+        _, text, start, end = piece
+        block = self.blocks.text(text, (start, end) if self.outlet.trace else None)
+        if self._watch is not None:
+            self._watch.push(text)
+        if not self._since_call or self._since_call[-1] != block:
+            self._since_call.append(block)
+        self._shown(text, start, end)
+
+    def _shown(self, text: str, start: int, end: int) -> None:
+        self.map.visible(start, end, self._since_call[-1])
+        if self.empty and not text.isspace():
+            self.empty = False
+
+    def _reasoning(self, piece: Piece) -> None:
+        self.tagged.push(piece)
+
+    def _enter(self, piece: Piece) -> None:
+        middle = piece[0] is PieceKind.ENTER_MID
+        self.tagged.enter(middle=middle, waiting=piece[2])
+
+    def _exit(self, piece: Piece) -> None:
+        self.counters.reasoning_extracted += 1
+        self.tagged.exit(nested=piece[0] is PieceKind.CUT)
+
+    def _reopen(self, _piece: Piece) -> None:
+        """What was visible since the last call was reasoning (text rule 9.2)."""
+        self.blocks.end()
+        if self._since_call:
+            self.tagged.reclassify(tuple(self._since_call))
+        self._since_call = array("Q")
+        self.empty = self._empty_at_call
+
+    def _full(self, _piece: Piece) -> None:
+        self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+
+    def _removed(self, piece: Piece) -> None:
+        kind = piece[0]
+        if kind is not PieceKind.BLANK:
+            self.counters.delimiters_stripped += 1
+        code, severity, message = REMOVAL_DIAGNOSTICS[kind]
+        if self.outlet.trace or severity == "warning":
+            self.outlet.diagnose(self.choice, code, severity, message, piece[1:])
+
+    def _extracted(self, piece: Piece) -> None:
+        """A call, result or citation that was written into the answer."""
+        self._extract(self.answer, piece, reasoning=self.tagged.is_open)
+
+    def _extract(
+        self, reader: Rereading | Splitter, piece: Piece, *, reasoning: bool
+    ) -> None:
+        self.extracted.read(reader.taken.popleft(), piece, reasoning=reasoning)
+        if piece[0] is PieceKind.CITE:
+            self._removed(piece)
+
+    def _watched(self, found: int) -> None:
+        message = "the answer begins with what looks like a tool's result"
+        for _ in range(found):
+            self.outlet.diagnose(self.choice, "tool-result-text", "warning", message)
+
+    _READ: ClassVar = {
+        PieceKind.TEXT: _text,
+        PieceKind.REASONING: _reasoning,
+        **dict.fromkeys(
+            (PieceKind.DELIMITER, PieceKind.STRAY, PieceKind.REBUILT), _removed
+        ),
+        **dict.fromkeys((PieceKind.BLANK, PieceKind.MARK), _removed),
+        PieceKind.ENTER: _enter,
+        PieceKind.ENTER_MID: _enter,
+        PieceKind.EXIT: _exit,
+        PieceKind.CUT: _exit,
+        PieceKind.REOPEN: _reopen,
+        PieceKind.FULL: _full,
+        **dict.fromkeys(_WRITTEN, _extracted),
+    }
+
+    # The pieces of native reasoning
+
+    def _take_native(self, reader: Splitter, pieces: Pieces) -> None:
+        for piece in pieces if len(pieces) < 2 else merged(pieces):
+            if piece[0] is PieceKind.REASONING:
+                self._send_native(piece)
+                continue
+            self.blocks.removed(piece[1])
+            if piece[0] in _WRITTEN:
+                self._extract(reader, piece, reasoning=True)
+            else:
+                self._READ[piece[0]](self, piece)
+
+    def _send_native(self, piece: Piece) -> None:
+        span, fields = self.outlet.span(*piece[2:]), self._mirrors.fields
+        self.blocks.reasoning(piece[1], "native", span, fields)
+        self._thought = True
+        if self._tags:
+            self.tagged.native(piece[1])

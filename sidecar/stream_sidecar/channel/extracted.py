@@ -1,0 +1,112 @@
+"""Calls, results and citations that were written into a channel, on their way out.
+
+`Extracted` counts each, ends the text block that it stood in and hands it to the choice
+(`Written`), which makes the event. Where a candidate was no form after all it sends the
+diagnostic. What is
+found while the stream closes waits for ``send_calls`` and ``send_results``, because
+blocks are numbered as they are sent, and held text goes first at the close
+(protocol.md, "Events").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from stream_sidecar.forms.candidate import Failed, Taken
+from stream_sidecar.forms.kinds import PieceKind
+
+if TYPE_CHECKING:
+    from stream_sidecar.channel.blocks import Blocks
+    from stream_sidecar.events import ChannelName, Severity
+    from stream_sidecar.message.outlet import Outlet
+    from stream_sidecar.text.pieces import Piece
+
+_FAILURES: tuple[tuple[str, Severity, str], ...] = (
+    ("malformed-tool-text", "info", "what looks like a call cannot be read: text"),
+    ("undeclared-tool-text", "info", "a call of a tool that nobody declared: text"),
+)
+_FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
+"""The code of a `Failed` -> code, severity and message of its diagnostic."""
+
+
+REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
+    PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
+    PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
+    PieceKind.MARK: ("delimiter-stripped", "info", "protocol without meaning"),
+    PieceKind.CITE: ("delimiter-stripped", "info", "a citation's marker"),
+    PieceKind.STRAY: (
+        "orphan-reasoning-close",
+        "warning",
+        "a closer without an opener",
+    ),
+    PieceKind.REBUILT: (
+        "delimiter-stripped",
+        "warning",
+        "characters that would have completed a delimiter",
+    ),
+}
+"""Code, severity and message of the diagnostic for a piece."""
+
+
+class Written(Protocol):
+    """Takes what a model wrote into its text; a piece has its characters and place."""
+
+    def written_calls(
+        self, taken: Taken, piece: Piece, channel: ChannelName
+    ) -> None: ...
+
+    def written_result(self, taken: Taken, piece: Piece) -> None: ...
+
+    def written_citation(self, taken: Taken, piece: Piece) -> None: ...
+
+
+class Extracted:
+    """What one choice's text held."""
+
+    def __init__(
+        self, choice: int, outlet: Outlet, blocks: Blocks, written: Written
+    ) -> None:
+        self.choice = choice
+        self.outlet = outlet
+        self.blocks = blocks
+        self.written = written
+        self._late_calls: list[tuple[Taken, Piece, ChannelName]] = []
+        self._late_results: list[tuple[Taken, Piece]] = []
+
+    def read(self, taken: Taken | Failed, piece: Piece, *, reasoning: bool) -> None:
+        """Reads one piece; ``reasoning``: it stands in reasoning, not in the answer."""
+        if isinstance(taken, Failed):
+            self.outlet.diagnose(self.choice, *_FAILURE_OF[taken.code])
+        elif piece[0] is PieceKind.RESULT:
+            self.outlet.counters.tool_results_stripped += 1
+            self._end_text()
+            self._late_results.append((taken, piece))
+            if not self.outlet.is_closing:
+                self.send_results()
+        elif piece[0] is PieceKind.CITE:
+            self.written.written_citation(taken, piece)
+        else:
+            self._read_calls(taken, piece, "reasoning" if reasoning else "text")
+
+    def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+        self.outlet.counters.tool_calls_from_text += len(taken.calls)
+        if piece[0] is PieceKind.CALL:
+            self._end_text()
+        self._late_calls.append((taken, piece, channel))
+        if not self.outlet.is_closing:
+            self.send_calls()
+
+    def send_calls(self) -> None:
+        calls, self._late_calls = self._late_calls, []
+        for call in calls:
+            self.written.written_calls(*call)
+
+    def send_results(self) -> None:
+        results, self._late_results = self._late_results, []
+        for result in results:
+            self.written.written_result(*result)
+
+    def _end_text(self) -> None:
+        """A text block ends where a call or a result was taken out of it."""
+        if self.blocks.open is not None and self.blocks.open.channel == "text":
+            self.blocks.end()

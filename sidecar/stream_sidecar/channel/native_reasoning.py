@@ -1,0 +1,208 @@
+"""Native reasoning: told once, however often a provider says it (text rule 8.6).
+
+`NativeText` joins the fields that mirror one reasoning: where ``reasoning`` and
+``reasoning_content`` both say "why", it is given once. `SameText` tells, in constant
+memory, whether tagged text that was sent before is the beginning of the native text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_RESEND_SIZE = 16
+"""Code points of a field that are told again from here on; less may be said twice."""
+
+_SNAPSHOT_SIZE = 32
+"""Code points of a field that a delta may repeat to go on from here on: shorter texts
+("No, ", "No, no") may really be said so."""
+
+
+@define
+class _Field:
+    """What one field has said: ``size`` code points in ``deltas``.
+
+    In the text that was given it stands at ``spans``, then at ``start`` to
+    ``position``, all in bytes. ``cumulative``: each delta is known to hold all.
+    """
+
+    cumulative: bool
+    size: int = 0
+    deltas: int = 0
+    start: int = 0
+    position: int = 0
+    spans: list[tuple[int, int]] = field(factory=list)
+
+    def jump(self, position: int) -> None:
+        """It goes on at another place."""
+        if position != self.position:
+            self.spans.append((self.start, self.position))
+            self.start = self.position = position
+
+
+class NativeText:
+    """``push(field, text, document)`` gives what of ``text`` is new, and what of it
+    the field itself has said before.
+
+    Each field has a position in the text given so far, and only what goes beyond that
+    text is new: after "why" in one field, "why not" in another gives " not". A field
+    that says something else at its position is given whole. ``document`` counts
+    documents: fields that begin in the same document mirror each other from there on,
+    whatever came before. A delta that equals all that its field has said is a resend,
+    one that begins with it and goes on a snapshot, from a certain size on, or at any
+    size in the fields that are known to be ``cumulative`` (text rule 8.7). Each
+    character is compared a bounded number of times.
+    """
+
+    def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
+        self.limit = limit  # bytes kept for comparison; positions are bytes, too
+        self.size = 0
+        self._cumulative = cumulative
+        self._given = bytearray()
+        self._fields: dict[str, _Field] = {}
+        #: those that say the block at hand, in the order of their first words
+        self.fields: list[str] = []
+        self._document = -1
+        self._document_start = 0
+
+    def push(self, field: str, text: str, document: int) -> tuple[str, str]:
+        if document != self._document:
+            self._document, self._document_start = document, self.size
+        state = self._fields.get(field)
+        if state is None:
+            state = self._fields[field] = _Field(field in self._cumulative)
+        said = ""
+        if 0 < state.size <= len(text) and self._repeats(state, text):
+            said, text = text[: state.size], text[state.size :]
+        state.size += len(text)
+        state.deltas += 1
+        data = text.encode("utf-8", "surrogatepass")
+        old = self._mirrored(state, data)
+        state.position += old
+        new = data[old:] if old else data
+        if new:
+            state.jump(self.size)
+            self._append(new)
+            state.position = self.size
+        return new.decode("utf-8", "surrogatepass") if old else text, said
+
+    def in_step(self, fields: list[str]) -> bool:
+        """Whether each of these ``fields`` has said all that was given: then what all
+        of them say next, in this order, is new and given once."""
+        known = [self._fields[name] for name in fields]
+        is_each_once = len(set(fields)) == len(fields)
+        return is_each_once and all(each.position == self.size for each in known)
+
+    def longest(self, fields: list[str], count: int) -> int:
+        """How many code points each of the next ``count`` texts may have that need not
+        be compared: none may repeat all of its field, or pass the limit."""
+        sizes = (self._fields[name].size - 1 for name in fields)
+        return min(*sizes, (self.limit - self.size) // (4 * count))
+
+    def extend(self, fields: list[str], text: str, deltas: int) -> None:
+        """These ``fields``, which are in step, have said ``text`` in so many deltas."""
+        self._append(text.encode("utf-8", "surrogatepass"))
+        for name in fields:
+            state = self._fields[name]
+            state.size += len(text)
+            state.deltas += deltas
+            state.position = self.size
+
+    def says(self, field: str, *, anew: bool) -> None:
+        """``field`` is one of those that say the block at hand, or begins another."""
+        if anew:
+            self.fields = []
+        if field not in self.fields:
+            self.fields.append(field)
+
+    def head(self, size: int) -> str:
+        """The first ``size`` characters given, or somewhat more."""
+        end = min(4 * size, len(self._given))
+        while end < len(self._given) and self._given[end] & 0xC0 == 0x80:
+            end -= 1  # inside a character
+        return self._slice(0, end).decode("utf-8", "surrogatepass")
+
+    def _mirrored(self, state: _Field, text: bytes) -> int:
+        """How many bytes of ``text`` have been given already."""
+        if state.position == self.size or self.size > self.limit:
+            return 0
+        for position in (state.position, self._document_start):
+            if position < state.position:
+                continue
+            known = self._slice(position, len(text))
+            if known and text.startswith(known):
+                state.jump(position)
+                return len(known)
+        return 0
+
+    def _repeats(self, state: _Field, text: str) -> bool:
+        """Does ``text``, which is long enough, begin with all that its field said?"""
+        size = state.size
+        if len(text) == size:
+            is_long = size >= _RESEND_SIZE and state.deltas > 1
+        else:
+            is_long = size >= _SNAPSHOT_SIZE
+        if self.size > self.limit or not (is_long or state.cumulative):
+            return False
+        spans = [*state.spans, (state.start, state.position)]
+        said = b"".join(self._given[start:end] for start, end in spans)
+        return text.startswith(said.decode("utf-8", "surrogatepass"))
+
+    def _slice(self, start: int, size: int) -> bytes:
+        return bytes(self._given[start : start + size])
+
+    def _append(self, text: bytes) -> None:
+        self.size += len(text)
+        if self.size <= self.limit:
+            self._given += text
+
+
+class Collapsed:
+    """Collapses white space: each run becomes one blank, and the ends have none."""
+
+    def __init__(self) -> None:
+        self._blank = False
+        self._begun = False
+
+    def push(self, text: str) -> str:
+        words = text.split()
+        if not words:
+            self._blank = self._blank or bool(text)
+            return ""
+        lead = self._begun and (self._blank or text[0].isspace())
+        self._blank, self._begun = text[-1].isspace(), True
+        return (" " if lead else "") + " ".join(words)
+
+
+class SameText:
+    """Is the tagged text equal to the native text, or a prefix of it?
+
+    ``tagged`` text comes first, then ``native``. White space is collapsed. ``same`` is
+    None until the native text is as long, then the answer.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.same: bool | None = None
+        self._tagged, self._native = Collapsed(), Collapsed()
+        self._want, self._have = hashlib.blake2b(), hashlib.blake2b()
+        self._read = 0
+
+    def tagged(self, text: str) -> None:
+        text = self._tagged.push(text)
+        self.size += len(text)
+        self._want.update(text.encode())
+
+    def native(self, text: str) -> bool:
+        """True when this text made it known that the tagged text is the same."""
+        text = self._native.push(text)[: self.size - self._read]
+        self._read += len(text)
+        self._have.update(text.encode())
+        if self._read == self.size:
+            self.same = self.size > 0 and self._want.digest() == self._have.digest()
+        return bool(self.same)

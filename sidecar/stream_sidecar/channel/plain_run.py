@@ -1,0 +1,168 @@
+"""Runs of plain text: deltas without a delimiter, a form or a line that matters.
+
+Most of a stream is such text. A delta of a run becomes an event at once and is only
+remembered; the bookkeeping for all of them (positions, the block's text, what stands
+before the next character) is done together, when something else comes or somebody asks.
+So the same text leaves the same state, whether or not it went as a run. Where a delta
+ends like the beginning of a delimiter (``a <th``), or with blanks that begin a line,
+that end waits for the next delta; when the run ends first, the text engine takes it
+over.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from stream_sidecar.events import ReasoningDelta, TextDelta
+from stream_sidecar.text.fast_path import INSIDE, in_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.message.outlet import Outlet
+    from stream_sidecar.text.fast_path import Passage, Search
+
+_MOST = 256
+"""Deltas that are remembered at most: each is a string of its own."""
+
+_AT_FIRST = in_code(-1)
+"""The gates before a run begins: any will do."""
+
+_ANYTHING = re.compile("").match
+"""What is asked first where a delta is not all that counts: it has to be read."""
+
+
+class PlainRun:
+    """The run of ``choice``; between ``begin`` and ``end`` it is the outlet's ``run``.
+
+    ``account`` takes the text of all deltas since it was last called, ``hold`` what is
+    held back at the end of the run: the beginning of a literal, perhaps. ``note`` is
+    told how many code points were held back behind a delta, at most; ``fails`` tells
+    whether no form begins a line so.
+    """
+
+    takes_parts: ClassVar[bool] = False
+
+    __slots__ = (
+        "_account",
+        "_block",
+        "_fails",
+        "_held",
+        "_hold",
+        "_note",
+        "_outlet",
+        "_passage",
+        "_peak",
+        "_search",
+        "_texts",
+        "_thinks",
+        "speaker",
+    )
+
+    def __init__(
+        self,
+        choice: int,
+        outlet: Outlet,
+        account: Callable[[str], None],
+        hold: Callable[[str], None],
+        note: Callable[[int], None],
+        fails: Callable[[str], bool | None],
+    ) -> None:
+        self.speaker = choice
+        self._outlet = outlet
+        self._account = account
+        self._hold = hold
+        self._note = note
+        self._fails = fails
+        self._texts: list[str] = []
+        self._held = ""
+        self._go_on((_AT_FIRST, INSIDE))
+        self._peak = 0
+        self._block = -1
+        self._thinks = False
+
+    def begin(
+        self,
+        block: int,
+        passage: Passage,
+        *,
+        thinks: bool,
+    ) -> None:
+        """What comes next and passes the ``passage`` belongs to ``block``, which is one
+        of reasoning if it ``thinks``."""
+        if self._outlet.run is not None:
+            self._outlet.run.end()
+        self._go_on(passage)
+        self._block, self._thinks = block, thinks
+        self._outlet.run = self
+
+    def _go_on(self, passage: Passage) -> None:
+        """What comes next is read so."""
+        self._passage = gates, gate = passage
+        alone = not (gate or self._held)
+        self._search: Search = gates.search if alone else _ANYTHING
+
+    def push(self, text: str) -> list[Event] | None:
+        """The events of a delta, under the next number; None: it must go the long
+        way."""
+        match = self._search(text)
+        if match is not None:
+            certain = self._certain(text, match)
+            if not certain:
+                return None if certain is None else []
+            text = certain
+        outlet, texts = self._outlet, self._texts
+        texts.append(text)
+        if len(texts) == _MOST:
+            self.settle()
+        outlet.seq = seq = outlet.seq + 1
+        if self._thinks:
+            block = self._block
+            return [ReasoningDelta(seq, self.speaker, block, text, "tag")]
+        return [TextDelta(seq, self.speaker, self._block, text)]
+
+    def _certain(self, text: str, match: re.Match[str]) -> str | None:
+        """What of ``text``, with what is held, may pass; its end, the beginning of a
+        literal or of a line, is held back. None: it matters for something else."""
+        gates, gate = self._passage
+        begun = "" if self._held else gate
+        behind = begun + text
+        found = gates.search(behind) if begun else match
+        if found is None or found.lastgroup == "last":
+            self._go_on((gates, INSIDE if found is None else behind[found.start() :]))
+            return text
+        text = self._held + text
+        read = gates.read(gate, text, self._fails)
+        if read is None:
+            return None
+        end = read[0]
+        self._held = text[end:]
+        self._peak = max(self._peak, len(self._held))
+        self._go_on(read[1:])
+        return text[:end]
+
+    def passes(self, text: str) -> Passage | None:
+        """The passage behind ``text``, which comes where the last run ended, if nothing
+        in it matters."""
+        gates, gate = self._passage
+        return gates.behind_all(gate, text)
+
+    def settle(self) -> None:
+        """Does the bookkeeping; the run goes on."""
+        if self._peak:
+            self._note(self._peak)
+            self._peak = 0
+        if self._texts:
+            text = "".join(self._texts)
+            self._texts.clear()
+            self._account(text)
+
+    def end(self) -> None:
+        """Does the bookkeeping, and is over."""
+        self._outlet.run = None
+        self.settle()
+        if self._held:
+            held, self._held = self._held, ""
+            self._hold(held)

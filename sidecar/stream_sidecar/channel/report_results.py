@@ -1,0 +1,49 @@
+"""Looks for repeated results without holding anything back (``toolResults.report``).
+
+The visible text passes through a second splitter, which takes results out of its own
+copy; only their number is told, as diagnostics (text rule 10.8).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.channel.setup import lexicon
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.text.lexicon import Rules
+from stream_sidecar.text.splitter import Splitter
+
+if TYPE_CHECKING:
+    from stream_sidecar.channel.setup import Surroundings
+    from stream_sidecar.text.pieces import Pieces
+
+
+class ResultWatch:
+    """``push`` visible text; ``flush`` gives how many were found since the last one."""
+
+    def __init__(self, shared: Surroundings) -> None:
+        assert shared.watch is not None  # the caller looked
+        limit = shared.options.limits.max_held_chars
+        families = shared.profile.dialects
+        words = lexicon((), families, about=("results", "echoes"))
+        rules = Rules(words, shared.watch, "outside-code", limit, limit)
+        self._found = 0
+        self._splitter: Splitter | None = Splitter(rules)
+
+    def push(self, text: str) -> None:
+        splitter = self._splitter
+        if splitter is None:
+            return
+        self._found += _results(splitter.push(text))
+        if not (splitter.shown.start or splitter.held):
+            self._splitter = None  # the answer has begun
+
+    def flush(self, *, followed: bool) -> int:
+        if self._splitter is not None:
+            self._found += _results(self._splitter.flush(followed=followed))
+        found, self._found = self._found, 0
+        return found
+
+
+def _results(pieces: Pieces) -> int:
+    return sum(piece[0] is PieceKind.RESULT for piece in pieces)

@@ -1,0 +1,215 @@
+"""What all choices of a stream share: its options, made ready for the text engine.
+
+`surroundings` is the one place where policy, profile and declared tools become the
+lexicon and the context of the splitters; ``answer`` and ``native`` make those.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.dialects import (
+    DIALECTS,
+    SAFE,
+    SENTINELS,
+    companions,
+    pair_of,
+    tags_of,
+)
+from stream_sidecar.dialects.host_echo import host_forms
+from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
+from stream_sidecar.dialects.profiles import Profile, profile_of
+from stream_sidecar.forms.grammar import Context
+from stream_sidecar.forms.literals import Delimiters
+from stream_sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
+from stream_sidecar.options import DEFAULT_TAGS
+from stream_sidecar.records import evolve, hot
+from stream_sidecar.text.fast_path import ROOM, on
+from stream_sidecar.text.lexicon import Lexicon, Rules, Vocabulary, total
+from stream_sidecar.text.rereading import Rereading
+from stream_sidecar.text.shown_text import Orphan
+from stream_sidecar.text.splitter import Splitter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.form import Dialect
+    from stream_sidecar.message.outlet import Outlet
+    from stream_sidecar.options import Policy, StreamOptions, Tool
+    from stream_sidecar.text.fast_path import Passage
+    from stream_sidecar.text.lexicon import Share
+
+
+@hot
+class Surroundings:
+    """``profile``: with the dialects in force; ``policy``: with the tags in force.
+
+    ``rules``: what a repeated result looks like. ``tools``: the declared ones by name,
+    None when the host did not say. ``watch``: under ``toolResults.mode: report`` the
+    context of the splitter that only counts results.
+    """
+
+    options: StreamOptions
+    profile: Profile
+    policy: Policy
+    lexicon: Lexicon
+    context: Context
+    rules: EchoRules
+    watch: Context | None
+    outlet: Outlet
+    tools: dict[str, Tool] | None
+
+    def passes_at_first(self, text: str) -> Passage | None:
+        """The passage behind the first ``text`` of a choice, if nobody has to read
+        it."""
+        reads = self.outlet.trace or self.watch is not None
+        opened = self.policy.reasoning.starts_open == "open"
+        has_room = self.options.limits.max_held_chars >= ROOM
+        if reads or opened or not has_room or self.lexicon.begins(text):
+            return None
+        passes = self.policy.reasoning.scope != "everywhere"
+        return self.lexicon.gates_of(fences_pass=passes).behind_all(on(""), text)
+
+    def answer(
+        self,
+        others: Callable[[], Share] = total,
+        settle: Callable[[], object] = total,
+        native: Callable[[], Share] = total,
+        *,
+        has_thought: bool = False,
+    ) -> Rereading:
+        """What reads the text of a new choice: ``others`` tells what is held beside the
+        first reading, when that is to ``settle``, and ``native`` what of native
+        reasoning. Where it ``has_thought`` so, none was opened in the prompt."""
+        opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
+        if opens == "auto":
+            orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
+        opened = opens == "open" and not has_thought
+        rules = self._rules(others, settle=settle, opened=opened, orphan=orphan)
+        return Rereading(Splitter(rules), partial(self.shown, native))
+
+    def shown(self, others: Callable[[], Share] = total) -> Splitter:
+        """A splitter that reads visible text as repair of the message would."""
+        return Splitter(self._rules(others, thinks=False))
+
+    def native(self, others: Callable[[], Share] = total) -> Splitter:
+        """The splitter for the native reasoning of a new choice."""
+        return Splitter(self._rules(others, native=True))
+
+    def _rules(self, others: Callable[[], Share], **own: Any) -> Rules:
+        limits, scope = self.options.limits, self.policy.reasoning.scope
+        held, call = limits.max_held_chars, limits.max_call_chars
+        return Rules(self.lexicon, self.context, scope, held, call, others, **own)
+
+
+def decisive(options: StreamOptions) -> tuple[object, ...]:
+    """What surroundings are made of: many models have one profile."""
+    profile = profile_of(options.model, options.provider)
+    return profile.name, options.tools, options.policy, options.limits
+
+
+def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
+    """The surroundings of a new stream."""
+    profile = profile_of(options.model, options.provider)
+    policy, auto = options.policy, options.policy.dialects == "auto"
+    named = companions(profile.dialects if auto else tuple(policy.dialects))
+    families = tuple(dict.fromkeys((*named, *(SAFE if auto else ()))))
+    shown = _tagging(policy, named)
+    hidden = SENTINELS if auto and policy.reasoning.tags is None else ()
+    tags = DEFAULT_TAGS if policy.reasoning.tags is None else policy.reasoning.tags
+    tools = _by_name(options.tools)
+    rules = _echo_rules(options, named)
+    mode, echoes = policy.tool_results.mode, tools != {} or bool(rules.known)
+    words = lexicon(
+        tags,
+        families,
+        tagging=tuple(dict.fromkeys((*shown, *hidden))),
+        named=named,
+        about=_about(policy, bare=bool(tools), echoes=echoes),
+        tools=tuple(tools or ()),
+        own=host_forms(policy.echo),
+    )
+    context = Context(tools, rules, policy.tool_calls.mode)
+    return Surroundings(
+        options,
+        evolve(profile, dialects=families),
+        evolve(policy, reasoning=evolve(policy.reasoning, tags=tags_of(tags, shown))),
+        words,
+        context,
+        rules,
+        Context(tools, rules, "off") if mode == "report" and echoes else None,
+        outlet,
+        tools,
+    )
+
+
+def _by_name(tools: tuple[Tool, ...] | None) -> dict[str, Tool] | None:
+    """The declared tools by their names; None: the host did not say."""
+    return None if tools is None else {tool.name: tool for tool in tools}
+
+
+def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
+    """What a repeated result looks like where the dialects are ``named``."""
+    results = options.policy.tool_results
+    return EchoRules(
+        frozenset(results.indicators),
+        tuple(map(known_value, results.known)),
+        options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
+    )
+
+
+def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
+    """Families whose pairs are tags; a host's own list is exact (text rule 3.2)."""
+    exact = policy.dialects == "auto" and policy.reasoning.tags is not None
+    return () if exact else named
+
+
+def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
+    """What the policy lets forms be about; see `stream_sidecar.forms.form.Form`.
+    ``bare``: calls without a marker may be read, too."""
+    about = ["leftovers", "channels", *(("bare",) if bare else ())]
+    if policy.tool_results.mode == "strip":
+        about += ["results", "echoes"] if echoes else ["results"]
+    if policy.tool_calls.mode == "extract":
+        about += ["calls", "marks"]
+    elif policy.tool_calls.mode == "report":
+        about.append("calls")
+    return tuple(about)
+
+
+@lru_cache(maxsize=64)
+def vocabulary(
+    tags: tuple[str, ...],
+    tagging: tuple[str, ...],
+    families: tuple[str, ...],
+    named: tuple[str, ...],
+    about: frozenset[str],
+    own: Dialect | None,
+) -> Vocabulary:
+    """``tags`` and the pairs of ``tagging`` as delimiters; the forms of ``families``.
+
+    ``about``: which forms are read. ``own`` are the host's own formats.
+    """
+    pairs = [pair_of(tag) for tag in tags]
+    pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
+    chosen = [(DIALECTS[name], name in named) for name in families]
+    chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
+    chosen += [(own, True)] if own is not None else []
+    return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
+
+
+@lru_cache(maxsize=64)
+def lexicon(
+    tags: tuple[str, ...],
+    families: tuple[str, ...] = (),
+    *,
+    tagging: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+    about: tuple[str, ...] = (),
+    tools: tuple[str, ...] = (),
+    own: Dialect | None = None,
+) -> Lexicon:
+    """All literals at which a stream's splitter stops; see `vocabulary`."""
+    words = vocabulary(tags, tagging, families, named, frozenset(about), own)
+    return Lexicon(words, tools)

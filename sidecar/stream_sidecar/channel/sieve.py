@@ -1,0 +1,94 @@
+"""Whether the engine could take anything out of a whole text, by one search.
+
+Most stored answers hold nothing of protocol, and a `Sieve` tells so at a fraction of
+what a reading costs. What it lets pass, the engine leaves as it is: nothing is taken
+out of text in which no literal stands, and no line begins with what a form reads on.
+Example: ``a < b`` passes, so does a program that begins with ``{``, and ``a</think>``
+does not. What it does not let pass may still be left as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.channel.setup import surroundings
+from stream_sidecar.forms.candidate import Candidate, Failed
+from stream_sidecar.message.outlet import Outlet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.forms.candidate import Opening
+    from stream_sidecar.options import StreamOptions
+
+_FIRST = 64
+"""So much text is given to a candidate at first; it is doubled as long as it reads."""
+
+_LINES = 256
+"""Lines that are remembered."""
+
+_MOST = 4
+"""Candidates read at most so many times the text, so that the search is linear."""
+
+
+class Sieve:
+    """For the texts of one session's streams, whose ``options`` are known."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        shared = surroundings(options, Outlet(parts=False, trace=False))
+        self._lexicon, self._context = shared.lexicon, shared.context
+        self._literal = shared.lexicon.literals.any.search
+        self._failed: set[str] = set()  # lines that are none: fences, mostly
+        self._limit = max(options.limits.max_held_chars, options.limits.max_call_chars)
+
+    def passes(self, text: str) -> bool:
+        """Whether nothing of ``text`` could be taken out."""
+        if self._literal(text) is not None:
+            return False
+        budget = _MOST * len(text) + _FIRST
+        for at in self._line_starts(text):
+            if _line(text, at) in self._failed:
+                continue
+            openings = self._lexicon.at_line(text, at, start=True, final=True)
+            if openings:
+                budget -= self._read(tuple(openings), text, at, budget)
+                if budget < 0:
+                    return False
+        return True
+
+    def _room(self, _size: int, *, calls: bool) -> int:
+        return self._limit
+
+    def _line_starts(self, text: str) -> Iterator[int]:
+        """Where a line begins, behind its blanks, with what may open a form."""
+        first = len(text) - len(text.lstrip())
+        if first < len(text):
+            yield first
+        at = self._lexicon.line_start(text, 0, len(text))
+        while at is not None:
+            yield at
+            at = self._lexicon.line_start(text, at, len(text))
+
+    def _read(
+        self, openings: tuple[Opening, ...], text: str, at: int, budget: int
+    ) -> int:
+        """How much a candidate read before it failed; more than ``budget``: it did not,
+        or would cost too much."""
+        candidate = Candidate(at, openings, self._context)
+        line = _line(text, at)
+        start, size = at, len(line) or _FIRST
+        while True:
+            piece, at = text[at : at + size], at + size
+            verdict = candidate.push(piece, self._room, final=at >= len(text))
+            if isinstance(verdict, Failed):
+                if piece == line and len(self._failed) < _LINES:
+                    self._failed.add(line)
+                return budget + 1 if verdict.full else at - start
+            if verdict is not None or at >= len(text) or at - start > budget:
+                return budget + 1
+            size = max(2 * size, _FIRST)
+
+
+def _line(text: str, at: int) -> str:
+    """The line at ``at`` with its break; "" where it is long, or the last."""
+    return text[at : text.find("\n", at, at + _FIRST) + 1]

@@ -1,0 +1,300 @@
+"""Tagged reasoning beside native reasoning: what of it is sent, held, dropped, judged.
+
+While no native character has come, tagged reasoning is sent at once; it is retracted
+when the native text turns out to say the same (text rule 8.3). From the first native
+character on tagged blocks are held, and dropped into a diagnostic when they close
+(text rule 8.2). A block that never closes is judged at the end (text rule 7.1). The
+native text is kept only where a tagged block has to be compared with it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from stream_sidecar.channel.native_reasoning import Collapsed, SameText
+from stream_sidecar.events import Reclassify, Retract
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.records import define, field
+from stream_sidecar.text.pieces import FORMED, Piece, merged
+from stream_sidecar.values.surrogates import SurrogateJoiner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.channel.blocks import Blocks
+    from stream_sidecar.channel.native_reasoning import NativeText
+    from stream_sidecar.channel.setup import Surroundings
+    from stream_sidecar.events import Severity
+    from stream_sidecar.forms.grammar import Extent
+    from stream_sidecar.text.lexicon import Share
+    from stream_sidecar.text.rereading import Rereading
+    from stream_sidecar.text.splitter import Splitter
+
+_REMOVED = {
+    *FORMED,
+    PieceKind.DELIMITER,
+    PieceKind.STRAY,
+    PieceKind.REBUILT,
+    PieceKind.MARK,
+}
+
+HOLD_LIMIT: tuple[str, Severity, str] = (
+    "hold-limit",
+    "warning",
+    "as much as may be held was held; decided now",
+)
+
+
+@define
+class _Block:
+    """A tagged block that is open, or the part of it behind its last nested closer.
+
+    ``to_text``: if it never closes, it was text. ``sent``: numbers of the event blocks
+    it was sent in; ``head``: its first characters; ``shown``: not all of it is blank.
+    ``held`` waits, unless ``passing``: more came than may be held.
+    """
+
+    to_text: bool
+    sent: list[int] = field(factory=list)
+    head: str = ""
+    shown: bool = False
+    passing: bool = False
+    held: list[Piece] = field(factory=list)
+
+
+class TaggedReasoning:
+    """One choice's tagged reasoning. ``held``: code points that wait."""
+
+    def __init__(
+        self,
+        choice: int,
+        shared: Surroundings,
+        answer: Rereading,
+        mirrors: NativeText,
+        blocks: Blocks,
+        native: Callable[[], Share],
+        *,
+        is_second: bool,
+    ) -> None:
+        self.choice = choice
+        self.policy = shared.policy.reasoning
+        self.max_held = shared.options.limits.max_held_chars
+        self._longest = shared.lexicon.literals.longest
+        self.answer = answer
+        self.blocks = blocks
+        self.outlet = shared.outlet
+        self._shared = shared
+        self.held = 0
+        self._native_share = native
+        self._waiting = 0  # of the answer, before the open block
+        self._block: _Block | None = None
+        self._same: SameText | None = None
+        # An array: a list of numbers takes five times the room, and streams are long.
+        self._copies = array("Q")  # blocks that may repeat native text
+        self._is_second = is_second  # native reasoning has come
+        self._mirrors = mirrors
+        self._native: str | None = None  # the first native text, once it is wanted
+        self._copied = 0  # how far tagged blocks have repeated it (policy merge)
+        self._collapsed = Collapsed()
+
+    def enter(self, *, middle: bool, waiting: int) -> None:
+        """An opener; ``middle``: it stood in mid-sentence; ``waiting``: so much of the
+        answer waits before it, and has part in what may be held."""
+        if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
+            self.blocks.end()
+        self._block, self._waiting = _Block(to_text=middle), waiting
+
+    def push(self, piece: Piece) -> None:
+        block = self._open
+        if not self._is_second or block.passing:
+            self._send(block, piece)
+            return
+        block.held.append(piece)
+        self.held += len(piece[1])
+        if self.held + self._waiting + self._native_share()[1] > self.max_held:
+            block.passing = True
+            self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+            self._release(block)
+
+    def exit(self, *, nested: bool) -> None:
+        """A closer; after a ``nested`` one reasoning goes on in a new block."""
+        if self.policy.precedence == "merge":
+            self._settle(self._is_copy)
+        else:
+            self._settle(lambda _text: True)
+        self._block = None
+        if nested:
+            self.blocks.end()
+            self._block = _Block(to_text=True)
+
+    def native(self, text: str) -> None:
+        """Native reasoning was sent."""
+        self._is_second = True
+        if self._native is not None and len(self._native) < self.max_held:
+            self._native += self._collapsed.push(text)
+        same = self._same
+        if same is not None and same.same is None and same.native(text):
+            blocks = tuple(self._copies)
+            self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
+
+    def reclassify(self, blocks: tuple[int, ...]) -> None:
+        """These blocks of text are reasoning, or a copy of the native one (text rule
+        8.3)."""
+        builder = self.outlet.builder
+        texts = (builder.any_text(self.choice, number) or "" for number in blocks)
+        if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
+            self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
+        else:
+            self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
+
+    def flush(self) -> None:
+        """Decides what is held as at the end."""
+        self._waiting = 0
+        if self._block is not None:
+            self._settle(self._is_begun_copy)
+
+    def judge(self) -> bool:
+        """Decides at close what an open block is. True: visible text, not all blank."""
+        block = self._block
+        if block is None:
+            return False
+        message = "reasoning was never closed"
+        self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
+        rule = self.policy.unclosed
+        to_text = block.to_text if rule == "auto" else rule == "text"
+        gone = self._copies if self._same is not None and self._same.same else ()
+        numbers = tuple(number for number in block.sent if number not in gone)
+        if not to_text or not numbers or self._needs_repair(block, numbers):
+            return False
+        self.outlet.send(Reclassify, self.choice, numbers, "text")
+        return block.shown
+
+    def to_answer(self) -> bool:
+        """Makes the last block of reasoning, native or not, the answer; False: there is
+        none that can be one (text rule 7.6)."""
+        number = self.outlet.builder.last_reasoning(self.choice)
+        if number is None:
+            return False
+        text, _ = self.outlet.builder.text_with(self.choice, (number,))
+        if _removals(self._shared.shown(), text):
+            return False
+        self.outlet.send(Reclassify, self.choice, (number,), "text")
+        return True
+
+    @property
+    def hears(self) -> bool:
+        """Whether it has to know what native reasoning says."""
+        same = self._same
+        return self._native is not None or (same is not None and same.same is None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a tagged block is open."""
+        return self._block is not None
+
+    @property
+    def _open(self) -> _Block:
+        assert self._block is not None  # the splitter says "enter" first
+        return self._block
+
+    @property
+    def passes(self) -> bool:
+        """Whether reasoning goes out as it comes."""
+        block = self._block
+        return block is not None and (not self._is_second or block.passing)
+
+    def _send(self, block: _Block, piece: Piece) -> None:
+        number = self.blocks.reasoning(piece[1], "tag", self.outlet.span(*piece[2:]))
+        self._sent(block, number, piece[1])
+
+    def extend(self, text: str) -> None:
+        """``text`` has been sent in the open block."""
+        self._sent(self._open, self._open.sent[-1], text)
+
+    def _sent(self, block: _Block, number: int, text: str) -> None:
+        if number not in block.sent[-1:]:
+            block.sent.append(number)
+        if len(block.head) < self._longest:
+            block.head += text[: self._longest]
+        block.shown = block.shown or not text.isspace()
+        if not self._is_second:
+            self._same = self._same or SameText()
+            self._same.tagged(text)
+            if not self._copies or self._copies[-1] != number:
+                self._copies.append(number)
+
+    def _settle(self, is_copy: Callable[[str], bool]) -> None:
+        """Drops what is held when it is a copy of native text, else sends it."""
+        block = self._open
+        text = "".join(piece[1] for piece in block.held)
+        if not text or not is_copy(text):
+            self._release(block)
+            return
+        message = "tagged reasoning repeats the native one"
+        for piece in self._unhold(block):
+            self.outlet.diagnose(
+                self.choice, "duplicate-reasoning", "info", message, piece[1:]
+            )
+
+    def _release(self, block: _Block) -> None:
+        for piece in self._unhold(block):
+            self._send(block, piece)
+
+    def _unhold(self, block: _Block) -> list[Piece]:
+        held, block.held, self.held = block.held, [], 0
+        return list(merged(held))
+
+    def _is_begun_copy(self, text: str) -> bool:
+        """Whether a block whose beginning or end nobody wrote is a prefix of the native
+        text, or of what is left of that behind what was sent (text rule 8.4)."""
+        words = Collapsed().push(text)
+        sent = self._same.size if self._same is not None else 0
+        head = self._head()
+        return head.startswith(words) or head[sent:].lstrip().startswith(words)
+
+    def _is_copy(self, text: str) -> bool:
+        """Whether a block says what the native text says, from its beginning or from
+        where the last copy ended (text rule 8.5)."""
+        words, head = Collapsed().push(text), self._head()
+        for start in (self._copied, 0):
+            at = start + head.startswith(" ", start)
+            if head.startswith(words, at):
+                self._copied = at + len(words)
+                return True
+        return False
+
+    def _head(self) -> str:
+        """The beginning of the native text as it was sent, white space collapsed."""
+        if self._native is None:
+            text = SurrogateJoiner().push(self._mirrors.head(self.max_held))
+            probe = self._shared.native()
+            sent = (
+                piece for piece in probe.push(text) if piece[0] is PieceKind.REASONING
+            )
+            words = "".join(piece[1] for piece in sent)
+            self._native = self._collapsed.push(words)
+        return self._native
+
+    def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
+        """Would the visible text need repair with these blocks in it (text rule 7.4)?
+        All of it is read, or its end where texts are not kept."""
+        builder, state = self.outlet.builder, self.answer.shown()
+        if builder.parts:
+            text, start = builder.text_with(self.choice, numbers)
+        elif self.answer.first.reasoning.mentions:
+            return True
+        else:
+            text, start = state[1] + block.head, len(state[1])
+        probe = self._shared.shown()
+        probe.resume((0, {}, True, state), 0)  # an opener was taken out right before
+        if _removals(probe, text[start:]):
+            return True
+        new = _removals(self._shared.shown(), text)
+        return bool(new and new - _removals(self._shared.shown(), text[:start]))
+
+
+def _removals(probe: Splitter, text: str) -> set[Extent]:
+    """What ``probe`` takes out of ``text``."""
+    pieces = [*probe.push(text), *probe.flush()]
+    return {(start, end) for kind, _, start, end in pieces if kind in _REMOVED}

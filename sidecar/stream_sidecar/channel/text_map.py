@@ -1,0 +1,277 @@
+"""The text map: where the raw answer text of one choice stands in its visible blocks.
+
+Tags, echoes and calls written as text are taken out of the answer, so a position in the
+text as the provider sent it must be moved to a position in ours. The map remembers
+which raw text was shown where, and of text that is not ASCII what is needed to count
+UTF-8 bytes and UTF-16 units; of ASCII text nothing is kept. Both verbs cost a few
+comparisons for the usual delta; a lookup costs a bisection.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from contextlib import suppress
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.records import define
+from stream_sidecar.values.units import ENCODINGS, Unit, width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STRETCH = 256
+"""Code points after a non-ASCII character that are kept along with it."""
+
+_MOST_BLOCKS = 256
+"""Blocks that a span may touch: one over more of them says nothing, and naming them
+all for each citation would take quadratic room."""
+
+RECENT = 8192
+"""Segments and stretches that a map keeps at least, if it may forget."""
+
+_start_of = attrgetter("start")
+
+
+class ForgottenError(Exception):
+    """What is asked for stands further back than the map remembers."""
+
+
+@define
+class _Segment:
+    """Raw code points ``start`` to ``end``, shown at ``at`` of ``block``.
+
+    ``utf16``: the raw UTF-16 units before ``start``, None if they are not known.
+    """
+
+    start: int
+    end: int
+    block: int
+    at: int = 0
+    at_utf16: int = 0
+    utf16: int | None = None
+
+
+class TextMap:
+    """Raw answer text of one choice -> its visible text blocks.
+
+    ``raw`` is told every piece of the answer channel as the wire sent it, ``visible``
+    what of it was shown, in ascending order. All positions are raw code points unless a
+    unit says otherwise; ends are exclusive. With ``most`` it forgets what is further
+    back than so many segments and stretches, so its room is bounded; what stood there
+    has no place any more.
+    """
+
+    __slots__ = (
+        "_kept_to",
+        "_known_from",
+        "_last",
+        "_most",
+        "_offsets",
+        "_order",
+        "_ranks",
+        "_segments",
+        "_starts",
+        "_tails",
+        "_texts",
+        "border",
+        "length",
+    )
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        #: raw code points so far
+        self.length = 0
+        #: where the wire's own text block began
+        self.border = 0
+        # Stretches of kept text: where each begins, in code points and other units.
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        self._offsets: dict[Unit, list[int]] = {unit: [] for unit in ENCODINGS}
+        self._kept_to = 0
+        self._segments: list[_Segment] = []
+        self._known_from = 0
+        self._last = _Segment(0, 0, -1)
+        self._order: list[int] = []
+        self._ranks: dict[int, int] = {}
+        self._tails: dict[int, _Segment] = {}
+
+    def raw(self, text: str) -> None:
+        """A piece of the raw answer, before anything is taken out."""
+        if self.length < self._kept_to or not text.isascii():
+            self._keep(text)
+        self.length += len(text)
+
+    def visible(self, start: int, end: int, block: int) -> None:
+        """Raw code points ``start`` to ``end`` now stand at the end of ``block``."""
+        last = self._last
+        if last.end == start and last.block == block:
+            last.end = end
+        elif start < end:
+            self._open(start, end, block)
+
+    def end_block(self) -> None:
+        """The wire's own text block is over."""
+        self.border = self.length
+
+    @property
+    def shown(self) -> int:
+        """All raw text before this code point has been decided."""
+        return self._last.end
+
+    @property
+    def blocks(self) -> list[int]:
+        """The text blocks so far, in their order."""
+        return self._order
+
+    def units(self, position: int, unit: Unit) -> int:
+        """How many of ``unit`` stand before the raw code point ``position``."""
+        if unit == "code-point" or not self._starts:
+            return position
+        index = bisect_right(self._starts, position) - 1
+        if index < 0:
+            return self._ascii(position, unit)
+        kept = self._texts[index][: position - self._starts[index]]
+        behind = position - self._starts[index] - len(kept)
+        return self._begins(unit)[index] + width(kept, unit) + behind
+
+    def _ascii(self, position: int, unit: Unit) -> int:
+        """Before the first stretch all is ASCII, if none before it was forgotten."""
+        if self._begins(unit)[0] != self._starts[0]:
+            raise ForgottenError
+        return position
+
+    def position(self, offset: int, unit: Unit) -> tuple[int, bool]:
+        """The raw code point at ``offset``, and whether it begins there."""
+        starts, texts = self._starts, self._texts
+        if unit == "code-point" or not starts:
+            return offset, True
+        offsets = self._begins(unit)
+        index = bisect_right(offsets, offset) - 1
+        if index < 0:
+            return self._ascii(offset, unit), True
+        start, text = starts[index], texts[index]
+        rest, size = offset - offsets[index], width(text, unit)
+        if rest >= size:
+            return start + len(text) + rest - size, True
+
+        def before(count: int) -> int:
+            return width(text[:count], unit)
+
+        count = bisect_right(range(len(text)), rest, key=before) - 1
+        return start + count, before(count) == rest
+
+    def place(
+        self, start: int, end: int, is_live: Callable[[int], bool]
+    ) -> dict[str, Any] | None:
+        """Position of the raw span in the live blocks, as an event's fields."""
+        found = self._point(start) if start == end else self._span(start, end)
+        if found is None or start < self._known_from:
+            return None
+        first, last = found
+        low, high = self._ranks[first.block], self._ranks[last.block]
+        if high - low >= _MOST_BLOCKS:
+            return None
+        blocks = [block for block in self._order[low : high + 1] if is_live(block)]
+        if not blocks:
+            return None
+        try:
+            before = [self._size(block) for block in blocks if block != last.block]
+            begin = self._at(first, max(start, first.start), first.block == blocks[0])
+            finish = self._at(last, min(end, last.end), last.block == blocks[-1])
+        except ForgottenError:
+            return None
+        return {
+            "blocks": tuple(blocks),
+            "start": begin[0],
+            "end": finish[0] + sum(size for size, _ in before),
+            "start_utf16": begin[1],
+            "end_utf16": finish[1] + sum(size for _, size in before),
+        }
+
+    def _keep(self, text: str) -> None:
+        for offset in range(0, len(text), _STRETCH):
+            piece, start = text[offset : offset + _STRETCH], self.length + offset
+            if start < self._kept_to:
+                self._texts[-1] += piece
+            elif not piece.isascii():
+                self._starts.append(start)
+                self._texts.append(piece)
+                self._kept_to = start + _STRETCH
+        if self._most is not None and len(self._starts) > 2 * self._most:
+            gone = len(self._starts) - self._most
+            for unit in self._offsets:
+                del self._begins(unit)[:gone]
+            del self._texts[:gone], self._starts[:gone]
+
+    def _begins(self, unit: Unit) -> list[int]:
+        """Where each stretch begins in a ``unit``, counted when somebody asks."""
+        starts, offsets = self._starts, self._offsets[unit]
+        for last in range(len(offsets) - 1, len(starts) - 1):
+            if last < 0:
+                offsets.append(starts[0])
+                continue
+            text = self._texts[last]
+            behind = starts[last + 1] - starts[last] - len(text)
+            offsets.append(offsets[last] + width(text, unit) + behind)
+        return offsets
+
+    def _open(self, start: int, end: int, block: int) -> None:
+        segment = _Segment(start, end, block)
+        self._measure(segment)
+        if block not in self._ranks:
+            self._ranks[block] = len(self._order)
+            self._order.append(block)
+        self._segments.append(segment)
+        self._tails[block] = self._last = segment
+        if self._most is not None and len(self._segments) > 2 * self._most:
+            self._forget(len(self._segments) - self._most)
+
+    def _forget(self, count: int) -> None:
+        """Drops the first ``count`` segments, and blocks that end before the rest."""
+        del self._segments[:count]
+        self._known_from = self._segments[0].start
+        gone = self._ranks[self._segments[0].block]
+        for block in self._order[:gone]:
+            del self._tails[block]
+        del self._order[:gone]
+        self._ranks = {block: rank for rank, block in enumerate(self._order)}
+
+    def _measure(self, segment: _Segment) -> None:
+        """Where it begins, in the raw answer and in its block, if that is known."""
+        with suppress(ForgottenError):
+            if segment.block in self._ranks:
+                segment.at, segment.at_utf16 = self._size(segment.block)
+            segment.utf16 = self.units(segment.start, "utf16")
+
+    def _size(self, block: int) -> tuple[int, int]:
+        """Length of what was shown in ``block``: code points and UTF-16 units."""
+        tail = self._tails[block]
+        return self._at(tail, tail.end, True)
+
+    def _at(self, segment: _Segment, position: int, is_live: bool) -> tuple[int, int]:
+        """Where the raw ``position`` in ``segment`` stands in its block."""
+        if not is_live:
+            return 0, 0
+        if segment.utf16 is None:
+            raise ForgottenError
+        utf16 = self.units(position, "utf16") - segment.utf16
+        return segment.at + position - segment.start, segment.at_utf16 + utf16
+
+    def _span(self, start: int, end: int) -> tuple[_Segment, _Segment] | None:
+        """The first and last segment that a raw span touches."""
+        first = bisect_right(self._segments, start, key=_start_of) - 1
+        if first < 0 or self._segments[first].end <= start:
+            first += 1
+        last = bisect_left(self._segments, end, key=_start_of) - 1
+        if first > last:
+            return None
+        return self._segments[first], self._segments[last]
+
+    def _point(self, position: int) -> tuple[_Segment, _Segment] | None:
+        """The segment that ends at or has a raw position, else begins there."""
+        index = bisect_left(self._segments, position, key=_start_of)
+        for segment in self._segments[max(index - 1, 0) : index + 1]:
+            if segment.start <= position <= segment.end:
+                return segment, segment
+        return None

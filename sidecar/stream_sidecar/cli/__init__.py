@@ -1,0 +1,138 @@
+"""The command line: one file per command, imported when it is called.
+
+Without a command it is ``serve``, so that hosts can start ``stream-sidecar`` with
+nothing, with ``--stdio``, or with flags of a later version; a word that is no command
+is a mistake. What goes wrong is said in one line that steers no terminal, whatever file
+names and arguments are in it. All commands end with 0 when there was nothing to say
+against what they read, with 1 when there was, with 2 when they could not read or write,
+or found nothing to read, and with 128 and a signal's number when one ended them, or
+would have: SIGPIPE, which Python has as an error, where nobody reads what is printed.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from errno import EPIPE
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stream_sidecar import __version__
+from stream_sidecar.values.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMANDS: dict[str, str] = {
+    "serve": "stream_sidecar.cli.serve",
+    "normalize": "stream_sidecar.cli.normalize",
+    "explain": "stream_sidecar.cli.explain",
+    "repair": "stream_sidecar.cli.repair",
+    "dialects": "stream_sidecar.cli.dialects",
+    "schema": "stream_sidecar.cli.schema",
+}
+"""Name -> module; its ``command`` is the click command."""
+
+_GROUP_OPTIONS = ("-h", "--help", "-V", "--version")
+
+INTERRUPTED = 130
+"""The code of a command that Ctrl-C ended: 128 and the number of SIGINT."""
+
+UNREAD = 141
+"""The code of a command whose output nobody reads any more: 128 and SIGPIPE's."""
+
+
+class Failure(click.ClickException):
+    """What a command could not do."""
+
+    exit_code = 2
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        try:
+            command: click.Command = import_module(COMMANDS[cmd_name]).command
+        except ModuleNotFoundError as error:
+            if error.name != "sqlite3":
+                raise
+            return _missing(cmd_name)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*COMMANDS, *_GROUP_OPTIONS):
+            if args and not args[0].startswith("-"):
+                raise click.UsageError(_no_command(args[0]), ctx)
+            args = ["serve", *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return _told(super().invoke, ctx)
+        except click.UsageError as error:
+            told = one_line(error.format_message())
+            raise click.UsageError(told, error.ctx) from None
+        except click.ClickException as error:
+            raise Failure(one_line(error.format_message())) from None
+        except OSError as error:
+            if error.errno == EPIPE:
+                from stream_sidecar.cli.terminal import hush
+
+                hush()
+                raise SystemExit(UNREAD) from None
+            raise Failure(one_line(str(error))) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+
+
+def _told(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+    """What ``invoke`` gives, when all that it printed has gone out, or could not."""
+    try:
+        return invoke(ctx)
+    finally:
+        from stream_sidecar.cli.terminal import flush
+
+        flush()
+
+
+def _missing(name: str) -> click.Command:
+    """In place of a command that a Python without SQLite (a slim bundle) lacks."""
+    why = "This sidecar was made without SQLite, which this command needs."
+
+    def refuse() -> None:
+        raise Failure(why)
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, anything, refuse, help=why)
+
+
+def _no_command(word: str) -> str:
+    """What is said of a ``word`` that is no command, with what may have been meant."""
+    near = get_close_matches(word, COMMANDS, 1)
+    more = f" Did you mean {near[0]!r}?" if near else ""
+    return one_line(f"No such command {word!r}.{more}")
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(
+    __version__,
+    "-V",
+    "--version",
+    prog_name="stream-sidecar",
+    message="%(prog)s %(version)s",
+)
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Turns the stream of any language model into clean, classified events.
+
+    Without a command it serves a host over stdin and stdout.
+    """
+    if context.invoked_subcommand != "serve":  # which shows nothing to anybody
+        from stream_sidecar.cli.terminal import prepare
+
+        prepare()

@@ -1,0 +1,95 @@
+"""``stream-sidecar dialects``: how models write protocol into text.
+
+One block of lines a family: its models, what it does with reasoning, how its calls
+begin. The same names stand in ``policy.dialects`` and in the answer to ``stream/open``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stream_sidecar.cli.terminal import Terminal, columns
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.dialects.profiles import PROFILES
+from stream_sidecar.values.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def rows() -> list[dict[str, Any]]:
+    """One object a family; ``tiers`` are those of its calls (protocol.md)."""
+    return [
+        {
+            "name": name,
+            "profiles": [each.name for each in PROFILES if name in each.dialects],
+            "anyModel": dialect.safe,
+            "reasoning": [list(pair) for pair in dialect.pairs],
+            "openers": [one for form in dialect.forms for one in form.openers],
+            "tiers": sorted({form.tier for form in dialect.forms}),
+            "removed": [*dialect.marks, *dialect.ends],
+            "endsReasoning": dialect.ends_reasoning,
+        }
+        for name, dialect in DIALECTS.items()
+    ]
+
+
+_EPILOG = """\b
+Examples:
+  stream-sidecar dialects
+  stream-sidecar dialects --model qwen3:32b   what is in force for a model
+  stream-sidecar dialects --json              one object a line
+"""
+
+_WIDTH = 80
+_INDENT = " " * 13
+
+
+@click.command("dialects", epilog=_EPILOG)
+@click.option("--model", help="Only what is in force for this model's name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
+def command(model: str | None, as_json: bool) -> None:
+    """Print the families of models whose way of writing is known."""
+    table = rows()
+    if model is not None:
+        table = [row for row in table if row["name"] in _in_force(model)]
+    terminal = Terminal()
+    if as_json:
+        for row in table:
+            terminal.json(json.dumps(row).encode())
+        return
+    for row in table:
+        terminal.line((row["name"], "bold"))
+        for line in _lines(row):
+            terminal.line(line)
+
+
+def _in_force(model: str) -> tuple[str, ...]:
+    from stream_sidecar.options import StreamOptions
+    from stream_sidecar.stream.stream import Stream
+
+    return Stream(StreamOptions(model=model)).profile.dialects
+
+
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    """What is known of a family, on lines of at most 80 columns; some characters take
+    two."""
+    models = row["profiles"] + (["any model"] if row["anyModel"] else [])
+    facts = {
+        "models": models,
+        "reasoning": ["…".join(pair) for pair in row["reasoning"]],
+        "calls": row["openers"],
+        "removed": row["removed"],
+    }
+    for name, values in facts.items():
+        line, indent = "", f"  {name:<11}"
+        for word in map(one_line, values):
+            if line and columns(f"{indent}{line}  {word}") > _WIDTH:
+                yield indent + line
+                line, indent = "", _INDENT
+            line = f"{line}  {word}" if line else word
+        if line:
+            yield indent + line

@@ -1,0 +1,118 @@
+"""``stream-sidecar explain FILE``: whose each character of a stream is, and why.
+
+FILE is what a provider sent, in any framing, plain text, or a transcript that
+``--record`` wrote. The stream goes through the engine as a host's does. A terminal gets
+the text in colours, ``--html`` a page on which each piece tells its rule. Exit codes:
+0, whatever is in the stream; 2 when FILE is empty or could not be read, or the page not
+written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from stream_sidecar.cli import Failure
+from stream_sidecar.cli.explain_text import ExplainText
+from stream_sidecar.cli.input_file import InputFile
+from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.cli.wire_option import wire_option
+from stream_sidecar.explain.page import page
+from stream_sidecar.explain.source import body, is_transcript, recorded
+from stream_sidecar.explain.telling import explain
+from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.options import StreamOptions
+
+if TYPE_CHECKING:
+    from stream_sidecar.explain.explanation import Explanation
+from stream_sidecar.explain.source import StreamSource
+
+_EPILOG = """\b
+Examples:
+  stream-sidecar explain response.sse
+  stream-sidecar explain response.sse --html page.html
+  stream-sidecar explain said-4711.txt --stream s1 --open   from --record
+
+Exit codes: 0, whatever is in the stream; 2 when FILE is empty or could not be read,
+or the page could not be written; 141 when whoever read the output went away.
+"""
+
+
+@click.command("explain", epilog=_EPILOG)
+@click.argument("file", type=InputFile())
+@click.option(
+    "--html",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write one page, which needs nothing else, to this new file.",
+)
+@click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
+@click.option("--force", is_flag=True, help="--html may replace an older file.")
+@wire_option
+@click.option(
+    "--framing",
+    type=click.Choice(FRAMINGS),
+    default="auto",
+    show_default=True,
+    help="How documents lie in FILE.",
+)
+@click.option("--model", help="Name of the model, to choose its dialects.")
+@click.option("--provider", help="Name of the provider.")
+@click.option("--stream", "chosen", help="Transcripts: the stream; default: the first.")
+def command(file: BinaryIO, **given: Any) -> None:
+    """Show whose each character of FILE is, and which rule says so.
+
+    FILE ("-" is standard input) is what a provider sent, plain text, or a transcript
+    that --record wrote.
+    """
+    if given["force"] and given["out"] is None:
+        raise click.UsageError("--force goes with --html")
+    explanation = explain(_source(file, given))
+    out: Path | None = given["out"]
+    if given["opens"] and out is None:
+        out = Path(tempfile.mkdtemp(prefix="stream-sidecar-"), "page.html")
+    if out is not None:
+        _write(explanation, out, file.name, force=given["force"])
+    text = ExplainText()
+    if out is None:
+        text.show(explanation)
+    else:
+        text.written(explanation, str(out))
+    if given["opens"] and out is not None:
+        webbrowser.open(out.resolve().as_uri())
+
+
+def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
+    """The stream that is meant; of a page that is passed on nobody learns a folder."""
+    data, names = file.read(), ("wire", "framing", "model", "provider")
+    name = os.path.basename(file.name)
+    if not data:
+        raise Failure(f"{name} is empty")
+    if not is_transcript(data):
+        if given["chosen"] is not None:
+            raise click.UsageError("--stream goes with a transcript")
+        options = StreamOptions(**{name: given[name] for name in names})
+        return body(name, data, options)
+    sources = recorded(name, data)
+    chosen = given["chosen"] or next(iter(sources), None)
+    if chosen is None:
+        raise Failure(f"{name} is a transcript without a stream")
+    if chosen not in sources:
+        known = ", ".join(sources)
+        raise click.UsageError(f"--stream {chosen} is none of {known}")
+    return sources[chosen]
+
+
+def _write(explanation: Explanation, out: Path, read: str, *, force: bool) -> None:
+    """Writes the page, which takes the place of nothing that is not to go."""
+    text = page(explanation)
+    files = [Path(read)] if os.path.exists(read) else []
+    opened = open_report(out, files, force=force, option="--html", use="read")
+    assert opened is not None  # a path was given
+    with opened:
+        opened.write(text.encode())

@@ -1,0 +1,353 @@
+"""``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
+
+Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
+when something is malformed; 2 when a file could not be read or written, and with
+``--check`` when one is not known to be clean, because no message of a model was
+recognised in it, or because a line of it could not be read and nothing else is
+malformed; 128 and the signal's number when a signal ended it (130: Ctrl-C) before the
+last file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import ExitStack
+from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from stream_sidecar.cli.interrupts import interruption
+from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
+from stream_sidecar.cli.repair_asking import Asking, kinds_of
+from stream_sidecar.cli.repair_backups import clean, put_back
+from stream_sidecar.cli.repair_formats import FORMATS
+from stream_sidecar.cli.repair_page import RepairPage
+from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.history.results import KINDS
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.records import define
+from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
+from stream_sidecar.session_files.backups import backups_of
+from stream_sidecar.session_files.files import Job, find_files
+from stream_sidecar.session_files.layouts import PRESETS, TableLayout
+from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.session_files.workers import repair_files, void
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LAYOUT = ("table", "column", "role", "role_column", "session_column", "model_column")
+
+
+_EPILOG = """\b
+Examples:
+  stream-sidecar repair ~/.my-agent/sessions     what would change
+  stream-sidecar repair session.jsonl --diff     every removal in its place
+  stream-sidecar repair session.jsonl --write    does it, and keeps a backup
+  stream-sidecar repair claude-code --check      exit code 1: something leaked
+  stream-sidecar repair codex --ask --only reasoning
+  stream-sidecar repair session.jsonl --restore  the backup in its place
+  stream-sidecar repair --list                   agents, and where they look
+  stream-sidecar repair --list codex --output-format json
+
+Exit codes: 0; 1 with --check when something leaked; 2 when a file could not be
+read or written, with --check also when no message of a model was recognised in
+one or a line could not be read; 141 when whoever read the output went away; 128
+and the signal's number when one ended it.
+"""
+
+
+@click.command("repair", epilog=_EPILOG)
+@click.argument(
+    "paths", nargs=-1, metavar="[PATH|AGENT]...", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--list",
+    "list_agents",
+    is_flag=True,
+    help="Print the agents that are known, and where they keep their sessions.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit with 1 if anything is malformed, with 2 if a file is not recognised.",
+)
+@click.option("--diff", is_flag=True, help="Show every removal in its place.")
+@click.option("--write", is_flag=True, help="Repair the files; each keeps a backup.")
+@click.option("--ask", is_flag=True, help="Show each removal and ask; then --write.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Remove this kind; may be said again.",
+)
+@click.option(
+    "--except",
+    "but",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Leave this kind; may be said again.",
+)
+@click.option("--restore", "back", is_flag=True, help="Put the latest backups back.")
+@click.option("--clean", is_flag=True, help="Remove the backups.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", *FORMATS]),
+    default="text",
+    show_default=True,
+    help="How to say what was found.",
+)
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every removal as a line of JSON to this new file.",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="--report may replace an older file, --restore one that was written to since.",
+)
+@click.option("--model", help="Model of the messages that name none.")
+@click.option("--provider", help="Provider of the messages that name none.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; default: all cores.")
+@click.option("--preset", type=click.Choice([*PRESETS]), help="Layout of a database.")
+@click.option("--table", help="SQLite: the table of the messages.")
+@click.option("--column", help="SQLite: the column of the messages, or their content.")
+@click.option("--role", help="SQLite: the column is content of messages of this role.")
+@click.option("--role-column", help="SQLite: the column of that role.")
+@click.option("--session-column", help="SQLite: the column that tells sessions apart.")
+@click.option("--model-column", help="SQLite: the column of the model's name.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="ray: PATHS are datasets (Parquet or JSONL) for Ray Data.",
+)
+@click.option("--ray-address", help="Ray: the cluster; default: started here.")
+@click.option("--ray-output", help="Ray: where --write puts the repaired dataset.")
+@click.option(
+    "--messages-column",
+    default="messages",
+    show_default=True,
+    help="Ray: the column of the messages of a row.",
+)
+def command(**given: Any) -> None:
+    """Find what leaked into the stored sessions at PATHS, and take it out.
+
+    PATH is a file or a folder of JSON, JSONL, Markdown of aider and SQLite, AGENT one
+    of --list, whose own places are looked at. Nothing is changed without --write. Every
+    removal is told by --report and --diff, and the old file is kept beside the new one.
+    """
+    if given["list_agents"]:
+        _list(given)
+        return
+    _check_usage(given)
+    if given["engine"] == "ray":
+        from stream_sidecar.cli.repair_ray import repair_datasets
+
+        repair_datasets(given)
+        return
+    paths, nowhere = _meant(given["paths"])
+    if given["back"]:
+        raise SystemExit(put_back(paths, nowhere, force=given["force"]))
+    if given["clean"]:
+        raise SystemExit(clean(paths, nowhere))
+    nowhere += _without_sessions(paths, _layout(given))
+    wants: Any = kinds_of(given["only"], given["but"])
+    write = given["write"]
+    if given["ask"]:
+        wants, write, given["jobs"] = Asking(wants), True, 1
+    options = StreamOptions(provider=given["provider"], model=given["model"])
+    job = Job(options, _layout(given), write, wants)
+    shown: Any = RepairPage
+    if given["output_format"] != "text":
+        shown = FORMATS[given["output_format"]]
+    with interruption() as signal:
+        outcome = _run(job, shown(write=write), given, paths, nowhere, signal.has_come)
+    if outcome.stopped:
+        raise SystemExit(128 + signal.number)
+    raise SystemExit(outcome.code(check=given["check"]))
+
+
+_LISTS = {"text": print_agents, "json": print_agents_json}
+
+
+def _list(given: dict[str, Any]) -> None:
+    """Prints the agents that were named, or all."""
+    print_list = _LISTS.get(given["output_format"])
+    if print_list is None:
+        raise click.UsageError("--list is told as text or json")
+    names = [str(each) for each in given["paths"]]
+    for name in names:
+        if name not in AGENTS:
+            raise click.UsageError(f"No such agent {name!r}{_near(name)}")
+    print_list(names or AGENTS)
+
+
+def _near(word: str) -> str:
+    """Which agent may have been meant by a word that is no agent's name."""
+    near = get_close_matches(word, AGENTS, 1)
+    return f". Did you mean {near[0]!r}?" if near else ""
+
+
+_NOT_TOGETHER = (
+    ("check", "write"),
+    ("check", "ask"),
+    ("back", "clean"),
+    *(
+        (name, other)
+        for name in ("back", "clean")
+        for other in ("check", "write", "ask")
+    ),
+)
+
+
+def _check_usage(given: dict[str, Any]) -> None:
+    if not given["paths"]:
+        raise click.UsageError("Missing argument 'PATH' or 'AGENT'; --list has agents.")
+    for one, other in _NOT_TOGETHER:
+        if given[one] and given[other]:
+            names = (
+                f"--{name}" if name != "back" else "--restore" for name in (one, other)
+            )
+            raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if given["ask"] and given["output_format"] != "text":
+        raise click.UsageError("--ask goes with --output-format text")
+    if given["force"] and not (given["report_path"] or given["back"]):
+        raise click.UsageError("--force goes with --report or --restore")
+
+
+def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
+    """The paths, those of agents among them; and of agents that have none, a report."""
+    paths, nowhere = [], []
+    for path in given:
+        name = str(path)
+        why_not = _why_not(path)
+        if why_not is None or backups_of(path):
+            paths.append(path)
+        elif name not in AGENTS:
+            nowhere.append(FileReport(name, error=why_not + _near(name)))
+        elif files := files_of(name):
+            paths += files
+        else:
+            nowhere.append(FileReport(name, error=_nothing(name)))
+    return paths, nowhere
+
+
+def _nothing(name: str) -> str:
+    """That an agent has no session here, and where that was looked for."""
+    first, *others = places_of(name)
+    more = f", nor at {len(others)} more (--list {name})" if others else ""
+    return f"nothing at {first}{more}"
+
+
+def _why_not(path: Path) -> str | None:
+    """Why nothing is known of what is at a path; None: something is there."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.strerror
+    return None
+
+
+def _without_sessions(
+    paths: list[Path], layout: TableLayout | None
+) -> list[FileReport]:
+    """A report of every folder in which nothing may be a session."""
+    folders = [path for path in paths if path.is_dir()]
+    return [FileReport(str(each)) for each in folders if not find_files([each], layout)]
+
+
+@define
+class _Outcome:
+    """How many files were dealt with and how many messages of a model were in them,
+    whether something is malformed, whether a file was left alone or not looked at, or
+    something of it was broken, and whether the run was ended before the last."""
+
+    files: int = 0
+    messages: int = 0
+    malformed: bool = False
+    failed: bool = False
+    unseen: bool = False
+    broken: bool = False
+    stopped: bool = False
+
+    def add(self, report: FileReport) -> None:
+        self.files += 1
+        self.messages += report.messages
+        self.malformed = self.malformed or bool(report.malformed)
+        self.failed = self.failed or report.error is not None
+        self.unseen = self.unseen or bool(report.unrecognised or report.left)
+        self.broken = self.broken or bool(report.unreadable)
+
+    def code(self, *, check: bool) -> int:
+        """The exit code; nothing is said to be clean that nobody has looked at."""
+        if self.failed or (check and (self.unseen or not self.messages)):
+            return 2
+        if check and self.broken and not self.malformed:
+            return 2
+        return int(check and self.malformed)
+
+
+def _layout(given: dict[str, Any]) -> TableLayout | None:
+    """The layout of databases that the options say; None: whatever preset fits."""
+    if given["preset"] is not None:
+        return PRESETS[given["preset"]]
+    told = {name: given[name] for name in _LAYOUT}
+    if not any(told.values()):
+        return None
+    if not (given["table"] and given["column"]):
+        raise click.UsageError("--table and --column go together")
+    return TableLayout(**told)
+
+
+def _run(
+    job: Job,
+    page: Any,
+    given: dict[str, Any],
+    meant: list[Path],
+    nowhere: list[FileReport],
+    is_stopped: Callable[[], bool],
+) -> _Outcome:
+    paths = find_files(meant, job.layout)
+    is_text = given["output_format"] == "text"
+    shows = given["diff"] or not is_text
+    outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)
+    with ExitStack() as stack:
+        report_file = open_report(given["report_path"], paths, force=given["force"])
+        report_file = report_file and stack.enter_context(report_file)
+        records = report_file
+        if shows:  # which are read again; a pipe is not
+            records = stack.enter_context(tempfile.TemporaryFile())
+        stack.callback(page.summary, total)  # however it ends
+        advance: Callable[[int], None] = void
+        if is_text and not given["ask"]:
+            advance = stack.enter_context(page.progress(paths))
+        jobs = given["jobs"]
+        reports = repair_files(paths, job, advance, records, jobs, is_stopped)
+        for report in chain(reports, nowhere):
+            if not report.stopped:
+                outcome.add(report)
+                page.add(report)
+            if shows and records is not None:
+                shown = _show(page, records, shown, report_file)
+            if report_file is not None:  # it is complete before the next file is begun
+                report_file.flush()
+    outcome.stopped = outcome.files < total
+    return outcome
+
+
+def _show(page: Any, records: IO[bytes], start: int, copy: IO[bytes] | None) -> int:
+    """Shows the records from ``start`` on, and copies them; where they end."""
+    records.seek(start)
+    for line in records:
+        page.show(line)
+        if copy is not None:
+            copy.write(line)
+    return records.tell()

@@ -1,0 +1,62 @@
+"""``repair --list``: the agents whose sessions are known, and where they keep them.
+
+For people the places on every system; as JSON also those on this machine, and the
+files there. Its form is documented in ``session_files/README.md``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.session_files.agents import (
+    AGENTS,
+    ELSEWHERE,
+    SYSTEMS,
+    files_of,
+    places_of,
+)
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def print_agents(names: Iterable[str]) -> None:
+    """A line for each agent, and one for each place of it by system."""
+    terminal = Terminal()
+    for name in names:
+        agent = AGENTS[name]
+        terminal.line((name, "bold"), f"  {agent.title}")
+        places: dict[str, list[str]] = {}
+        for system, title in SYSTEMS.items():
+            for pattern in agent.patterns(system):
+                places.setdefault(pattern, []).append(title)
+        for pattern, systems in places.items():
+            where = f"  ({', '.join(systems)})" if len(systems) < len(SYSTEMS) else ""
+            terminal.line(f"    {pattern}{where}")
+    terminal.line(f"Read wherever they are: {', '.join(ELSEWHERE)}.")
+
+
+def print_agents_json(names: Iterable[str]) -> None:
+    """One document: the agents with their places and files, and what else is read."""
+    document = {
+        "version": 1,
+        "system": sys.platform,
+        "agents": [_told(name) for name in names],
+        "elsewhere": list(ELSEWHERE),
+    }
+    Terminal().json(encode(document))
+
+
+def _told(name: str) -> dict[str, Any]:
+    agent = AGENTS[name]
+    return {
+        "name": name,
+        "title": agent.title,
+        "formats": agent.formats(),
+        "places": places_of(name),
+        "files": [str(path) for path in files_of(name)],
+        "placesBySystem": {each: list(agent.patterns(each)) for each in SYSTEMS},
+    }

@@ -1,0 +1,209 @@
+"""``repair --output-format``: what was found, for programs.
+
+Each format takes the removals as they come (``show``, a line of JSON each), the report
+of every file (``add``), and ends with ``summary``. ``json`` is one document, ``github``
+annotations of a workflow, ``sarif`` a log of SARIF 2.1.0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+from stream_sidecar import __version__
+from stream_sidecar.cli.repair_page import short
+from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.values.jsontext import encode, loads
+
+if TYPE_CHECKING:
+    from stream_sidecar.session_files.reports import FileReport
+
+WORDS: dict[str, str] = {
+    "reasoning": "Reasoning in the answer",
+    "delimiter": "Stray delimiter",
+    "tool-result": "Tool result that the model repeated",
+    "tool-call": "Tool call written as text",
+    "marker": "Leaked mark of the protocol",
+    "white-space": "White space of a removal",
+    "blocked": "Nothing else would be left of the message",
+}
+"""What each kind of finding is called."""
+
+_REGION = ("startLine", "startColumn", "endLine", "endColumn")
+_PLACE = ("line", "column", "endLine", "endColumn")
+
+
+def place_of(record: dict[str, Any]) -> str:
+    """Where in its file a finding is, as far as lines do not tell."""
+    names = (f"{name} {record[name]}" for name in ("table", "row") if name in record)
+    return " ".join((*names, f"{record['message']}{record.get('path', '')}"))
+
+
+def told(record: dict[str, Any]) -> str:
+    """A finding in a sentence."""
+    words = WORDS.get(record["kind"], record["kind"])
+    text = f": {short(record['text'])}" if record["text"] else ""
+    return f"{words}{text} ({place_of(record)})"
+
+
+def why(report: FileReport) -> list[str]:
+    """What keeps a file from being known to be clean."""
+    reasons = [f"left alone: {report.error}"] if report.error else []
+    reasons += [f"{number} not read: {why}" for why, number in report.left.items()]
+    if report.unrecognised:
+        reasons.append("no message of a model recognised")
+    return reasons
+
+
+class JsonDocument:
+    """One document: ``findings`` as in a report, ``files``, ``summary``."""
+
+    def __init__(self, *, write: bool) -> None:
+        self._terminal = Terminal()
+        self._files: list[dict[str, Any]] = []
+        self._counts = RepairCounts()
+        self._repaired = 0
+        self._begun = False
+
+    def show(self, line: bytes) -> None:
+        self._terminal.body(", " if self._begun else '{"version": 1, "findings": [')
+        self._begun = True
+        self._terminal.json(line.rstrip(b"\n"))
+
+    def add(self, report: FileReport) -> None:
+        for each in report.models:
+            self._counts.add_counters(each)
+        if report.written:
+            self._repaired += report.changed
+        names = ("path", "format", "messages", "changed", "blocked", "unreadable")
+        values = {
+            name: getattr(report, name) for name in (*names, "removed", "written")
+        }
+        more = {"backup": report.backup, "error": report.error, "notRead": report.left}
+        recognised = not report.unrecognised
+        self._files.append({**values, **more, "recognised": recognised})
+
+    def summary(self, files: int) -> None:
+        total = self._counts.total()
+        summary = {
+            "files": len(self._files),
+            "messages": total.messages,
+            "changed": total.changed,
+            "blocked": total.blocked,
+            "repaired": self._repaired,
+            "removed": total.removed,
+            "unrecognised": sum(not each["recognised"] for each in self._files),
+            "stopped": len(self._files) < files,
+        }
+        head = "" if self._begun else '{"version": 1, "findings": ['
+        self._terminal.body(f'{head}], "files": ')
+        self._terminal.json(encode(self._files))
+        self._terminal.body(', "summary": ')
+        self._terminal.json(encode(summary))
+        self._terminal.body("}\n")
+
+
+class GithubAnnotations:
+    """A warning for each finding, an error for each file that was not read."""
+
+    _ESCAPES: ClassVar = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+    _IN_PROPERTY: ClassVar = str.maketrans({":": "%3A", ",": "%2C"})
+
+    def __init__(self, *, write: bool) -> None:
+        self._terminal = Terminal()
+
+    def show(self, line: bytes) -> None:
+        record = loads(line.decode())
+        names = zip(("line", "col", "endLine", "endColumn"), _PLACE, strict=True)
+        where = {ours: record[name] for ours, name in names if name in record}
+        title = WORDS.get(record["kind"], record["kind"])
+        where = {"file": record["file"], **where, "title": title}
+        self._say("warning", where, told(record))
+
+    def add(self, report: FileReport) -> None:
+        level = "error" if report.error else "warning"
+        for reason in why(report):
+            self._say(level, {"file": report.path}, reason)
+
+    def summary(self, files: int) -> None:
+        """Every annotation stands alone."""
+
+    def _say(self, level: str, properties: dict[str, Any], words: str) -> None:
+        told = ",".join(
+            f"{name}={self._escaped(str(value)).translate(self._IN_PROPERTY)}"
+            for name, value in properties.items()
+        )
+        self._terminal.line(f"::{level} {told}::{self._escaped(words)}")
+
+    def _escaped(self, text: str) -> str:
+        return text.translate(self._ESCAPES)
+
+
+class SarifLog:
+    """A log of one run; its rules are the kinds of findings."""
+
+    def __init__(self, *, write: bool) -> None:
+        self._terminal = Terminal()
+        self._results: list[dict[str, Any]] = []
+        self._notes: list[dict[str, Any]] = []
+
+    def show(self, line: bytes) -> None:
+        record = loads(line.decode())
+        names = zip(_REGION, _PLACE, strict=True)
+        region = {ours: record[name] for ours, name in names if name in record}
+        location = self._location(record["file"], region)
+        location["logicalLocations"] = [{"fullyQualifiedName": place_of(record)}]
+        self._results.append(
+            {
+                "ruleId": record["kind"],
+                "level": "warning",
+                "message": {"text": told(record)},
+                "locations": [location],
+            }
+        )
+
+    def add(self, report: FileReport) -> None:
+        self._notes += [
+            {
+                "level": "error" if report.error else "warning",
+                "message": {"text": reason},
+                "locations": [self._location(report.path, {})],
+            }
+            for reason in why(report)
+        ]
+
+    def _location(self, path: str, region: dict[str, int]) -> dict[str, Any]:
+        told = Path(path)
+        uri = told.as_uri() if told.is_absolute() else quote(told.as_posix())
+        physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+        if region:
+            physical["region"] = region
+        return {"physicalLocation": physical}
+
+    def summary(self, files: int) -> None:
+        rules = [
+            {"id": kind, "shortDescription": {"text": words}}
+            for kind, words in WORDS.items()
+        ]
+        driver = {"name": "stream-sidecar", "version": __version__, "rules": rules}
+        failed = any(each["level"] == "error" for each in self._notes)
+        run = {
+            "tool": {"driver": driver},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [
+                {
+                    "executionSuccessful": not failed,
+                    "toolExecutionNotifications": self._notes,
+                }
+            ],
+            "results": self._results,
+        }
+        schema = "https://json.schemastore.org/sarif-2.1.0.json"
+        log = {"$schema": schema, "version": "2.1.0", "runs": [run]}
+        self._terminal.json(encode(log))
+
+
+FORMATS = {"json": JsonDocument, "github": GithubAnnotations, "sarif": SarifLog}
+"""Name -> what prints it; ``text`` is `stream_sidecar.cli.repair_page.RepairPage`."""

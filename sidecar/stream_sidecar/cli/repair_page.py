@@ -1,0 +1,177 @@
+"""What a person sees of a repair: progress, diffs, what would change, and a summary.
+
+Progress goes to standard error and only to a terminal; everything else to standard
+output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from stream_sidecar.history.repair_counts import ModelRepairCounters
+    from stream_sidecar.session_files.reports import FileReport
+
+_LONGEST = 400
+"""So many characters of a removal are shown."""
+
+_NAMELESS = "-"
+
+_UNSURE = (
+    "Whether another program has {} of them open for writing could not be told: what "
+    "such a program goes on writing is in the old file, not in the new one."
+)
+
+
+class RepairPage:
+    """``add`` a file's report, ``show`` a removal, at the end the ``summary``."""
+
+    def __init__(self, *, write: bool) -> None:
+        self._terminal = Terminal()
+        self._write = write
+        self._counts = RepairCounts()
+        self._files = 0
+        self._repaired = 0
+        self._unsure = 0
+        self._unrecognised = 0
+        self._rows: list[FileReport] = []
+
+    def progress(
+        self, paths: list[Path]
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        """Shows how far it is; gives what is told of bytes that were read."""
+        total = sum(path.stat().st_size for path in paths if path.is_file())
+        return self._terminal.progress("repair" if self._write else "inspect", total)
+
+    def add(self, report: FileReport) -> None:
+        self._files += 1
+        self._unrecognised += report.unrecognised
+        if (
+            report.unrecognised
+            or report.left
+            or report.malformed
+            or report.error
+            or report.unreadable
+        ):
+            self._rows.append(report)
+        if report.written:
+            self._repaired += report.changed
+            self._unsure += report.writers_unknown
+        for each in report.models:
+            self._counts.add_counters(each)
+
+    def show(self, line: bytes) -> None:
+        """Shows one removal, as it is in the report."""
+        record: dict[str, Any] = loads(line.decode())
+        place = ":".join(
+            str(record[name]) for name in ("file", "line", "row") if name in record
+        )
+        where = f"{record['message']}{record.get('path', '')}"
+        self._terminal.line(
+            (f"{place} {where} ", "bold"), (record["kind"], "bold yellow")
+        )
+        if record["kind"] != "blocked":
+            self._terminal.line(
+                "  ",
+                (record.get("before", ""), "dim"),
+                (short(record["text"]), "red strike"),
+                (record.get("after", ""), "dim"),
+            )
+
+    def summary(self, files: int) -> None:
+        """The files with something to say, and the numbers by model; ``files``: how
+        many there were to deal with."""
+        if self._rows:
+            heads = ("file", "#messages", "#malformed", "removed", "result")
+            self._terminal.table(heads, map(_file_cells, self._rows))
+        total = self._counts.total()
+        if total.changed or total.blocked:
+            heads = ("provider", "model", "#messages", "#malformed", "removed")
+            self._terminal.table(heads, map(_model_cells, total.by_model))
+        self._terminal.line(
+            f"{count(self._files, 'file')}, "
+            f"{count(total.messages, 'message')} of a model: "
+            f"{self._done(total.changed)}, {total.blocked} that would be left empty"
+        )
+        if self._unrecognised:
+            self._terminal.line(
+                f"{count(self._unrecognised, 'file')} in which no message of a model "
+                "was recognised: whether anything leaked there is not known"
+            )
+        if self._unsure:
+            self._terminal.line(_UNSURE.format(self._unsure))
+        if self._files < files:
+            self._terminal.line(
+                f"stopped after {self._files} of {count(files, 'file')}; "
+                "the others are as they were"
+            )
+
+    def _done(self, changed: int) -> str:
+        """What became of the messages of which something has to go."""
+        if not self._write:
+            return f"{changed} to repair"
+        left = changed - self._repaired
+        more = f", {left} left as they were" if left else ""
+        return f"{self._repaired} repaired{more}"
+
+
+def count(number: int, name: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def _file_cells(report: FileReport) -> list[str]:
+    return [
+        report.path,
+        str(report.messages),
+        str(report.malformed),
+        _kinds(report.removed),
+        _result(report),
+    ]
+
+
+def _model_cells(each: ModelRepairCounters) -> list[str]:
+    return [
+        each.provider or _NAMELESS,
+        each.model or _NAMELESS,
+        str(each.messages),
+        str(each.changed + each.blocked),
+        _kinds(each.removed),
+    ]
+
+
+def _kinds(removed: dict[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(removed.items()))
+
+
+def _result(report: FileReport) -> str:
+    told = []
+    if report.error:
+        told.append(f"left alone: {report.error}")
+    elif report.written:
+        old = f", old one in {report.backup}" if report.backup else ""
+        told.append(f"written{old}")
+    elif report.changed:
+        told.append("would change")
+    if report.blocked:
+        told.append(f"{report.blocked} would be left empty")
+    if report.unreadable:
+        told.append(f"{report.unreadable} not JSON")
+    told += [f"{number} not read: {reason}" for reason, number in report.left.items()]
+    if report.unrecognised:
+        told.append("no message of a model recognised")
+    return "; ".join(told)
+
+
+def short(text: str) -> str:
+    """``text``, or both ends of a long one."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"

@@ -1,0 +1,69 @@
+"""``stream-sidecar repair --engine ray DATASET``: the same over Ray Data."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from stream_sidecar.cli.repair_page import RepairPage
+from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.session_files.datasets import DatasetJob, repair_dataset
+from stream_sidecar.session_files.reports import FileReport, add_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def repair_datasets(given: dict[str, Any]) -> None:
+    """Repairs each dataset; ends the process with the exit codes of ``repair``."""
+    if given["write"] and not given["ray_output"]:
+        raise click.UsageError("--write needs --ray-output: datasets are not replaced")
+    page = RepairPage(write=given["write"])
+    files = (file for path in given["paths"] for file in _files(path))
+    report_file = open_report(given["report_path"], files, force=given["force"])
+    with report_file or nullcontext() as records:
+        reports = [_repair(str(path), given, page, records) for path in given["paths"]]
+    page.summary(len(reports))
+    malformed = any(report.malformed for report in reports)
+    failed = any(report.error for report in reports)
+    raise SystemExit(2 if failed else int(given["check"] and malformed))
+
+
+def _files(path: Path) -> Iterable[Path]:
+    """The files of a dataset, if it is one of this machine."""
+    return path.rglob("*") if path.is_dir() else [path]
+
+
+def _repair(
+    path: str, given: dict[str, Any], page: RepairPage, records: IO[bytes] | None
+) -> FileReport:
+    job = DatasetJob(
+        path,
+        given["messages_column"],
+        StreamOptions(provider=given["provider"], model=given["model"]),
+        given["ray_address"],
+        given["ray_output"] if given["write"] else None,
+    )
+    whole = FileReport(path, "dataset")
+    try:
+        for report, removals in repair_dataset(job):
+            add_report(whole, report)
+            for line in removals:
+                if given["diff"]:
+                    page.show(line)
+                if records is not None:
+                    records.write(line)
+    except ImportError as error:
+        raise click.ClickException(
+            f"{error}; install it with pip install 'stream-sidecar[ray]'"
+        ) from None
+    except (OSError, ValueError) as error:
+        whole.error = str(error)
+    if job.output is not None and whole.error is None:
+        whole.written, whole.path = True, f"{path} -> {job.output}"
+    page.add(whole)
+    return whole

@@ -1,0 +1,128 @@
+"""``stream-sidecar [serve] [--stdio]``: speaks JSON-RPC on stdin and stdout."""
+
+from __future__ import annotations
+
+import gc
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.rpc.connection import Connection
+
+_ANSWER_SECONDS = 0.6
+"""So long LSP requests in flight may go on at the end of stdin."""
+
+_WRITE_SECONDS = 0.3
+"""So long the client may take nothing before what is left to write is given up."""
+
+_GARBAGE = 10_000
+"""So many objects more than were freed, and circles are looked for: a stream leaves a
+few. With Python's own 700 that takes 2 to 4 % of the time of short streams."""
+
+_EPILOG = """\b
+Examples:
+  stream-sidecar                              what hosts and editors start
+  stream-sidecar serve --log-level debug --log-file sidecar.log
+  stream-sidecar serve --record said-%p.txt    what a report of a bug needs
+"""
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog=_EPILOG,
+)
+@click.option("--stdio", is_flag=True, help="The only transport; may be left out.")
+@click.option(
+    "--clientProcessId",
+    "--client-process-id",
+    "client",
+    metavar="PID",
+    help="End when this process ends.",
+)
+@click.option("--log-file", metavar="PATH", help="Log to this file, not to stderr.")
+@click.option(
+    "--log-level",
+    default="warning",
+    show_default=True,
+    help="debug, info, warning or error.",
+)
+@click.option(
+    "--record",
+    metavar="PATH",
+    help="Write everything that is said to this new file; %p is the process id.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    stdio: bool,
+    client: str | None,
+    log_file: str | None,
+    log_level: str,
+    record: str | None,
+) -> None:
+    """Serve one client over stdin and stdout (what happens without a command, too).
+
+    Ends with code 0 after shutdown and exit, and when the client is gone (end of
+    stdin, closed stdout, death of the parent or of PID); with 1 after exit alone; with
+    128 and the signal's number on SIGTERM and SIGINT. Unknown flags are ignored.
+    """
+    # stdout must be ours before anything else is imported.
+    from stream_sidecar.rpc.transport import claim
+
+    stdin, stdout = claim()
+    from stream_sidecar.rpc import logs
+
+    logs.start(log_level, log_file)
+    if os.isatty(stdin):
+        os.write(2, b"serving JSON-RPC on stdin; --help has the commands\n")
+    for argument in context.args:
+        logs.log.warning("ignored argument %s", argument)
+    serve(stdin, stdout, client, record)
+
+
+def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> None:
+    """Serves until the end of the process."""
+    from stream_sidecar.editor.thread import LspThread
+    from stream_sidecar.rpc.connection import Connection
+    from stream_sidecar.rpc.lifetime import ParentWatch, end, end_on_signals
+    from stream_sidecar.rpc.logs import log
+    from stream_sidecar.rpc.transport import Writer, pump, without_waiting
+
+    gc.set_threshold(_GARBAGE)
+    end_on_signals()
+    watch = ParentWatch()
+    if client is not None and client.isdecimal():
+        watch.add(int(client))
+    elif client is not None:
+        log.warning("no process id %s", client)
+    watch.start()
+    ready = without_waiting(stdout)
+    writer = Writer(stdout, failed=lambda: os._exit(0), ready=ready)
+    make = Connection if record is None else _recorded(record)
+    connection = make(writer.send, LspThread, watch.add)
+    try:
+        pump(stdin, connection, writer)
+        writer.send(connection.close(_ANSWER_SECONDS))
+        writer.drain(_WRITE_SECONDS)
+    except Exception:
+        log.exception("bug in the reading loop")
+        end(1)
+    end(connection.exit_code or 0)
+
+
+def _recorded(path: str) -> Callable[..., Connection]:
+    """Makes a connection that is written down, if the file can be written."""
+    from stream_sidecar.rpc.connection import Connection
+    from stream_sidecar.rpc.logs import log
+    from stream_sidecar.rpc.recording import RecordedConnection, Recording
+
+    try:
+        return partial(RecordedConnection, Recording(path))
+    except OSError as error:
+        log.warning("no recording: %s", error)
+        return Connection

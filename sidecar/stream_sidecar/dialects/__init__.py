@@ -1,0 +1,112 @@
+"""The table of dialects: the ways in which models write protocol into text.
+
+``README.md`` here tells how it is made and how a dialect is added. Reasoning pairs,
+marks and wrappers are rows of ``reasoning_tags``, calls are forms in one file a syntax;
+here they are put together by family. What begins with the same opener is read side by
+side, so the order of the table decides only between forms that are satisfied at the
+same character.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects import (
+    framed_calls,
+    function_tags,
+    gemma,
+    harmony,
+    invoke_tags,
+    json_calls,
+    keyed_tags,
+    leftovers,
+    phrases,
+    python_calls,
+    tag_trees,
+    tokens,
+    tool_code,
+    transcripts,
+)
+from stream_sidecar.dialects.reasoning_tags import (
+    ENDS,
+    ENDS_REASONING,
+    MARKS,
+    PAIRS,
+    UNSAFE,
+    WITH,
+)
+from stream_sidecar.dialects.reasoning_tags import (
+    SENTINELS as SENTINELS,
+)
+from stream_sidecar.forms.form import Dialect, Form
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.literals import Pair
+
+_BARE = re.compile(r"[\w:.-]+")
+
+_FORMS: dict[str, tuple[Form, ...]] = {}
+for _table in (
+    json_calls.FORMS,
+    function_tags.FORMS,
+    tokens.FORMS,
+    keyed_tags.FORMS,
+    framed_calls.FORMS,
+    leftovers.FORMS,
+    phrases.FORMS,
+    invoke_tags.FORMS,
+    python_calls.FORMS,
+    tool_code.FORMS,
+    gemma.FORMS,
+    gemma.THOUGHTS,
+    harmony.FORMS,
+    tag_trees.FORMS,
+    transcripts.FORMS,
+):
+    for _name, _forms in _table.items():
+        _FORMS[_name] = (*_FORMS.get(_name, ()), *_forms)
+
+DIALECTS: dict[str, Dialect] = {
+    name: Dialect(
+        name,
+        PAIRS.get(name, ()),
+        MARKS.get(name, ()),
+        ENDS.get(name, ()),
+        _FORMS.get(name, ()),
+        safe=name not in UNSAFE,
+        ends_reasoning=name in ENDS_REASONING,
+    )
+    for name in dict.fromkeys((*_FORMS, *PAIRS, *MARKS, *ENDS))
+}
+"""Every family that a host may name in ``policy.dialects``."""
+
+SAFE = tuple(name for name, dialect in DIALECTS.items() if dialect.safe)
+"""The families that are read whatever the model is."""
+
+
+def pair_of(tag: str) -> Pair:
+    """The delimiters of one entry of ``reasoning.tags``.
+
+    A bare name means ``<name>`` and ``</name>``; in anything else the closer has a
+    slash before its first letter or digit (``[THINK]``, ``◁think▷``), or before its
+    last character where there is none.
+    """
+    if _BARE.fullmatch(tag):
+        return f"<{tag}>", f"</{tag}>"
+    match = re.search(r"\w", tag)
+    at = match.start() if match else len(tag) - 1
+    return tag, f"{tag[:at]}/{tag[at:]}"
+
+
+def tags_of(tags: tuple[str, ...], dialects: tuple[str, ...]) -> tuple[str, ...]:
+    """``tags`` and the openers that the dialects add to them."""
+    known = {pair_of(tag)[0] for tag in tags}
+    openers = (opener for name in dialects for opener, _ in DIALECTS[name].pairs)
+    return tags + tuple(dict.fromkeys(o for o in openers if o and o not in known))
+
+
+def companions(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The families that were named, and those that come with them."""
+    more = (each for name in named for each in WITH.get(name, ()))
+    return tuple(dict.fromkeys((*named, *more)))

@@ -1,0 +1,202 @@
+"""Calls whose name and arguments stand each between tokens of their own.
+
+Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``, PLaMo:
+``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on, Inkling:
+``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Each family
+is a row of tokens, CWM and HyperCLOVA X have a grammar of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.tokens import cut_part, json_part
+from stream_sidecar.forms.call_bodies import calls_of, cut_calls
+from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.grammar import (
+    LONGEST_NAME,
+    label,
+    literal,
+    need,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional
+from stream_sidecar.records import frozen
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+_ID = re.compile(r"[^\s<>]*+")
+
+
+@frozen
+class FramedCall:
+    """The tokens of a family: ``section`` before several calls, ``begin`` of each,
+    ``name`` before the name, ``arguments`` before the arguments, ``end`` of each. Of a
+    token that may be missing the first spelling is empty."""
+
+    section: tuple[str, ...]
+    begin: str
+    name: tuple[tuple[str, ...], ...]
+    arguments: tuple[tuple[str, ...], ...]
+    end: tuple[tuple[str, ...], ...]
+    closers: tuple[str, ...] = ()
+
+
+def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        if cursor.opener in tokens.section:
+            yield from literal(cursor, tokens.begin)
+        yield from space(cursor)
+        id = yield from run(cursor, _ID, LONGEST_NAME)
+        yield from _tokens(cursor, tokens.name)
+        name = yield from word(cursor, NAME)
+        yield from _tokens(cursor, tokens.arguments)
+        cursor.partial = cut_part(name, cursor.position, id)
+        part = yield from scan(cursor, ObjectScanner())
+        yield from _tokens(cursor, tokens.end)
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+
+    return grammar
+
+
+def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
+    for spellings in tokens:
+        yield from space(cursor)
+        known = tuple(filter(None, spellings))
+        yield from (literal if known == spellings else optional)(cursor, *known)
+    yield from space(cursor)
+
+
+def _form(tokens: FramedCall) -> Form:
+    openers = (*tokens.section, tokens.begin)
+    return Form(openers, _framed(tokens), "A", closers=tokens.closers)
+
+
+_INKLING = "<|content_invoke_tool_json|>"
+
+
+def _inkling(cursor: Cursor) -> Reading[Found]:
+    """The name stands before its token, and once more in the object."""
+    if cursor.opener != _INKLING:
+        yield from run(cursor, _ID, LONGEST_NAME)
+        yield from literal(cursor, _INKLING)
+    yield from space(cursor)
+    start = cursor.position
+    cursor.partial = lambda raw: cut_calls(raw[start:], start)
+    start, end = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from literal(cursor, "<|end_message|>")
+    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+
+
+_CWM_END = Literals(("</tool>",))
+
+
+def _cwm(cursor: Cursor) -> Reading[Found]:
+    """``<tool: f>``, and what the tool gets as it is: an object, or text."""
+    name = yield from label(cursor, ">")
+    yield from space(cursor)
+    if (yield from need(cursor)) == "{":
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, "</tool>")
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+    (start, end), closer = yield from until(cursor, _CWM_END)
+    cursor.at += len(closer)
+    place = cursor.position
+
+    def read(raw: str) -> list[WrittenCall]:
+        return [WrittenCall(name, raw[start:end].strip("\n"), place, text=True)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _step_audio(cursor: Cursor) -> Reading[Found]:
+    """Step-Audio 2: the word ``function``, the name and the arguments, a line each."""
+    yield from optional(cursor, "\n")
+    yield from literal(cursor, "function\n")
+    name = yield from word(cursor, NAME)
+    yield from literal(cursor, "\n")
+    part = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from literal(cursor, "</tool_call>")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+_HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
+
+
+def _thinks(_cursor: Cursor) -> Reading[Found]:
+    """HyperCLOVA X: a word on the first line begins reasoning."""
+    yield from ()
+    return Found(PieceKind.ENTER)
+
+
+def _rwkv(cursor: Cursor) -> Reading[Found]:
+    """RWKV: a heading, and an object in a fence."""
+    yield from space(cursor)
+    yield from literal(cursor, "```json", "```")
+    yield from space(cursor)
+    start, end = yield from scan(cursor, ObjectScanner(opener="{["))
+    yield from space(cursor)
+    yield from literal(cursor, "```")
+    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+
+
+_SOLAR = FramedCall(
+    ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),
+    "<|tool_call:begin|>",
+    (("<|tool_call:name|>",),),
+    (("<|tool_call:args|>",),),
+    (("<|tool_call:end|>",),),
+    ("<|tool_call:end|>", "<|calls|>"),
+)
+
+
+def _plamo_token(name: str) -> str:
+    return f"<|plamo:{name}:plamo|>"
+
+
+_PLAMO = FramedCall(
+    (_plamo_token("begin_tool_requests"),),
+    _plamo_token("begin_tool_request"),
+    ((_plamo_token("begin_tool_name"),),),
+    (
+        (_plamo_token("end_tool_name"),),
+        (_plamo_token("begin_tool_arguments"),),
+        ("", "<|plamo:constrain|>json"),
+        ("", "<|plamo:msg|>"),
+    ),
+    ((_plamo_token("end_tool_arguments"),), (_plamo_token("end_tool_request"),)),
+    (_plamo_token("end_tool_request"), _plamo_token("end_tool_requests")),
+)
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "solar": (_form(_SOLAR),),
+    "plamo": (_form(_PLAMO),),
+    "inkling": (Form(("<|message_model|>", _INKLING), _inkling, "A"),),
+    "sarashina": (Form(("<|tool_calls|>",), json_calls(), "A"),),
+    "lfm2": (Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), "A"),),
+    "pangu": (
+        Form(("[unused11]",), json_calls("[unused12]"), "B", closers=("[unused12]",)),
+    ),
+    "cwm": (Form(("<tool: ",), _cwm, "B", vague=True),),
+    "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),
+    "hyperclova": (
+        Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
+        Form(("/think\n",), _thinks, "A", "start", vague=True),
+    ),
+    "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
+}

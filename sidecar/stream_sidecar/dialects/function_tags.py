@@ -1,0 +1,136 @@
+"""``<function=f>`` with ``<parameter=k>`` or a JSON body, with or without a wrapper.
+
+Qwen3-Coder and its kin, Seed-OSS and Functionary 3.1 write so. Values have no escapes:
+a value ends at the closer behind which the next tag stands (text rule 11.8). One line
+break on each side of a value belongs to the markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from stream_sidecar.forms.grammar import label, literal, need, scan, space
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import CallTags, optional, tagged_value
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+_TAGS = CallTags(("<function=",), ("<parameter=",), ("</parameter>",), ("</function>",))
+
+
+_AGAIN = ("</function>", "</function_invocation>")
+"""What Qwen3.6 writes behind ``</function>`` (ollama/ollama#16383)."""
+
+
+def bare_value(text: str) -> str:
+    """A value without the line break on each side that belongs to the markup."""
+    text = (
+        text.removeprefix("\r\n") if text.startswith("\r") else text.removeprefix("\n")
+    )
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+
+
+def framed_value(text: str) -> str:
+    """A value without the line breaks that put it on lines of its own: it has one at
+    each end, or those it has are its own (a file ends with one)."""
+    on_lines = text.startswith(("\n", "\r\n")) and text.endswith("\n")
+    return bare_value(text) if on_lines else text
+
+
+class _Function:
+    """One function tag that was read: its name and where its parameters stand."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.parameters: list[tuple[str, Extent]] = []
+        self.body: Extent | None = None
+        self.end = 0
+
+    def call(self, raw: str, cursor: Cursor) -> WrittenCall:
+        if not self.name:
+            raise MalformedError("a call has a name")
+        if self.body is not None:
+            start, end = self.body
+            return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
+        parameters = [
+            Parameter(key, bare_value(raw[start:end]))
+            for key, (start, end) in self.parameters
+        ]
+        arguments = typed(self.name, parameters, cursor.context)
+        return WrittenCall(self.name, arguments, self.end)
+
+
+def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
+    """One call, behind ``<function=``: its name, then parameters or a JSON body.
+
+    ``closers`` are the wrapper's: where one stands, ``</function>`` may be missing.
+    """
+    function = _Function((yield from label(cursor, ">")).strip("\"'"))
+    tags = ("</function>", *closers)
+    yield from space(cursor)
+    if (yield from need(cursor)) == "{":
+        function.body = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+    else:
+        tags = ("<parameter=", *tags)
+    while (end := (yield from literal(cursor, *tags))) == "<parameter=":
+        key = (yield from label(cursor, ">")).strip("\"'")
+        part = yield from tagged_value(cursor, _TAGS, *tags)
+        function.parameters.append((key, part))
+        yield from space(cursor)
+    cursor.at -= len(end) * (end in closers)
+    function.end = cursor.position
+    return function
+
+
+def _bare(cursor: Cursor) -> Reading[Found]:
+    function = yield from _function(cursor)
+    return _found(cursor, [function])
+
+
+def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        functions: list[_Function] = []
+        yield from space(cursor)
+        yield from literal(cursor, "<function=")
+        while True:
+            functions.append((yield from _function(cursor, closer)))
+            yield from space(cursor)
+            while (yield from optional(cursor, *_AGAIN)):
+                yield from space(cursor)
+            if not (yield from optional(cursor, "<function=")):
+                break
+        yield from literal(cursor, closer)
+        return _found(cursor, functions)
+
+    return grammar
+
+
+def _found(cursor: Cursor, functions: list[_Function]) -> Found:
+    def read(raw: str) -> Calls:
+        return [function.call(raw, cursor) for function in functions]
+
+    return Found(PieceKind.CALL, read)
+
+
+QWEN = Form(("<tool_call>",), _wrapped("</tool_call>"), "B", closers=("</tool_call>",))
+SEED = Form(
+    ("<seed:tool_call>",),
+    _wrapped("</seed:tool_call>"),
+    "B",
+    closers=("</seed:tool_call>",),
+)
+BARE = Form(("<function=",), _bare, "B")
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "qwen3-xml": (QWEN, BARE),
+    "seed-oss": (SEED,),
+    "functionary": (BARE,),
+}

@@ -1,0 +1,306 @@
+"""Gemini's and Gemma's own serialisation: ``call:ns:name{key:value}``.
+
+Gemma 4 and FunctionGemma frame it with tokens. Gemini leaks it bare, in tags, with
+other words in front, with round brackets, with control tokens or characters around it.
+Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.dialects.tokens import cut_part
+from stream_sidecar.forms.call_bodies import properties
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from stream_sidecar.forms.grammar import (
+    EndedError,
+    ahead,
+    line_end,
+    literal,
+    literals,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.schemas import kinds_of
+from stream_sidecar.forms.shared_grammars import optional, reasoning
+from stream_sidecar.values.jsontext import dumps, loads
+from stream_sidecar.values.pythonic import parse_calls
+from stream_sidecar.values.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+NAMESPACE = "default_api:"
+_WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")
+_NAME = re.compile(r"[\w.-]*+")
+_SPACED = re.compile(r"[^{}()\n<>]*+")
+_FIRST_KEY = re.compile(r"\b(\w++)\s*+=")
+_NEXT_KEY = re.compile(r",\s*+(\w++)\s*+=")
+_CONTROL = re.compile(r"[0-9]*+")
+
+
+class _Head:
+    """A call's name; ``spaced``: Gemini's namespace stands before it."""
+
+    def __init__(self, name: str, *, spaced: bool) -> None:
+        self.name = name
+        self.spaced = spaced
+
+
+def _head(cursor: Cursor) -> Reading[_Head]:
+    """``[ns:]name``: under the namespace a name may have blanks."""
+    if (yield from optional(cursor, NAMESPACE)):
+        return _Head((yield from word(cursor, _SPACED)).strip(), spaced=True)
+    name = yield from word(cursor, _NAME)
+    while (yield from optional(cursor, ":")):
+        name = yield from word(cursor, _NAME)
+    return _Head(name, spaced=False)
+
+
+def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
+    """The arguments in either bracket, as a reader of name and candidate."""
+    bracket = yield from literal(cursor, *brackets)
+    if bracket == "{":
+        cursor.at -= 1
+        part = yield from scan(cursor, ObjectScanner(bare_values=True))
+        return lambda _name, raw: parse(raw[slice(*part)], bare_values=True)
+    (start, end), _ = yield from until(cursor, literals(")"))
+    cursor.at += 1
+    return lambda name, raw: _keywords(name, raw[start:end])
+
+
+def _keywords(name: str, text: str) -> dict[str, Any]:
+    """``key=value`` pairs: Python's literals, else bare text."""
+    try:
+        return parse_calls(f"f({text})")[0][1]
+    except ValueError:
+        pass
+    found = dict(_bare_arguments(text))
+    if text.strip() and not found:
+        raise MalformedError(f"no arguments of {name}")
+    return found
+
+
+def _bare_arguments(text: str) -> Iterator[tuple[str, Any]]:
+    """A value goes on to the comma before the next key, or to the end."""
+    key = _FIRST_KEY.search(text)
+    while key is not None:
+        following = _NEXT_KEY.search(text, key.end())
+        end = following.start() if following else len(text)
+        yield key[1], _bare(text[key.end() : end].strip())
+        key = following
+
+
+def _bare(text: str) -> Any:
+    try:
+        return loads(text)
+    except ValueError:
+        return text
+
+
+class _Framed:
+    """Finds the end of the object that stands before ``closer``: where the closer comes
+    outside of its strings, the brackets that are ``missing`` were lost."""
+
+    def __init__(self, closer: str) -> None:
+        self.state = "open"
+        self.missing = ""
+        self._object = ObjectScanner(bare_values=True)
+        self._closer = literals(closer)
+
+    def scan(self, text: str, at: int) -> int:
+        """Reads on; what may be the beginning of the closer stays unread."""
+        while True:
+            end, found = self._closer.next(text, at, final=False)
+            at = self._object.scan(text[:end], at)
+            self.state = self._object.state
+            if self.state != "open" or found is None:
+                return at
+            if not self._object.in_string:
+                self.state, self.missing = "whole", self._object.missing
+                return at
+            at = self._object.scan(text[: end + len(found)], at)
+
+
+def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
+    """Gemma 4, FunctionGemma: ``call:`` and the object between tokens."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        yield from literal(cursor, "call:")
+        head = yield from _head(cursor)
+        start = cursor.position
+        if (yield from ahead(cursor, "{")):  # the name is whole
+            cursor.partial = cut_part(head.name, start)
+        scanner = _Framed(closer)
+        part = yield from scan(cursor, scanner)
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+
+        def body(_name: str, raw: str) -> Any:
+            return parse(raw[slice(*part)] + scanner.missing, bare_values=True)
+
+        return _call(cursor, head, body, cursor.position)
+
+    return grammar
+
+
+def _call(
+    cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
+) -> Found:
+    def read(raw: str) -> Calls:
+        given = body(head.name, raw)
+        names = properties(head.name, cursor.context)
+        arguments = {
+            key: str(value) if _wants_text(names.get(key), value) else value
+            for key, value in given.items()
+        }
+        return [WrittenCall(head.name, dumps(arguments), end)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _wants_text(schema: Any, value: Any) -> bool:
+    """Whether ``value`` is a bare number where the tool wants a string."""
+    number = isinstance(value, int) and not isinstance(value, bool)
+    kinds = kinds_of(schema, None) if number else set()
+    return "string" in kinds and kinds.isdisjoint(("integer", "number"))
+
+
+def _leaked(cursor: Cursor) -> Reading[Found]:
+    """A call behind ``call:`` or its like: in a tag, on a line of its own, or with
+    Gemini's namespace."""
+    if cursor.opener.endswith("{"):
+        cursor.at -= 1
+        head = _Head(cursor.opener[:-1], spaced=False)
+    elif cursor.opener.endswith(NAMESPACE):
+        cursor.at -= len(NAMESPACE)
+        head = yield from _head(cursor)
+    else:
+        head = yield from _head(cursor)
+    body = yield from _body(cursor)
+    bare_end = cursor.position
+    end = yield from _tail(cursor)
+    if head.spaced:
+        cursor.serious = True
+        return _call(cursor, head, body, end)
+    if cursor.opener[0] != "<" or end == bare_end:
+        yield from line_end(cursor)
+    return _call(cursor, head, body, cursor.position)
+
+
+def _tail(cursor: Cursor) -> Reading[int]:
+    """What may close a leaked call: ``>``, ``/>``, U+0017, control tokens."""
+    if not (yield from optional(cursor, ">", "/>", "\x17")):
+        while (yield from ahead(cursor, "<ctrl")):
+            cursor.at += len("<ctrl")
+            yield from run(cursor, _CONTROL, 5)
+            yield from literal(cursor, ">")
+    return cursor.position
+
+
+def _response(cursor: Cursor) -> Reading[Found]:
+    """A result in the same serialisation: with the namespace, or of a declared tool."""
+    head = yield from _head(cursor)
+    cursor.serious = head.spaced
+    body = yield from _body(cursor, "{")
+    yield from _tail(cursor)
+
+    def read(raw: str) -> Any:
+        if not head.spaced and head.name not in (cursor.context.tools or {}):
+            raise MalformedError("nobody declared it")
+        return body(head.name, raw)
+
+    return Found(PieceKind.RESULT, read)
+
+
+_RESULT_END = Literals(("}<ctrl44>", "}<ctrl45>", "\n"))
+
+
+def _result_tail(cursor: Cursor) -> Reading[Found]:
+    """The tail of a result whose head was eaten: one line between two control tokens.
+    Without the second token only the first one goes."""
+    token = cursor.position - 1
+    try:
+        (_, end), closer = yield from until(cursor, _RESULT_END)
+    except EndedError:
+        closer = "\n"
+    if closer == "\n":
+        cursor.at -= cursor.position - token
+        return mark()
+    cursor.at += len(closer)
+
+    def read(raw: str) -> Any:
+        text = raw[len(cursor.opener) : end]
+        try:
+            return parse(f"{{{text}}}", bare_values=True)
+        except ValueError:
+            return text
+
+    return Found(PieceKind.RESULT, read)
+
+
+_FINAL = Literals(("<final>",))
+
+
+def _announced(cursor: Cursor) -> Reading[Found]:
+    """``THOUGHT:`` before a thought that ``<final>`` ends."""
+    return (yield from reasoning(cursor, _FINAL))
+
+
+def _thought(cursor: Cursor) -> Reading[Found]:
+    """``[thought]:`` before a thought that was not marked as one."""
+    yield from peek(cursor)
+    return Found(PieceKind.ENTER)
+
+
+_LINES = (
+    *(f"{word_}:" for word_ in _WORDS),
+    *(f"\x16{word_}:" for word_ in _WORDS),
+)
+_NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "gemma4": (
+        Form(
+            ("<|tool_call>",), _framed("<tool_call|>"), "A", closers=("<tool_call|>",)
+        ),
+    ),
+    "functiongemma": (
+        Form(
+            ("<start_function_call>",),
+            _framed("<end_function_call>"),
+            "A",
+            closers=("<end_function_call>",),
+        ),
+    ),
+    "gemini-call": (
+        Form(_NAMESPACED, _leaked, "B", "line", vague=True),
+        Form(_LINES, _leaked, "C", "line", vague=True),
+        Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
+        Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
+    ),
+}
+
+_THOUGHTS = ("[thought]:", "─── s\u115fthought")
+
+THOUGHTS: dict[str, tuple[Form, ...]] = {
+    "gemini-thoughts": (
+        Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
+        Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
+    ),
+}
+RESULTS = (
+    Form(("response:",), _response, "B", "line", vague=True, about="results"),
+    Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
+)

@@ -1,0 +1,209 @@
+"""Harmony: a header says to whom the model speaks (gpt-oss and Muse write so).
+
+A header is ``<|start|>role to=f<|channel|>channel to=f <|constrain|>type<|message|>``,
+and most of its parts may be missing. What follows the channel ``analysis`` is
+reasoning, what has a recipient (``to=f``) is a call, and all else is the answer. A
+header holds its own words only, so ``<|channel|> is a token`` is text. Where the tokens
+were eaten, the words ``analysis`` and ``assistantfinal`` are left. OpenAI describes the
+format in the repository openai/harmony.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.tokens import cut_part, json_part
+from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
+from stream_sidecar.forms.grammar import (
+    LONGEST_NAME,
+    EndedError,
+    MismatchError,
+    ahead,
+    blanks,
+    literal,
+    need,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.shared_grammars import NAME, optional, reasoning
+from stream_sidecar.records import define
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+_CHANNELS = ("analysis", "commentary", "final")
+_SHORTEST = 4
+"""So many letters of a channel's name tell it."""
+
+_LETTERS = re.compile(r"[a-z]*+")
+_TEXT_ENDS = Literals(("<|call|>", "<|end|>", "<|eom|>", "<|eot|>"))
+_NOBODY = ("user", "self", "assistant", "all", "")
+_TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")
+
+
+@define
+class _Header:
+    """A header as far as it was read. ``end``: where it ends without its message."""
+
+    role: str = ""
+    channel: str = ""
+    recipient: str = ""
+    end: int = 0
+
+
+def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
+    """A header behind its first token or word; ``bare``: a channel is enough of it."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        header = _Header()
+        try:
+            yield from _words(cursor, header, bare=bare)
+        except (MismatchError, EndedError):
+            if not header.end:
+                raise
+            header.recipient = ""
+            cursor.at -= cursor.position - header.end
+        if header.recipient not in _NOBODY:
+            if cursor.context.calls == "off":
+                raise cursor.mismatch(0)
+            return (yield from _call(cursor, header.recipient))
+        if header.channel == "analysis" or header.recipient == "self":
+            return Found(PieceKind.ENTER)
+        return mark(ends=True)
+
+    return grammar
+
+
+def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
+    """Each part at most once, up to the message, or to the arguments of a call."""
+    left, part = list(_TOKENS), cursor.opener
+    while part != "<|message|>":
+        if part == "<|start|>":
+            header.role = yield from word(cursor, NAME)
+        elif part == "<|channel|>":
+            bare = bare or header.role == "assistant"
+            header.channel = yield from _channel(cursor, exact=not bare)
+            header.end = cursor.position if bare else 0
+        elif part == "to=":
+            header.recipient = yield from word(cursor, NAME)
+            header.recipient = header.recipient.removeprefix("functions.")
+        else:
+            yield from word(cursor, _LETTERS)
+            left = ["<|message|>"]
+        left = [each for each in left if each != part]
+        yield from blanks(cursor)
+        spoken = header.recipient and (header.role or header.channel)
+        if spoken and (yield from peek(cursor)) == "{":
+            return
+        part = yield from optional(cursor, *left)
+
+
+def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
+    """The name of a channel, or where ``exact`` is False the beginning of one."""
+    letters = yield from run(cursor, _LETTERS, LONGEST_NAME)
+    for channel in _CHANNELS:
+        begun = len(letters) >= _SHORTEST and channel.startswith(letters)
+        if channel == letters or (begun and not exact):
+            return channel
+    yield from need(cursor)
+    raise cursor.mismatch()
+
+
+def _call(cursor: Cursor, name: str) -> Reading[Found]:
+    """The arguments, and ``<|call|>`` behind them. Muse has tags there, which are a
+    form of their own."""
+    yield from space(cursor)
+    cursor.partial = cut_part(name, cursor.position)
+    if (yield from ahead(cursor, "<atem:")):
+        return mark(ends=True)
+    if (yield from need(cursor)) != "{":
+        (start, end), closer = yield from until(cursor, _TEXT_ENDS)
+        cursor.at += len(closer)
+        place = cursor.position
+        return Found(
+            PieceKind.CALL, lambda raw: [_free_call(name, raw[start:end], place)]
+        )
+    part = yield from scan(cursor, ObjectScanner())
+    yield from optional(cursor, "<|call|>")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+def _free_call(name: str, text: str, end: int) -> WrittenCall:
+    """A call with free text; one that says nothing has no arguments."""
+    is_text = bool(text.strip())
+    return WrittenCall(name, text if is_text else "{}", end, text=is_text)
+
+
+def _border(cursor: Cursor) -> Reading[Found]:
+    """``<|end|>`` and its like end reasoning, or stand before a header or the end."""
+    if not cursor.inside:
+        end = cursor.position
+        yield from space(cursor)
+        if (yield from peek(cursor)):
+            yield from literal(cursor, "<|start|>", "<|channel|>")
+        cursor.at -= cursor.position - end
+    return mark(ends=True)
+
+
+def _eaten(cursor: Cursor) -> Reading[Found]:
+    """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it."""
+    following = yield from need(cursor)
+    if following in " \t" or following.islower():
+        raise cursor.mismatch()
+    return (yield from reasoning(cursor, _EATEN_ENDS))
+
+
+def _ended(cursor: Cursor) -> Reading[Found]:
+    """``assistantfinal`` ends reasoning; where none is open it is text, or what other
+    forms make of it (``<|eom|>``)."""
+    if not cursor.inside:
+        raise cursor.mismatch(0)
+    yield from ()
+    return mark(ends=True)
+
+
+def _eaten_call(cursor: Cursor) -> Reading[Found]:
+    """A call that lost its tokens: ``to=functions.f json {..}``."""
+    name = yield from word(cursor, NAME)
+    yield from space(cursor)
+    yield from optional(cursor, "json", "(json)", "code")
+    yield from space(cursor)
+    part = yield from scan(cursor, ObjectScanner())
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+_EATEN = ("assistantfinal", "assistantcommentary")
+_EATEN_ENDS = Literals(_EATEN)
+_HEADS = ("<|channel|>", "<|start|>")
+_BORDERS = ("<|end|>", "<|return|>", "<|call|>")
+_TO_A_FUNCTION = "to=functions."
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "harmony": (
+        Form(_HEADS, _header(bare=False), "A", about="channels"),
+        Form(("to=",), _header(bare=False), "A", "start", vague=True),
+        Form(_BORDERS, _border, "B", vague=True, about="channels"),
+        Form((_TO_A_FUNCTION,), _eaten_call, "C", "line", vague=True),
+    ),
+    "harmony-eaten": (
+        Form(_HEADS, _header(bare=True), "A", about="channels"),
+        Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
+        Form(_EATEN, _ended, "B", vague=True, about="channels"),
+        Form(
+            (_TO_A_FUNCTION, f"commentary {_TO_A_FUNCTION}"),
+            *(_eaten_call, "B", "line"),
+            vague=True,
+        ),
+    ),
+    "muse": (Form(("<|eom|>",), _ended, "B", vague=True, about="channels"),),
+}

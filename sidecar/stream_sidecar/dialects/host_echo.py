@@ -1,0 +1,115 @@
+"""Formats of the host itself, which models imitate (``policy.echo``, text rule 12.5).
+
+A marker at a line's start takes its line with it, or the block from ``[x]`` to
+``[/x]``; a result in it is handed out. A prefix goes from the answer's start. The word
+``timestamp`` is a date and a time in square brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.forms.form import Dialect, Form, Found, mark
+from stream_sidecar.forms.grammar import before, blanks, literals, peek, run
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.values.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.grammar import Cursor, Reading
+    from stream_sidecar.options import EchoPolicy
+
+TIMESTAMP = "timestamp"
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ,]+\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?\s*"
+    r"(?:[AaPp][Mm]|Z|UTC|[A-Z]{3,4}|[+-]\d\d:?\d\d)?"
+)
+_LINE = re.compile(r"[^\r\n]*+")
+_OPENER = re.compile(r"\[([^\[\]/]+)\]")
+
+
+@lru_cache(maxsize=64)
+def host_forms(policy: EchoPolicy) -> Dialect | None:
+    """The formats of one host as a dialect; None when it has none."""
+    forms = [_marker(each) for each in policy.markers if each != TIMESTAMP]
+    forms += [_prefix(each) for each in policy.prefixes if each != TIMESTAMP]
+    if TIMESTAMP in policy.markers:
+        forms.append(_form("[", _stamp, "line"))
+    if TIMESTAMP in policy.prefixes:
+        forms.append(_form("[", _stamp, "start"))
+    return Dialect("host-echo", forms=tuple(forms)) if forms else None
+
+
+def _form(opener: str, grammar: Any, place: Any) -> Form:
+    return Form((opener,), grammar, "B", place, vague=True, about="leftovers")
+
+
+def _marker(marker: str) -> Form:
+    """The marker's line, or the block that it opens."""
+    block = _OPENER.fullmatch(marker)
+    if block is None:
+        return _form(marker, _line, "line")
+    closer = f"[/{block[1]}]"
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from blanks(cursor)
+        alone = (yield from peek(cursor)) in ("\n", "\r")
+        end = yield from _until(cursor, closer, "\n")
+        line = cursor.position
+        if end == "\n" and alone:
+            end = yield from _until(cursor, closer)
+        if end != closer:  # no block: the marker's line goes
+            cursor.at -= cursor.position - line
+            return _found(len(marker), line)
+        cursor.at += len(closer)
+        return _found(len(marker), cursor.position - len(closer))
+
+    return _form(marker, grammar, "line")
+
+
+def _until(cursor: Cursor, *ends: str) -> Reading[str]:
+    """Reads up to one of ``ends``, which stays unread: which; empty: none came."""
+    table = literals(*ends)
+    while True:
+        cursor.at, end = table.next(cursor.text, cursor.at, final=cursor.final)
+        if end is not None or cursor.final:
+            return end or ""
+        yield
+
+
+def _line(cursor: Cursor) -> Reading[Found]:
+    yield from run(cursor, _LINE)
+    return _found(len(cursor.opener), cursor.position)
+
+
+def _found(start: int, end: int) -> Found:
+    """A result where one stands in the marker, else nothing but a marker."""
+    return Found(PieceKind.RESULT, lambda raw: result_in(raw[start:end]))
+
+
+def result_in(text: str) -> Any:
+    """The first object in ``text``; None when there is none."""
+    at = text.find("{")
+    if at >= 0:
+        scanner = ObjectScanner()
+        end = scanner.scan(text, at)
+        if scanner.state == "whole":
+            return parse(text[at:end])
+    return None
+
+
+def _prefix(prefix: str) -> Form:
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from blanks(cursor)
+        return mark()
+
+    return _form(prefix, grammar, "start")
+
+
+def _stamp(cursor: Cursor) -> Reading[Found]:
+    text = yield from before(cursor, "]")
+    if _TIME.fullmatch(text.strip()) is None:
+        raise cursor.mismatch(0)
+    yield from blanks(cursor)
+    return mark()

@@ -1,0 +1,373 @@
+"""``<invoke name="f">`` with ``<parameter name="k">``, under many prefixes.
+
+Claude's XML with and without its namespace, DeepSeek's DSML with all its bars and
+GigaChat's GCML, MiniMax-M2, Step3, MiniCPM5, and what proxies make of them. A closer
+closes whatever its prefix is; values have no escapes (text rule 11.8), but may stand in
+CDATA. What models make of a parameter is read where it can mean one thing only: one
+without a closer, one that closes itself, a tag with the parameter's own name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.function_tags import framed_value
+from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from stream_sidecar.forms.grammar import (
+    LONGEST_NAME,
+    ahead,
+    before,
+    blanks,
+    label,
+    literal,
+    literals,
+    need,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.shared_grammars import (
+    CallTags,
+    markup,
+    optional,
+    tagged_value,
+    value,
+)
+from stream_sidecar.records import frozen
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+_BARS = ("｜", "‖", "|", "｜｜", "‖‖", "||", " | ", " ｜ ")
+DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
+NAMESPACES = ("antml:", "𝑎𝑛𝑡𝑚𝑙:")
+"""Claude's namespace, and as MiMo writes it, in the italics of mathematics."""
+
+SPACES = ("", *NAMESPACES, "tml:", "mm:", "atem:", "minimax:", "steptml:")
+_BARRED = (*DSML, *(f"{bars} " for bars in DSML))
+PREFIXES = (*SPACES, *_BARRED)
+
+_QUOTES = {'"': '"', "'": "'", "“": "”"}
+_QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in _QUOTES)
+_ATTRIBUTES = re.compile(r"[^<>]*+")
+_STRING = re.compile(r'string\s*+=\s*+["“](true|false)["”]')
+_OWN_VALUE = re.compile(r'(?:string|value)\s*+=\s*+"([^"]*+)"\s*+/')
+_KINDS = {"true": "string", "false": "json"}
+_KEY = re.compile(r"[\w.-]*+")
+_VALUE_STARTS = tuple(
+    f"<{prefix}{word} " for prefix in PREFIXES for word in ("parameter", "param")
+)
+_CALL_WORDS = ("invoke", "function", "call_record")
+_CALL_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _CALL_WORDS)
+_CALL_STARTS = tuple(f"<{prefix}invoke " for prefix in PREFIXES)
+_ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
+"""Closers of calls that nobody writes into a value."""
+
+_TAGS = CallTags(
+    _CALL_STARTS,
+    _VALUE_STARTS,
+    tuple(f"</{each}{word}>" for each in PREFIXES for word in ("parameter", "param")),
+    _CALL_ENDS,
+    _ONLY_ENDS,
+)
+_CDATA, _CDATA_END = "<![CDATA[", Literals(("]]>",))
+_SECTIONS = ("function_calls", "tool_calls", "calls")
+_SECTION_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _SECTIONS)
+_ENDS = (*_CALL_ENDS, *_SECTION_ENDS)
+"""Where a section ends, a call that lacks its closer does, too."""
+
+
+class _Invoke:
+    """A call as far as it was read; ``whole``: its tag closes itself."""
+
+    def __init__(self, name: str, *, whole: bool = False) -> None:
+        self.name = name
+        self.whole = whole
+        self.parameters: list[tuple[str, str, Extent]] = []
+        self.body: Extent | None = None
+        self.end = 0
+
+    def call(self, raw: str, cursor: Cursor) -> WrittenCall:
+        if not self.name:
+            raise MalformedError("a call has a name")
+        end = self.end or len(raw)
+        if self.body is not None:
+            return WrittenCall(self.name, arguments_of(raw[slice(*self.body)]), end)
+        parameters = [
+            Parameter(key, _unwrapped(raw[slice(*part)]), kind)
+            for key, kind, part in self.parameters
+        ]
+        return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
+
+
+def _unwrapped(text: str) -> str:
+    """A value without the markup at its borders, and without CDATA."""
+    inner = text.strip()
+    if inner.startswith(_CDATA) and inner.endswith("]]>"):
+        return inner[len(_CDATA) : -3].replace(f"]]>{_CDATA}", "")
+    return framed_value(text)
+
+
+@frozen
+class _Tag:
+    """An opening tag: its name, its kind of value, and where that stands in it;
+    ``whole``: it closes itself."""
+
+    name: str
+    kind: str = ""
+    value: Extent | None = None
+    whole: bool = False
+
+
+def _tag(cursor: Cursor) -> Reading[_Tag]:
+    """Reads the rest of a tag behind its word."""
+    yield from space(cursor)
+    quote = (yield from literal(cursor, *_QUOTED))[-1]
+    name = yield from label(cursor, _QUOTES[quote])
+    start = cursor.position
+    attributes = yield from run(cursor, _ATTRIBUTES, LONGEST_NAME)
+    yield from literal(cursor, ">")
+    if own := _OWN_VALUE.search(attributes):
+        return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
+    kind = _STRING.search(attributes)
+    whole = attributes.endswith("/")
+    return _Tag(name, _KINDS[kind[1]] if kind else "", whole=whole)
+
+
+def _begun(cursor: Cursor) -> Reading[_Invoke]:
+    """A call of which the tag was read, behind its word."""
+    tag = yield from _tag(cursor)
+    return _Invoke(tag.name, whole=tag.whole)
+
+
+def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
+    """The parameters of ``invoke``, behind its opening tag, and its closer."""
+    if invoke.whole:
+        invoke.end = cursor.position
+        return
+    yield from space(cursor)
+    if (yield from need(cursor)) == "{":
+        invoke.body = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+    else:
+        while not (yield from ahead(cursor, *_ENDS)):
+            invoke.parameters.append((yield from _parameter(cursor)))
+            yield from space(cursor)
+    end = yield from literal(cursor, *_ENDS)
+    cursor.at -= len(end) * (end in _SECTION_ENDS)
+    invoke.end = cursor.position
+
+
+def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
+    """One parameter; a tag of a call that closes itself is one, too."""
+    if opener := (yield from optional(cursor, *_VALUE_STARTS, *_CALL_STARTS)):
+        tag = yield from _tag(cursor)
+        if tag.value is not None:
+            return tag.name, tag.kind, tag.value
+        if opener in _CALL_STARTS:
+            raise cursor.mismatch(0)
+        return tag.name, tag.kind, (yield from _value(cursor))
+    yield from literal(cursor, "<")
+    key = yield from word(cursor, _KEY)
+    yield from literal(cursor, ">")
+    return key, "", (yield from value(cursor, literals(f"</{key}>"), "<"))
+
+
+def _value(cursor: Cursor) -> Reading[Extent]:
+    """A value up to the closer behind which the form goes on, or to that of the call
+    where no other is there."""
+    start = cursor.position
+    while (yield from optional(cursor, _CDATA)):
+        _, closer = yield from until(cursor, _CDATA_END)
+        cursor.at += len(closer)
+    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
+    _, end = yield from tagged_value(cursor, _TAGS, *follows)
+    return start, end
+
+
+def _one(cursor: Cursor) -> Reading[Found]:
+    """One call, behind the word of its tag."""
+    invoke = yield from _begun(cursor)
+    yield from _invoke(cursor, invoke)
+    return _found(cursor, [invoke])
+
+
+def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
+    def read(raw: str) -> Calls:
+        return [invoke.call(raw, cursor) for invoke in invokes]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
+    """Calls in a wrapper."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        invokes: list[_Invoke] = []
+        yield from space(cursor)
+        while (yield from ahead(cursor, *_CALL_STARTS)) or not invokes:
+            yield from literal(cursor, *_CALL_STARTS)
+            invokes.append((yield from _begun(cursor)))
+            yield from _invoke(cursor, invokes[-1])
+            yield from space(cursor)
+        yield from literal(cursor, *closers)
+        return _found(cursor, invokes)
+
+    return grammar
+
+
+_WORD = re.compile(r"\w*+")
+
+
+def _dsml(cursor: Cursor) -> Reading[Found]:
+    """A DSML tag: a call, or the border of a section of calls."""
+    yield from blanks(cursor)
+    name = yield from word(cursor, _WORD)
+    if name == "invoke" and not cursor.opener.startswith("</"):
+        return (yield from _cuttable(cursor))
+    yield from blanks(cursor)
+    begins = name in _SECTIONS and (yield from peek(cursor)) in ("\n", "<")
+    if not begins:
+        yield from literal(cursor, ">", "|", "｜")
+    if name in (cursor.context.tools or ()) and not cursor.opener.startswith("</"):
+        return (yield from _named(cursor, name))
+    return mark()
+
+
+def _named(cursor: Cursor, name: str) -> Reading[Found]:
+    """A tool's name as the word of the tag, and those of its parameters."""
+    invoke = _Invoke(name)
+    closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
+    cursor.partial = lambda raw: [invoke.call(raw, cursor)]
+    yield from space(cursor)
+    if (yield from need(cursor)) == "{":
+        invoke.body = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+    while not (yield from optional(cursor, *closers)):
+        yield from literal(cursor, cursor.opener)
+        key = yield from word(cursor, _KEY)
+        yield from literal(cursor, ">")
+        end = literals(f"</{cursor.opener[1:]}{key}>")
+        part = yield from value(cursor, end, cursor.opener, *closers)
+        invoke.parameters.append((key, "", part))
+        yield from space(cursor)
+    invoke.end = cursor.position
+    return _found(cursor, [invoke])
+
+
+def _cuttable(cursor: Cursor) -> Reading[Found]:
+    """One call of tier A: where the text ends in it, what was read is truncated."""
+    invoke = yield from _begun(cursor)
+    cursor.partial = lambda raw: [invoke.call(raw, cursor)]
+    yield from _invoke(cursor, invoke)
+    return _found(cursor, [invoke])
+
+
+def _step3(cursor: Cursor) -> Reading[Found]:
+    yield from space(cursor)
+    if cursor.opener == _STEP3_SECTION:
+        yield from literal(cursor, _STEP3_CALL)
+        yield from space(cursor)
+    yield from optional(cursor, "function<｜tool_sep｜>")
+    yield from space(cursor)
+    yield from literal(cursor, "<steptml:invoke ")
+    found = yield from _cuttable(cursor)
+    yield from space(cursor)
+    yield from literal(cursor, "<｜tool_call_end｜>")
+    return found
+
+
+_STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"
+
+
+def _named_function(cursor: Cursor) -> Reading[Found]:
+    """``<function>``, ``<name>f</name>`` and parameters: a DSML head that was eaten."""
+    yield from space(cursor)
+    yield from literal(cursor, "<name>")
+    invoke = _Invoke((yield from before(cursor, "</name>")).strip())
+    yield from _invoke(cursor, invoke)
+    return _found(cursor, [invoke])
+
+
+def _noise(cursor: Cursor) -> Reading[Found]:
+    """A word alone on the line before a call (``court``): what is left of a wrapper."""
+    yield from literal(cursor, *_OPENERS)
+    return (yield from _one(cursor))
+
+
+_RESULT_END = Literals(("</function_results>",))
+
+
+def _results(cursor: Cursor) -> Reading[Found]:
+    """Results that the model wrote itself behind a call."""
+    start = cursor.position
+    (_, end), closer = yield from until(cursor, _RESULT_END)
+    cursor.at += len(closer)
+    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
+
+
+_OPENERS = tuple(f"<{space}invoke " for space in SPACES)
+_NOISE = ("court", "count", "call", "course", "card")
+_WRAPPERS = tuple(f"{space}function_calls" for space in SPACES)
+
+
+def _wrapper(name: str) -> Form:
+    closer = f"</{name}>"
+    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+
+
+def _element(name: str) -> Form:
+    """A tag of the name that has no attribute: what closes it is no call's closer."""
+    return Form((f"<{name}>",), markup, "B", vague=True, owes=(f"</{name}>",))
+
+
+ANTHROPIC = (
+    *map(_wrapper, _WRAPPERS),
+    Form(
+        _OPENERS,
+        _one,
+        "B",
+        closers=tuple(f"</{space}invoke>" for space in SPACES),
+    ),
+    *(_element(f"{space}invoke") for space in SPACES),
+    Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
+    Form(("<function_results>",), _results, "B", "behind-call", about="results"),
+)
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "anthropic-xml": ANTHROPIC,
+    "deepseek-dsml": (
+        Form(
+            tuple(f"<{slash}{bars}" for bars in DSML for slash in ("", "/")),
+            _dsml,
+            "A",
+            owes=tuple(f"</{bars}" for bars in DSML),
+        ),
+        Form(("<function>",), _named_function, "B", vague=True),
+        _wrapper("tool_calls"),
+    ),
+    "minimax-m2": (_wrapper("minimax:tool_call"),),
+    "step3": (
+        Form(
+            (_STEP3_SECTION, _STEP3_CALL),
+            _step3,
+            "A",
+            closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
+        ),
+    ),
+    "dots": (_wrapper("dots_function_call"),),
+    "rwkv": (_wrapper("tool_call"),),
+    "minicpm": (Form(("<function ",), _one, "B", vague=True),),
+    "call-record": (Form(("<call_record ",), _one, "B"),),
+}

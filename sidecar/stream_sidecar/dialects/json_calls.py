@@ -1,0 +1,210 @@
+"""Calls as JSON between delimiters, or bare: one row a form.
+
+``<tool_call>{"name": "f", "arguments": {}}</tool_call>`` is the best known of them. A
+form with closers is whole only with one of them. Bare objects and lists count on lines
+of their own, and only with the names of declared tools (text rule 11.6).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.python_calls import python_calls
+from stream_sidecar.forms.call_bodies import (
+    ARGUMENT_KEYS,
+    CALL_KEYS,
+    LISTS,
+    NAME_KEYS,
+    calls_of,
+    cut_calls,
+)
+from stream_sidecar.forms.form import Form, Found, MalformedError
+from stream_sidecar.forms.grammar import (
+    blanks,
+    line_end,
+    literal,
+    need,
+    peek,
+    scan,
+    scan_checked,
+    space,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.records import evolve
+from stream_sidecar.values.pythonic import CallScanner
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.form import Tier
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+_ARGUED = re.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
+_NAMES = re.compile(
+    rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
+)
+_KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
+_HEAD = 256
+"""An answer that is JSON has to stream: in so many characters behind its first key a
+call has named its tool and begun its arguments."""
+
+
+def _bare(cursor: Cursor) -> Reading[Found]:
+    """``{"name": ..}``, several behind ``;``, or a list, on lines of their own."""
+    start = cursor.position - len(cursor.opener)
+    scanner = ObjectScanner(opener="{[")
+    scanner.scan(cursor.opener, 0)
+    yield from space(cursor)
+    if cursor.opener == "[":
+        yield from literal(cursor, "{")
+        scanner.scan("{", 0)
+        yield from space(cursor)
+    key = yield from literal(cursor, *_KEYS)
+    scanner.scan(key, 0)
+    tools = cursor.context.tools or {}
+    check = _HEAD, lambda begun: _begins(key + begun, tools)
+    _, end = yield from scan_checked(cursor, scanner, check)
+    while True:
+        yield from blanks(cursor)
+        if (yield from peek(cursor)) != ";":
+            break
+        cursor.at += 1
+        yield from space(cursor)
+        _, end = yield from scan(cursor, ObjectScanner())
+    yield from line_end(cursor)
+
+    def read(raw: str) -> Calls:
+        calls = _calls(cursor, raw[start:end])
+        cursor.at -= cursor.position - end
+        return calls
+
+    return Found(PieceKind.CALL, read)
+
+
+def _begins(text: str, tools: Container[str]) -> bool:
+    """Whether a call that begins with ``text`` has said its arguments, and its name,
+    which is that of a tool."""
+    names = (found[1].removeprefix("functions.") for found in _NAMES.finditer(text))
+    is_named = any(name in tools for name in names)
+    return is_named and _ARGUED.search(text) is not None
+
+
+def _calls(cursor: Cursor, text: str) -> Calls:
+    """The calls, all of them with arguments; an example in an answer has none."""
+    tools = cursor.context.tools or {}
+    try:
+        calls = calls_of(text)
+    except ValueError:
+        cursor.serious = any(f'"{name}"' in text for name in tools)
+        raise
+    if not _ARGUED.search(text):
+        raise MalformedError("a call has arguments")
+    return calls
+
+
+def _action(cursor: Cursor) -> Reading[Found]:
+    """Command R+: ``Action:`` and a fence with a list of ``tool_name``."""
+    yield from space(cursor)
+    yield from literal(cursor, "```json", "```")
+    yield from space(cursor)
+    start, end = yield from scan(cursor, ObjectScanner(opener="["))
+    yield from space(cursor)
+    yield from literal(cursor, "```")
+
+    def read(raw: str) -> Calls:
+        if '"tool_name"' not in raw:
+            raise MalformedError("no tool_name")
+        return calls_of(raw[start:end], start)
+
+    return Found(PieceKind.CALL, read)
+
+
+def _python_tag(cursor: Cursor) -> Reading[Found]:
+    """Llama: objects behind ``;``, or one of its own tools in Python's syntax, as
+    ``brave_search.call(query="x")``; ``<|eom_id|>`` and its like are stop tokens."""
+    yield from space(cursor)
+    start = cursor.position
+    if (yield from need(cursor)) not in "{[":
+        part = yield from scan(cursor, CallScanner())
+        return Found(PieceKind.CALL, lambda raw: _own_tools(cursor, raw, part))
+    cursor.partial = lambda raw: cut_calls(raw[start:], start)
+    _, end = yield from scan(cursor, ObjectScanner(opener="{["))
+    while (yield from optional(cursor, ";")):
+        yield from space(cursor)
+        _, end = yield from scan(cursor, ObjectScanner())
+    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+
+
+def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
+    calls = python_calls(cursor, raw, part)
+    return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
+
+
+def _form(
+    opener: str, closer: str, tier: Tier, *, before: tuple[str, ...] = ()
+) -> Form:
+    grammar = json_calls(*((closer,) if closer else ()), before=before)
+    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())
+
+
+_MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
+"""With what MiMo closes JSON: it mixes Hermes with the tags of Qwen3-Coder."""
+
+HERMES = Form(
+    ("<tool_call>",),
+    json_calls("</tool_call>", *_MIXED),
+    "B",
+    closers=("</tool_call>",),
+)
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "hermes": (HERMES,),
+    "llama3-json": (
+        Form(("<|python_tag|>",), _python_tag, "A"),
+        Form(("{", "["), _bare, "C", "line", vague=True),
+    ),
+    "granite": (
+        _form("<|tool_call|>", "", "A"),
+        HERMES,
+        Form(("<function_call>",), json_calls(), "B", closers=("</function_call>",)),
+    ),
+    "nemotron-json": (_form("<TOOLCALL>", "</TOOLCALL>", "B"),),
+    "phi4-json": (
+        Form(("functools",), json_calls(opener="["), "B", "line", vague=True),
+        _form("<|tool_call|>", "<|/tool_call|>", "A"),
+    ),
+    "jamba": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "hunyuan": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "apriel": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "minimax-m1": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "internlm2": (
+        _form(
+            "<|action_start|>",
+            "<|action_end|>",
+            "A",
+            before=("<|plugin|>", "<|interpreter|>"),
+        ),
+    ),
+    "gigachat": (
+        _form("<|function_call|>", "", "A"),
+        _form("<|message_sep|>", "", "A", before=("function call<|role_sep|>",)),
+    ),
+    "cohere": (
+        _form("<|START_ACTION|>", "<|END_ACTION|>", "A"),
+        Form(("Action:",), _action, "B", "line", vague=True),
+    ),
+    "apertus": (
+        Form(
+            ("<|tools_prefix|>",),
+            json_calls("<|tools_suffix|>", keyed=True),
+            "A",
+            closers=("<|tools_suffix|>",),
+        ),
+    ),
+    "longcat": (_form("<longcat_tool_call>", "</longcat_tool_call>", "B"),),
+    "dots": (_form("<dots_function_call>", "</dots_function_call>", "B"),),
+}

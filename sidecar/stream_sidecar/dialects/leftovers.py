@@ -1,0 +1,128 @@
+"""What is left of protocol in an answer: stop tokens, reserved tokens, markers.
+
+Stop tokens go at the answer's very end only, because an answer may speak of them
+(text rule 12.1). Reserved tokens and private-use citation markers go wherever they
+stand outside code (text rule 12.2, text rule 12.4). Repeated results are read here,
+too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.dialects.gemma import RESULTS
+from stream_sidecar.forms.call_bodies import looks_like_call
+from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
+from stream_sidecar.forms.grammar import literal, peek, run, scan_checked, space
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.repeated_results import BEGINNING
+from stream_sidecar.forms.shared_grammars import markup
+from stream_sidecar.values.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+STOP_TOKENS = (
+    *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),
+    *("<|end_of_text|>", "<|eom|>", "<|eot|>", "</s>", "<eos>"),
+    *("<|im_end>", "<|endofturn|>", "<|user|>", "<|observation|>", "<turn|>"),
+    *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
+    *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
+    *("<|tool_response>", "<start_function_response>"),  # Gemma's, behind its calls
+    *(
+        "[EOS]",
+        "<|assistant_end|>",
+        "<seed:eos>",
+        "[e~[",
+        "<|end_of_sentence|>",
+        "<|hy_eos|>",
+    ),
+)
+"""Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
+it, which may have attributes."""
+_STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
+_DIGITS = re.compile(r"[0-9]*+")
+
+
+def _stop(cursor: Cursor) -> Reading[Found]:
+    """A stop token. In reasoning only further ones may stand behind it; blanks there
+    stay."""
+    if not cursor.inside:
+        return mark()
+    while True:
+        end = cursor.position
+        yield from space(cursor)
+        if not (yield from peek(cursor)):
+            break
+        yield from literal(cursor, *STOP_TOKENS)
+    cursor.at -= cursor.position - end
+    return mark()
+
+
+def _reserved(cursor: Cursor) -> Reading[Found]:
+    """``<unusedN>`` and ``<ctrlN>``."""
+    digits = yield from run(cursor, _DIGITS, 6)
+    if not digits:
+        raise cursor.mismatch()
+    yield from literal(cursor, ">")
+    return mark()
+
+
+LONGEST_MARKER = 4096
+"""Code points of a citation's marker with all its references."""
+
+_WORD = re.compile("[a-z_]")
+_CITED = re.compile("\ue202([^\ue200-\ue202]+)")
+_INSIDE = re.compile("[^\ue200\ue201]*+")
+
+
+def _marker(cursor: Cursor) -> Reading[Found]:
+    """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
+    No other marker begins inside."""
+    text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
+    yield from literal(cursor, "\ue201")
+    if not _WORD.match(text):
+        raise cursor.mismatch(0)  # an icon, perhaps
+    return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
+
+
+def _echo(cursor: Cursor) -> Reading[Found]:
+    """An object at the answer's start; it may be a repeated result (text rule 10.1)."""
+    cursor.again()
+    tools, rules = cursor.context.tools or {}, cursor.context.echo
+    checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
+    start, end = yield from scan_checked(cursor, ObjectScanner(), *checks)
+
+    def read(raw: str) -> Any:
+        value = parse(raw[start:end])
+        if looks_like_call(value) in tools:
+            raise MalformedError("it is a call")
+        if not rules.qualifies(value, raw[start:end]):
+            raise MalformedError("it is no result")
+        return value
+
+    return Found(PieceKind.RESULT, read)
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "laguna": (
+        Form(("</assistant>",), _stop, "B", "end", vague=True, about="leftovers"),
+    ),
+}
+"""Ends of a turn that another model may well write."""
+
+LEFTOVERS = Dialect(
+    "leftovers",
+    forms=(
+        Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
+        Form(_STRUCK, markup, "B", vague=True, about="leftovers", owes=("</s>",)),
+        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
+        Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
+    ),
+)
+
+RESULTS_DIALECT = Dialect(
+    "tool-results",
+    forms=(Form(("{",), _echo, "B", "start", vague=True, about="echoes"), *RESULTS),
+)

@@ -1,0 +1,71 @@
+"""Words that mean something where a template lost its tokens, or has none.
+
+Granite begins with ``Here is my thought process:``, and what stands in the prompt of
+Functionary leaves ``f`` and an object to the answer. Each counts only where nothing
+else can be meant: at the answer's start, or in reasoning that they began.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.form import Form, Found, mark
+from stream_sidecar.forms.grammar import scan, space
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+
+def _begins(_cursor: Cursor) -> Reading[Found]:
+    """Reasoning begins behind the phrase."""
+    yield from ()
+    return Found(PieceKind.ENTER)
+
+
+def _ends(cursor: Cursor) -> Reading[Found]:
+    """Reasoning ends with the phrase; where none is open it is text."""
+    if not cursor.inside:
+        raise cursor.mismatch(0)
+    yield from ()
+    return mark(ends=True)
+
+
+def _answer(_cursor: Cursor) -> Reading[Found]:
+    """The answer's own name, where the name of a tool may stand."""
+    yield from ()
+    return mark()
+
+
+def _functionary(cursor: Cursor) -> Reading[Found]:
+    """A declared name on the first line, and its arguments behind it."""
+    yield from space(cursor)
+    part = yield from scan(cursor, ObjectScanner())
+    name = cursor.opener.rstrip("\n")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+_HERE = ("Here is my", "Here's my")
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "granite-phrases": (
+        Form(
+            tuple(f"{here} thought process:" for here in _HERE),
+            *(_begins, "B", "start"),
+            vague=True,
+            about="leftovers",
+        ),
+        Form(
+            tuple(f"{here} response:" for here in _HERE),
+            *(_ends, "B"),
+            vague=True,
+            about="leftovers",
+        ),
+    ),
+    "functionary-begun": (
+        Form(("%s\n",), _functionary, "B", "start", vague=True, per_tool=True),
+        Form(("all\n",), _answer, "B", "start", vague=True),
+    ),
+}

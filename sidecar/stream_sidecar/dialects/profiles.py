@@ -1,0 +1,143 @@
+"""Profiles: what a model's or provider's name says about its way of writing.
+
+Names come as hosts write them: ``Qwen/Qwen3-30B-A3B-Thinking-2507`` (Hugging Face),
+``qwen/qwen3-30b-a3b-thinking-2507:free`` (OpenRouter), ``qwen3:30b-a3b-thinking``
+(Ollama). Rows are tried in order, the first whose pattern is found wins; an unknown
+name gets the default, which is safe for any model. ``starts_open`` says that the chat
+template writes the opener itself, so that only a closer may arrive (text rule 9.3).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from stream_sidecar.records import frozen
+
+
+@frozen
+class Profile:
+    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``."""
+
+    name: str
+    dialects: tuple[str, ...] = ()
+    starts_open: bool = False
+
+
+DEFAULT = Profile("default")
+
+# More special patterns come first.
+_ROWS: tuple[tuple[str, Profile], ...] = (
+    (r"gpt-?oss", Profile("gpt-oss", ("harmony",))),
+    (r"muse.{0,99}glimmer", Profile("muse", ("harmony", "muse"))),
+    (
+        r"deepseek-?r1|r1-distill|r1-1776|deepseek-reasoner",
+        Profile("deepseek-r1", ("deepseek-v3",), True),
+    ),
+    (r"qwen-?3(\.\d+)?-?coder", Profile("qwen3-coder", ("qwen3-xml",))),
+    (r"qwen-?3\.[5-9]", Profile("qwen3.5", ("qwen3-xml",), True)),
+    (
+        r"qwen-?3.{0,99}thinking|qwq|qvq",
+        Profile("qwen3-thinking", ("hermes",), True),
+    ),
+    (r"qwen-?[23]|hermes", Profile("qwen3", ("hermes",))),
+    (r"smollm-?3", Profile("smollm3", ("hermes",))),
+    (
+        r"deepseek.{0,99}v(3\.2|4)",
+        Profile("deepseek-v3.2", ("deepseek-dsml", "deepseek-v31"), True),
+    ),
+    (r"deepseek.{0,99}v3\.1", Profile("deepseek-v3.1", ("deepseek-v31",), True)),
+    (r"deepseek|cogito", Profile("deepseek-v3", ("deepseek-v3",))),
+    (r"minimax-?m3", Profile("minimax-m3", ("minimax-m3",), True)),
+    (r"minimax-?m2", Profile("minimax-m2", ("minimax-m2",), True)),
+    (r"minimax-?m1", Profile("minimax-m1", ("minimax-m1",))),
+    (r"seed-?oss", Profile("seed-oss", ("seed-oss",), True)),
+    (
+        r"magistral|mi(ni)?stral|mixtral|(devs|codes|maths|pix|vox)tral",
+        Profile("mistral", ("mistral",)),
+    ),
+    (r"kimi-?k3", Profile("kimi-k3", ("kimi-k3",))),
+    (r"kimi.{0,99}(thinking|k2\.[5-9])", Profile("kimi-thinking", ("kimi-k2",), True)),
+    (r"kimi", Profile("kimi", ("kimi-k2",))),
+    (r"glm-?(4\.[5-9]|[5-9]|z1)", Profile("glm", ("glm",), True)),
+    (r"glm-?4", Profile("glm-4", ("glm",))),
+    (r"command-?(a|r7b|4)", Profile("cohere", ("cohere",), True)),
+    (r"command-?r|cohere", Profile("command-r", ("cohere",))),
+    (r"apertus", Profile("apertus", ("apertus",))),
+    (r"apriel", Profile("apriel", ("apriel",), True)),
+    (r"nemotron-?3", Profile("nemotron-3", ("qwen3-xml",), True)),
+    (r"nemotron", Profile("nemotron", ("nemotron-json",), True)),
+    (r"olmo-?3.{0,99}think", Profile("olmo3-think", ("olmo3",), True)),
+    (r"olmo-?3", Profile("olmo3", ("olmo3",))),
+    (r"step-?3\.5", Profile("step3.5", ("qwen3-xml",), True)),
+    (r"step-?3", Profile("step3", ("step3",), True)),
+    (r"ernie-?4\.5.{0,99}thinking", Profile("ernie-thinking", ("ernie",), True)),
+    (r"ernie", Profile("ernie", ("ernie",))),
+    (r"hy-?[34]", Profile("hy3", ("hy3", "hunyuan"), True)),
+    (r"hunyuan", Profile("hunyuan", ("hunyuan", "hy3"))),
+    (r"minicpm-?5", Profile("minicpm5", ("minicpm",), True)),
+    (r"functiongemma", Profile("functiongemma", ("functiongemma",))),
+    (r"gemma-?4", Profile("gemma4", ("gemma4", "tool-code", "gemini-call"), True)),
+    (r"gemma", Profile("gemma", ("gemma4", "tool-code", "gemini-call"))),
+    (r"gemini", Profile("gemini", ("gemini-call", "tool-code"))),
+    (r"granite", Profile("granite", ("granite",))),
+    (r"phi-?4|firefunction", Profile("phi4", ("phi4-json",))),
+    (r"jamba", Profile("jamba", ("jamba",))),
+    (r"llama-?4", Profile("llama4", ("pythonic", "llama3-json"))),
+    (r"functionary", Profile("functionary", ("functionary",))),
+    (r"xlam", Profile("xlam", ("llama3-json",))),
+    (r"llama", Profile("llama3", ("llama3-json", "pythonic"))),
+    (r"lfm-?2", Profile("lfm2", ("lfm2",))),
+    (r"gigachat", Profile("gigachat", ("gigachat",))),
+    (r"intern-?lm-?2", Profile("internlm2", ("internlm2",))),
+    (r"longcat", Profile("longcat", ("longcat",))),
+    (r"laguna", Profile("laguna", ("glm", "qwen3-xml", "laguna"), True)),
+    (r"mimo", Profile("qwen3-xml", ("qwen3-xml",))),
+    (r"reka-?edge", Profile("reka-edge", ("hermes",), True)),
+    (r"bielik", Profile("bielik", ("hermes",), True)),
+    (r"intern-?s1|exaone", Profile("hermes", ("hermes",))),
+    (r"k2-?(horizon|v3)", Profile("k2-horizon", ("k2-horizon",))),
+    (r"solar", Profile("solar", ("solar",))),
+    (r"inkling", Profile("inkling", ("inkling",))),
+    (r"plamo", Profile("plamo", ("plamo",))),
+    (r"sarashina", Profile("sarashina", ("sarashina",))),
+    (r"pangu", Profile("pangu", ("pangu",))),
+    (r"step-audio", Profile("step-audio", ("step-audio",))),
+    (r"hyperclova", Profile("hyperclova", ("hyperclova",))),
+    (r"rwkv", Profile("rwkv", ("rwkv",))),
+    (r"\bcwm\b", Profile("cwm", ("cwm",))),
+    (r"\bdots\b", Profile("dots", ("dots",))),
+    (r"telechat", Profile("telechat", ("telechat",))),
+    (r"iquest", Profile("iquest", ("iquest",))),
+    (r"claude", Profile("claude", ("anthropic-xml",))),
+)
+
+_CUMULATIVE = {
+    name: frozenset(("reasoning_content", "reasoning_details"))
+    for name in ("minimax-m2", "minimax-m3")
+}
+"""By profile: fields of reasoning in which each delta may hold all of it so far.
+
+MiniMax's own example for streams cuts off what is known (platform.minimax.io, "OpenAI
+API Compatible"); recorded in can1357/oh-my-pi#2434. Some of its servers send fragments
+(MiniMax-AI/MiniMax-M2#95), which do not begin with all that came before.
+"""
+
+_PATTERNS = tuple((re.compile(pattern), profile) for pattern, profile in _ROWS)
+PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
+
+
+@lru_cache(maxsize=256)
+def profile_of(model: str | None, provider: str | None) -> Profile:
+    """The profile of ``model``, or else of ``provider``; names in any spelling."""
+    for name in (model, provider):
+        text = (name or "").lower().replace("_", "-").replace(" ", "-")[:200]
+        for pattern, profile in _PATTERNS:
+            if pattern.search(text):
+                return profile
+    return DEFAULT
+
+
+def cumulative_fields(profile: Profile) -> frozenset[str]:
+    """The fields of reasoning in which ``profile`` is known to send all of it again."""
+    return _CUMULATIVE.get(profile.name, frozenset())

@@ -1,0 +1,150 @@
+"""Calls in Python's syntax: lists, lines, fences, tags and bare ``print(...)``.
+
+``[f(a=1), g()]`` is a list of two. ``stream_sidecar.values.pythonic`` reads literals
+and no more: a program stays text (text rule 11.9).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
+from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.grammar import line_end, literal, need, scan, space
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.schemas import kinds_of
+from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.values.pythonic import CallScanner, parse_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+
+def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
+    """The calls of ``part``, each with its place in the candidate."""
+    start, end = part
+
+    def positional(name: str) -> list[str]:
+        return list(properties(name, cursor.context))
+
+    return [
+        WrittenCall(name, dumps(_plain(name, arguments, cursor)), start + place[1])
+        for name, arguments, place in parse_calls(raw[start:end], positional)
+    ]
+
+
+_CUT_NAME = re.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
+
+
+def _cut(cursor: Cursor, raw: str, at: int) -> Calls:
+    """The calls of a list that the text's end cut off: the whole ones and the last."""
+    calls: Calls = []
+    while name := _CUT_NAME.match(raw, at):
+        scanner = CallScanner(breaks=True)
+        at = scanner.scan(raw, name.start(1))
+        if scanner.state != "whole":
+            return [*calls, WrittenCall(name[1], raw[name.end() :], len(raw))]
+        try:
+            calls += python_calls(cursor, raw, (name.start(1), at))
+        except ValueError:
+            break
+    return calls
+
+
+def _plain(name: str, arguments: dict[str, Any], cursor: Cursor) -> dict[str, Any]:
+    """Arguments that were handed over as one: ``f(parameters={..})``."""
+    if len(arguments) == 1:
+        ((key, value),) = arguments.items()
+        if isinstance(value, dict) and _is_wrapper(name, key, value, cursor):
+            return value
+    return arguments
+
+
+def _is_wrapper(name: str, key: str, value: dict[str, Any], cursor: Cursor) -> bool:
+    """Whether ``value`` under ``key`` is all arguments: the tool has no parameter of
+    that name, or that is no object and the tool has all those in ``value``."""
+    names = properties(name, cursor.context)
+    if key not in names:
+        return key in ARGUMENT_KEYS
+    kinds = kinds_of(names[key], None)
+    fits = bool(kinds) and "object" not in kinds
+    return fits and bool(value) and value.keys() <= names.keys()
+
+
+def call_reader(cursor: Cursor, part: Extent) -> Found:
+    return Found(PieceKind.CALL, lambda raw: python_calls(cursor, raw, part))
+
+
+def _list(cursor: Cursor) -> Reading[Found]:
+    """``[f(a=1), g()]`` on lines of its own."""
+    cursor.again()
+    part = yield from scan(cursor, CallScanner(opener="["))
+    yield from line_end(cursor)
+    return call_reader(cursor, part)
+
+
+def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Found]]:
+    """A list between tokens, or JSON (Llama 4); the closer may be missing where
+    ``closes`` is False."""
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        if (yield from need(cursor)) == "{":
+            return (yield from json_calls(*(closers if closes else ()))(cursor))
+        start = cursor.position
+        cursor.partial = lambda raw: _cut(cursor, raw, start)
+        part = yield from scan(cursor, CallScanner(opener="[", breaks=True))
+        yield from space(cursor)
+        yield from (literal if closes else optional)(cursor, *closers)
+        return call_reader(cursor, part)
+
+    return grammar
+
+
+def _lines(cursor: Cursor) -> Reading[Found]:
+    """Olmo 3: a call a line, up to the wrapper's closer."""
+    start = end = cursor.position
+    yield from space(cursor)
+    while (yield from need(cursor)) != "<":
+        _, end = yield from scan(cursor, CallScanner(breaks=True))
+        yield from space(cursor)
+    yield from literal(cursor, "</function_calls>")
+    return call_reader(cursor, (start, end))
+
+
+def bare(cursor: Cursor) -> Reading[Found]:
+    """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line."""
+    cursor.again()
+    part = yield from scan(cursor, CallScanner())
+    yield from line_end(cursor)
+    return call_reader(cursor, part)
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "pythonic": (
+        Form(
+            ("<|python_start|>",),
+            _framed("<|python_end|>", closes=False),
+            "A",
+            closers=("<|python_end|>",),
+        ),
+        Form(("[",), _list, "C", "line", vague=True),
+        Form(("%s(",), bare, "C", "line", vague=True, per_tool=True),
+    ),
+    "olmo3": (
+        Form(("<function_calls>",), _lines, "B", closers=("</function_calls>",)),
+    ),
+    "lfm2": (
+        Form(
+            ("<|tool_call_start|>",),
+            _framed("<|tool_call_end|>"),
+            "A",
+            closers=("<|tool_call_end|>",),
+        ),
+    ),
+}

@@ -1,0 +1,123 @@
+"""Delimiters of reasoning, marks and wrappers: literals alone, one row a family.
+
+`PAIRS` are opener and closer of reasoning beyond the default ``reasoning.tags``; an
+opener with several closers stands in several, and an empty one is written by the chat
+template alone. `MARKS` are borders of sections of
+calls. `ENDS` are wrappers of the answer: they go, and end reasoning that is open.
+"""
+
+from __future__ import annotations
+
+from stream_sidecar.dialects.invoke_tags import NAMESPACES
+from stream_sidecar.dialects.tokens import DEEPSEEK_MARKS
+
+_THINK = ("<think>", "</think>")
+
+PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
+    "hermes": (_THINK,),
+    "ernie": (_THINK,),
+    "hunyuan": (_THINK,),
+    "qwen3-xml": (_THINK,),
+    "deepseek-v31": (_THINK,),
+    "glm": (_THINK,),
+    "kimi-k2": (("◁think▷", "◁/think▷"), _THINK),
+    "kimi-k3": (("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+    "minimax-m2": (_THINK,),
+    "minimax-m3": (("<mm:think>", "</mm:think>"),),
+    "seed-oss": (("<seed:think>", "</seed:think>"),),
+    "mistral": (("[THINK]", "[/THINK]"),),
+    "cohere": (("<|START_THINKING|>", "<|END_THINKING|>"),),
+    "apertus": (("<|inner_prefix|>", "<|inner_suffix|>"),),
+    "olmo3": (_THINK,),
+    "nemotron-json": (_THINK,),
+    "gemma4": (
+        *(
+            (f"<|channel>{name}", f"<channel|>{again}")
+            for name in ("thought", "")
+            for again in ("thought\n", "")
+        ),
+        ("<|think|>", "</|/think|>"),
+    ),
+    "gemini-call": (("<unused94>thought", "<unused95>"),),
+    "apriel": (("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
+    "inkling-messages": (
+        ("<|message_model|><|content_thinking|>", "<|end_message|>"),
+        ("<|content_thinking|>", "<|end_message|>"),
+    ),
+    "solar-open": (
+        ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+        ("<|think|>", "<|end|>"),
+    ),
+    "plamo": (("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),),
+    "pangu": (("[unused16]", "[unused17]"),),
+    "hyperclova": (("", "<|im_end|>\n<|im_start|>assistant\n"),),
+    "hy3": (_THINK, ("<think:opensource>", "</think:opensource>")),
+    "k2-horizon": tuple(
+        (f"<ifm|{name}>", f"</ifm|{name}>")
+        for name in ("think", "think_fast", "think_faster")
+    ),
+    "solar": (("<|think:start|>", "<|think:end|>"),),
+    "longcat": (("<longcat_think>", "</longcat_think>"),),
+    "anthropic-xml": tuple(
+        (f"<{namespace}thinking>", f"</{namespace}thinking>")
+        for namespace in NAMESPACES
+    ),
+}
+
+MARKS: dict[str, tuple[str, ...]] = {
+    "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    "deepseek-v3": DEEPSEEK_MARKS,
+    "deepseek-v31": DEEPSEEK_MARKS,
+}
+
+ENDS: dict[str, tuple[str, ...]] = {
+    "cohere": tuple(
+        f"<|{side}_{what}|>"
+        for what in ("TEXT", "RESPONSE")
+        for side in ("START", "END")
+    ),
+    "kimi-k3": (
+        *("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+        *("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+    ),
+    "inkling-messages": ("<|message_model|><|content_text|>", "<|content_text|>"),
+    "solar": ("<|begin|>assistant<|content|>",),
+    "apriel": ("[END FINAL RESPONSE]",),
+    "gemini-thoughts": ("<final>", "</final>"),
+    "answer-tags": ("<answer>", "</answer>"),
+    "response-tags": ("<response>", "</response>"),
+}
+
+UNSAFE = frozenset(
+    (
+        *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
+        *("gemini-thoughts", "inkling-messages", "muse", "laguna"),
+        *("solar-open", "pangu", "hyperclova", "functionary-begun"),
+    )
+)
+"""Families whose literals another model may well write: only when they are named."""
+
+WITH: dict[str, tuple[str, ...]] = {
+    "granite": ("granite-phrases",),
+    "hunyuan": ("hy3", "answer-tags"),
+    "ernie": ("response-tags",),
+    "harmony": ("harmony-eaten",),
+    "gemini-call": ("gemini-thoughts",),
+    "inkling": ("inkling-messages",),
+    "solar": ("solar-open",),
+    "pangu": ("lfm2",),
+    "functionary": ("functionary-begun",),
+}
+"""A family, and those that come with it when a profile or a host names it."""
+
+SENTINELS = (
+    *("gemma4", "cohere", "apertus", "kimi-k3"),
+    *("k2-horizon", "solar", "longcat", "plamo"),
+    "anthropic-xml",
+)
+"""Families whose pairs nobody writes by hand: they count whatever the model is."""
+
+ENDS_REASONING = frozenset(
+    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "hyperclova")
+)
+"""Families in whose chat templates a call ends open reasoning (text rule 11.11)."""

@@ -1,0 +1,139 @@
+"""Calls whose parameters are tags of their own names: MiniMax-M3, Roo and its kin.
+
+MiniMax-M3 puts a token before every tag and nests ``<item>``s. Prompts in the style of
+Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.dialects.function_tags import framed_value
+from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.call_bodies import Parameter, typed, typed_tree
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from stream_sidecar.forms.grammar import (
+    LONGEST_NAME,
+    ahead,
+    literal,
+    literals,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.shared_grammars import value
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+TOKEN = "]<]minimax[>["
+_INVOKE = re.compile(r'<invoke\s++name\s*+=\s*+"([^"]++)"\s*+>')
+_TOKEN = Literals((TOKEN,))
+_INSIDE = re.compile(r"[^<>]*+")
+_KEY = re.compile(r"[\w.-]*+")
+_TAG = re.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
+
+
+def _minimax(cursor: Cursor) -> Reading[Found]:
+    """A tag behind the token: an invocation, or a border of a section."""
+    tag = yield from literal(cursor, "<")
+    tag += yield from run(cursor, _INSIDE, LONGEST_NAME)
+    tag += yield from literal(cursor, ">")
+    invoke = _INVOKE.fullmatch(tag)
+    if invoke is None:
+        if _TAG.fullmatch(tag) is None:
+            raise cursor.mismatch(0)
+        return mark()
+    start = cursor.position
+    name = invoke[1]
+    cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
+    while True:
+        yield from until(cursor, _TOKEN)
+        cursor.at += len(TOKEN)
+        if (yield from ahead(cursor, "</invoke>")):
+            break
+    end = cursor.position - len(TOKEN)
+    cursor.at += len("</invoke>")
+    place = cursor.position
+
+    def read(raw: str) -> Calls:
+        arguments = typed_tree(name, _tree(raw[start:end]), cursor.context)
+        return [WrittenCall(name, arguments, place)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _tree(text: str) -> dict[str, Any]:
+    """The parameters between the tags; ``<item>``s make a list."""
+    stack: list[tuple[str, list[tuple[str, Any]], list[str]]] = [("", [], [])]
+    first, *pieces = text.split(TOKEN)
+    if first.strip():
+        raise MalformedError("text before the first parameter")
+    for piece in pieces:
+        tag = _TAG.match(piece)
+        if tag is None:
+            raise MalformedError("no tag")
+        rest = piece[tag.end() :]
+        if not tag[1]:
+            stack.append((tag[2], [], [rest]))
+            continue
+        if len(stack) == 1 or stack[-1][0] != tag[2]:
+            raise MalformedError("tags do not nest")
+        name, members, texts = stack.pop()
+        stack[-1][1].append((name, _whole(members, texts)))
+    if len(stack) > 1:
+        raise MalformedError("a tag is open")
+    return dict(stack[0][1])
+
+
+def _whole(members: list[tuple[str, Any]], texts: list[str]) -> Any:
+    if not members:
+        return framed_value("".join(texts))
+    if all(name == "item" for name, _ in members):
+        return [each for _, each in members]
+    return dict(members)
+
+
+def _named(cursor: Cursor) -> Reading[Found]:
+    """``<tool><parameter>value</parameter>..</tool>`` for a declared tool, or an object
+    between its tags."""
+    name = cursor.opener[1:-1]
+    closer = f"</{name}>"
+    found: list[tuple[str, Extent]] = []
+    yield from space(cursor)
+    if (yield from peek(cursor)) == "{":
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, closer)
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+    while not (yield from ahead(cursor, closer)):
+        yield from literal(cursor, "<")
+        key = yield from word(cursor, _KEY)
+        yield from literal(cursor, ">")
+        end = literals(f"</{key}>")
+        found.append((key, (yield from value(cursor, end, "<"))))
+        yield from space(cursor)
+    cursor.at += len(closer)
+    place = cursor.position
+
+    def read(raw: str) -> Calls:
+        parameters = [
+            Parameter(key, framed_value(raw[slice(*part)])) for key, part in found
+        ]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
+
+    return Found(PieceKind.CALL, read)
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "minimax-m3": (Form((TOKEN,), _minimax, "A"),),
+    "named-tags": (Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True),),
+}

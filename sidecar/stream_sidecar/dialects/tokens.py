@@ -1,0 +1,266 @@
+"""Calls between tokens of a model's own vocabulary: Kimi, DeepSeek, Mistral, Kimi K3.
+
+Nobody writes these by hand; what stands between them is JSON, or typed text (Kimi K3).
+Borders of sections of calls are marks (see ``stream_sidecar.dialects``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
+from stream_sidecar.forms.grammar import (
+    LONGEST_NAME,
+    ahead,
+    before,
+    literal,
+    need,
+    run,
+    scan,
+    space,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional, value
+from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+_KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
+_ID = re.compile(r"[^\s<>]*+")
+_KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
+_PLAIN = re.compile(r"[^<\[]*+")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TYPES = {"string": "string"}
+_TYPE = "function"
+
+
+def json_part(
+    name: str, part: Extent, end: int, id: str = ""
+) -> Callable[[str], Calls]:
+    """A call whose arguments are the JSON object at ``part``, if any."""
+
+    def read(raw: str) -> Calls:
+        return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
+
+    return read
+
+
+def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
+    return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
+
+
+def _section(cursor: Cursor, call: str) -> Reading[None]:
+    """A section: its opener is read together with its first call."""
+    if cursor.opener != call:
+        yield from space(cursor)
+        yield from literal(cursor, call)
+
+
+def _object(cursor: Cursor, closer: str, *sections: str) -> Reading[Extent]:
+    """The arguments, or nothing, and the call's closer."""
+    part = cursor.position, cursor.position
+    if not (yield from ahead(cursor, closer, *sections)):
+        part = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from _end(cursor, closer, *sections)
+    return part
+
+
+def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
+    """A call's closer, which may be missing where its section ends."""
+    found = yield from literal(cursor, closer, *sections)
+    cursor.at -= len(found) * (found in sections)
+
+
+def _kimi(cursor: Cursor) -> Reading[Found]:
+    """An id like ``functions.name:0``, or a bare counter, and its arguments."""
+    if cursor.opener == _KIMI_NAMESPACE:
+        cursor.again()
+    elif cursor.opener != _KIMI_CALL:
+        yield from run(cursor, _PLAIN, LONGEST_NAME)  # it belongs to the call
+        yield from literal(cursor, _KIMI_CALL)
+    yield from space(cursor)
+    id = yield from word(cursor, _ID)
+    yield from space(cursor)
+    yield from literal(cursor, "<|tool_call_argument_begin|>")
+    yield from space(cursor)
+    known = _KIMI_ID.fullmatch(id)
+    name = known["name"] if known else id
+    cursor.partial = cut_part(name, cursor.position, id)
+    sections = _KIMI_SECTIONS["end"]
+    part = yield from _object(cursor, "<|tool_call_end|>", *sections)
+    if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
+        return mark()
+    read = json_part(name, part, cursor.position, id)
+    if name.isdecimal():
+        return Found(PieceKind.CALL, lambda raw: [_by_schema(cursor, read(raw)[0])])
+    return Found(PieceKind.CALL, read)
+
+
+def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
+    """The id is a counter: the only tool that has all the arguments is called."""
+    keys = loads(call.arguments).keys()
+    names = [
+        name
+        for name in cursor.context.tools or {}
+        if keys <= properties(name, cursor.context).keys()
+    ]
+    if len(names) != 1:
+        raise MalformedError("no name")
+    return WrittenCall(names[0], call.arguments, call.end, call.id)
+
+
+def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
+    """The separator, a call's opener and closer, and its section's closer."""
+    names = "sep", f"call{gap}begin", f"call{gap}end", f"calls{gap}end"
+    return (f"<{bar}tool{gap}{name}{bar}>" for name in names)
+
+
+def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
+    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        """``function``, the separator, the name on its line, a fence with JSON."""
+        yield from _section(cursor, opener)
+        yield from space(cursor)
+        yield from literal(cursor, f"{_TYPE}{separator}")
+        name = yield from word(cursor, NAME)
+        yield from space(cursor)
+        yield from literal(cursor, "```json", "```")
+        yield from space(cursor)
+        cursor.partial = cut_part(name, cursor.position)
+        part = yield from scan(cursor, ObjectScanner())
+        yield from space(cursor)
+        yield from literal(cursor, "```")
+        yield from space(cursor)
+        yield from _end(cursor, closer, section)
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+    return grammar
+
+
+def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
+    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from _section(cursor, opener)
+        yield from space(cursor)
+        name = yield from word(cursor, NAME)
+        yield from space(cursor)
+        yield from literal(cursor, separator)
+        yield from space(cursor)
+        if name != _TYPE:  # of a call of V3, which has its name behind it
+            cursor.partial = cut_part(name, cursor.position)
+        part = yield from _object(cursor, closer, section)
+        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+    return grammar
+
+
+_DEEPSEEK = (("｜", "▁"), ("|", "▁"), ("｜", "_"))
+
+
+def _deepseek(
+    make: Callable[[str, str], Callable[[Cursor], Reading[Found]]],
+) -> tuple[Form, ...]:
+    return tuple(
+        Form(
+            tuple(f"<{bar}tool{gap}{w}{gap}begin{bar}>" for w in ("calls", "call")),
+            make(bar, gap),
+            "A",
+            closers=tuple(
+                f"<{bar}tool{gap}{what}{gap}end{bar}>" for what in ("calls", "call")
+            ),
+        )
+        for bar, gap in _DEEPSEEK
+    )
+
+
+DEEPSEEK_MARKS = tuple(
+    f"<{bar}tool{gap}output{plural}{gap}{side}{bar}>"
+    for bar, gap in _DEEPSEEK
+    for plural in ("", "s")
+    for side in ("begin", "end")
+)
+
+
+def _mistral(cursor: Cursor) -> Reading[Found]:
+    """A list of objects, or ``name{..}``, ``name[ARGS]{..}`` with ``[CALL_ID]``."""
+    yield from space(cursor)
+    if (yield from need(cursor)) in "[{":
+        return (yield from json_calls()(cursor))
+    name = yield from word(cursor, NAME)
+    yield from space(cursor)
+    if (yield from need(cursor)) not in "[{":
+        raise cursor.mismatch()
+    id = ""
+    if (yield from optional(cursor, "[CALL_ID]")):
+        id = yield from word(cursor, re.compile(r"[\w-]*+"))
+        yield from space(cursor)
+    yield from optional(cursor, "[ARGS]")
+    yield from space(cursor)
+    cursor.partial = cut_part(name, cursor.position, id)
+    part = yield from scan(cursor, ObjectScanner())
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+
+
+_K3_CALL = re.compile(r'\s*+tool="([^"]++)"[^<>]*+')
+_K3_ARGUMENT = re.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
+_K3_END = Literals(("<|close|>argument<|sep|>",))
+_K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
+
+
+def _kimi_k3(cursor: Cursor) -> Reading[Found]:
+    """A call of Kimi K3: each argument has its type, and all but strings are JSON."""
+    head = _K3_CALL.fullmatch((yield from before(cursor, "<|sep|>")))
+    if head is None:
+        raise cursor.mismatch(0)
+    name = head[1]
+    found: list[tuple[str, str, Extent]] = []
+
+    def calls(raw: str, end: int) -> Calls:
+        parameters = [Parameter(k, raw[slice(*part)], kind) for k, kind, part in found]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
+
+    cursor.partial = lambda raw: calls(raw, len(raw))
+    yield from space(cursor)
+    while (yield from literal(cursor, *_K3_TAGS)) == _K3_TAGS[0]:
+        argument = _K3_ARGUMENT.fullmatch((yield from before(cursor, "<|sep|>")))
+        if argument is None:
+            raise cursor.mismatch(0)
+        part = yield from value(cursor, _K3_END, *_K3_TAGS)
+        found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
+        yield from space(cursor)
+    end = cursor.position
+    return Found(PieceKind.CALL, lambda raw: calls(raw, end))
+
+
+_KIMI_SECTIONS = {
+    side: tuple(f"<|tool_call{plural}_section_{side}|>" for plural in ("", "s"))
+    for side in ("begin", "end")
+}
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "kimi-k2": (
+        Form(
+            ("<|tool_call_begin|>", *_KIMI_SECTIONS["begin"]),
+            _kimi,
+            "A",
+            closers=("<|tool_call_end|>", *_KIMI_SECTIONS["end"]),
+        ),
+        Form((_KIMI_NAMESPACE,), _kimi, "A", "line", vague=True),
+    ),
+    "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
+    "deepseek-v3": _deepseek(_deepseek_v3),
+    "deepseek-v31": _deepseek(_deepseek_v31),
+    "mistral": (Form(("[TOOL_CALLS]",), _mistral, "A"),),
+}

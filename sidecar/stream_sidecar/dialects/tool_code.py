@@ -1,0 +1,231 @@
+"""Gemini's ``tool_code``: fences of any length, tags, brackets and bare lines.
+
+Comments, ``print(...)`` and ``default_api.`` are unwrapped. What is no call fails at
+the first character that says so: a program is code and stays (text rule 11.9).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.python_calls import bare, call_reader, python_calls
+from stream_sidecar.forms.call_bodies import calls_of
+from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.grammar import (
+    ahead,
+    blanks,
+    line_end,
+    literal,
+    literals,
+    need,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import NAME, optional
+from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.values.pythonic import CallScanner, Declaration
+from stream_sidecar.values.relaxed import ObjectScanner, parse
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+_TICKS = re.compile(r"`*+")
+_TILDES = re.compile(r"~*+")
+_DOTTED = re.compile(r"[\w.]*+")
+_LINE = re.compile(r"[^\n]*+")
+_CODE_INFO = ("tool_code", "tool_call")
+_PYTHON = ("python", "py")
+_RESULT_INFO = ("tool_outputs", "tool_output")
+_OWN = ("print(default_api.", "default_api.")
+
+
+def _noise(cursor: Cursor) -> Reading[Found]:
+    """``call`` alone on the line before ``print(default_api...``."""
+    own = yield from literal(cursor, _OWN[0])
+    cursor.at -= len(own)
+    part = yield from scan(cursor, CallScanner())
+    yield from line_end(cursor)
+    return call_reader(cursor, part)
+
+
+def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
+    """The opening line of a fence of any length: the fence, and which of ``infos``."""
+    sign = cursor.opener[0]
+    more = yield from run(cursor, _TICKS if sign == "`" else _TILDES, 64)
+    yield from blanks(cursor)
+    info = yield from literal(cursor, *infos)
+    yield from blanks(cursor)
+    yield from literal(cursor, "\n", "\r\n")
+    return cursor.opener + more, info
+
+
+def _fence(cursor: Cursor) -> Reading[Found]:
+    """A fence whose info word says that it holds calls."""
+    fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
+    if info in _PYTHON:
+        yield from space(cursor)
+        own = yield from literal(cursor, *_OWN)
+        cursor.at -= len(own)
+    cursor.serious = True
+    start = cursor.position
+    end = yield from _body(cursor, fence)
+    yield from literal(cursor, fence)
+    if not (yield from _is_alone(cursor, fence)):
+        raise cursor.mismatch()
+    return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, (start, end)))
+
+
+def _results(cursor: Cursor) -> Reading[Found]:
+    """A fence with what the model took for the results of its calls."""
+    fence, _ = yield from _begun(cursor, *_RESULT_INFO)
+    cursor.serious = True
+    start, ends = cursor.position, literals(f"\n{fence}")
+    while True:
+        (_, end), closer = yield from until(cursor, ends)
+        cursor.at += len(closer)
+        if (yield from _is_alone(cursor, fence)):
+            break
+    return Found(PieceKind.RESULT, lambda raw: raw[start:end])
+
+
+def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
+    """Whether a closing ``fence``, which was read, has its line to itself."""
+    yield from run(cursor, _TICKS if fence[0] == "`" else _TILDES)
+    yield from blanks(cursor)
+    return (yield from peek(cursor)) in ("", "\n", "\r")
+
+
+def _body(cursor: Cursor, closer: str) -> Reading[int]:
+    """Comments, calls and JSON up to ``closer``, which stays unread: where they end.
+
+    A program fails at the first character that is none of these.
+    """
+    while True:
+        end = cursor.position
+        yield from space(cursor)
+        if (yield from ahead(cursor, closer)):
+            return end
+        first = yield from need(cursor)
+        if first == "#":
+            yield from run(cursor, _LINE)
+        elif first == "{":
+            yield from scan(cursor, ObjectScanner())
+        elif first == "[":
+            yield from _list(cursor)
+        elif (yield from optional(cursor, "def ")):
+            yield from until(cursor, literals(closer))
+        else:
+            yield from _statement(cursor)
+        yield from blanks(cursor)
+        yield from optional(cursor, ";", ",")
+
+
+def _list(cursor: Cursor) -> Reading[None]:
+    """A list of objects, or of calls."""
+    cursor.at += 1
+    yield from space(cursor)
+    of_objects = (yield from need(cursor)) == "{"
+    scanner = ObjectScanner(opener="[") if of_objects else CallScanner(opener="[")
+    scanner.scan("[", 0)
+    yield from scan(cursor, scanner)
+
+
+def _statement(cursor: Cursor) -> Reading[None]:
+    """A call, or ``name = `` and a call."""
+    scanner = CallScanner()
+    scanner.scan((yield from word(cursor, _DOTTED)), 0)
+    yield from blanks(cursor)
+    if (yield from optional(cursor, "=")):
+        yield from blanks(cursor)
+        scanner = CallScanner()
+    yield from scan(cursor, scanner)
+
+
+def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
+    """A fence or a tag: JSON where it begins like it, else lines of Python."""
+    text = raw[slice(*part)]
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return calls_of(text, part[0])
+        except ValueError:
+            pass
+    return python_calls(cursor, raw, part)
+
+
+def _tag(cursor: Cursor) -> Reading[Found]:
+    """``<tool_code>``; a stub of a function in it declares a tool and goes."""
+    start = cursor.position
+    end = yield from _body(cursor, "</tool_code>")
+    yield from literal(cursor, "</tool_code>")
+    return _tagged(cursor, (start, end))
+
+
+def _tagged(cursor: Cursor, part: Extent) -> Found:
+    start, end = part
+
+    def read(raw: str) -> Calls:
+        try:
+            return _block(cursor, raw, (start, end))
+        except Declaration:
+            return []
+
+    return Found(PieceKind.CALL, read)
+
+
+def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
+    """``<tool_code>`` within the wrapper of another dialect."""
+    yield from space(cursor)
+    yield from literal(cursor, "<tool_code>")
+    found = yield from _tag(cursor)
+    yield from space(cursor)
+    yield from literal(cursor, "</function_calls>")
+    return found
+
+
+def _bracket(cursor: Cursor) -> Reading[Found]:
+    """``[tool_code:name{..}]``."""
+    name = yield from word(cursor, NAME)
+    part = yield from scan(cursor, ObjectScanner(bare_values=True))
+    yield from space(cursor)
+    yield from literal(cursor, "]")
+    end = cursor.position
+
+    def read(raw: str) -> Calls:
+        value = parse(raw[slice(*part)], bare_values=True)
+        return [WrittenCall(name, dumps(value), end)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _assigned(cursor: Cursor) -> Reading[Found]:
+    """``tool_code = f(..)`` and ``print(tool_code)`` on the lines behind it."""
+    start = cursor.position - len(cursor.opener)
+    _, end = yield from scan(cursor, CallScanner())
+    yield from line_end(cursor)
+    yield from space(cursor)
+    if (yield from ahead(cursor, "print(tool_code)")):
+        cursor.at += len("print(tool_code)")
+        end = cursor.position
+    yield from line_end(cursor)
+    return call_reader(cursor, (start, end))
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "tool-code": (
+        Form(("```", "~~~"), _fence, "B", "line", vague=True),
+        Form(("```", "~~~"), _results, "B", "line", vague=True, about="results"),
+        Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
+        Form(("<function_calls>",), _wrapped_tag, "B"),
+        Form(("[tool_code:",), _bracket, "B"),
+        Form(_OWN, bare, "B", "line"),
+        Form(("call\n",), _noise, "B", "line", vague=True),
+        Form(("tool_code = ",), _assigned, "C", "line", vague=True),
+    ),
+}

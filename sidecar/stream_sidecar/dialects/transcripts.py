@@ -1,0 +1,89 @@
+"""Calls as hosts write them into the history, and models imitate.
+
+A host that shows earlier calls as ``[Called function "f" with args: {..}]`` gets new
+ones in these words. All of them count on lines of their own, for declared tools only
+(text rule 11.6).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.forms.form import Form, Found, mark
+from stream_sidecar.forms.grammar import (
+    before,
+    blanks,
+    line_end,
+    literal,
+    scan,
+    space,
+    word,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import NAME, optional
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+_ID = re.compile(r"[\w.:-]*+")
+
+
+def _called(cursor: Cursor) -> Reading[Found]:
+    """``[Called function "f" with args: {..}]``."""
+    name = yield from before(cursor, '"')
+    yield from literal(cursor, " with args: ", " with arguments: ")
+    part = yield from scan(cursor, ObjectScanner())
+    yield from literal(cursor, "]")
+    yield from line_end(cursor)
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+def _requested(cursor: Cursor) -> Reading[Found]:
+    """``Tool calls requested:`` and a list item for each: ``- f({..}) [id: ..]``."""
+    found: list[Callable[[str], Calls]] = []
+    yield from space(cursor)
+    while (yield from optional(cursor, "- ")) or not found:
+        name = yield from word(cursor, NAME)
+        yield from literal(cursor, "(")
+        part = yield from scan(cursor, ObjectScanner())
+        yield from literal(cursor, ")")
+        yield from blanks(cursor)
+        id = ""
+        if (yield from optional(cursor, "[id: ")):
+            id = yield from word(cursor, _ID)
+            yield from literal(cursor, "]")
+        found.append(json_part(name, part, cursor.position, id))
+        yield from line_end(cursor)
+        yield from optional(cursor, "\r\n", "\n")
+
+    def read(raw: str) -> Calls:
+        return [call for each in found for call in each(raw)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _functionary(cursor: Cursor) -> Reading[Found]:
+    """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` is the answer."""
+    name = yield from word(cursor, NAME)
+    yield from blanks(cursor)
+    yield from literal(cursor, "\n", "\r\n")
+    if name == "all":
+        return mark()
+    yield from space(cursor)
+    part = yield from scan(cursor, ObjectScanner())
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "transcript": (
+        Form(('[Called function "',), _called, "C", "line", vague=True),
+        Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
+    ),
+    "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
+}

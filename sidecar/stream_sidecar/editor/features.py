@@ -1,0 +1,313 @@
+"""What an editor shows of a session document, as LSP types.
+
+`View` is one text with what was found in it: diagnostics, fixes, hovers, lenses and
+symbols. Nothing here asks or tells the client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from stream_sidecar.editor.session import places_of
+from stream_sidecar.history.messages import role_of
+from stream_sidecar.history.shapes import MESSAGE, at
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.editor.session import Leak, PlacedUnit, SessionMessage
+    from stream_sidecar.editor.text import DocumentText, Point
+    from stream_sidecar.history.documents import Cut
+    from stream_sidecar.history.results import Finding
+
+SOURCE = "stream-sidecar"
+FIX_ALL = "source.fixAll.streamSidecar"
+FIX_MESSAGE = "streamSidecar.fixMessage"
+
+_LONGEST = 80
+"""So many characters of a text are shown in a line."""
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "reasoning": ("Reasoning in the answer", "Delete the reasoning"),
+    "delimiter": ("Stray delimiter", "Remove stray delimiter"),
+    "tool-result": ("Leaked tool result", "Remove leaked tool result"),
+    "tool-call": ("Tool call written as text", "Remove tool call written as text"),
+    "marker": ("Leaked mark of the protocol", "Remove leaked mark"),
+    "white-space": ("White space of a removal", "Remove white space"),
+}
+"""What a finding is called, and its fix."""
+
+
+@frozen
+class View:
+    """A version of a document; ``number`` is that of the reading, among all."""
+
+    uri: str
+    version: int
+    number: int
+    text: DocumentText
+    units: list[PlacedUnit]
+
+    # What leaked
+
+    def leaks(self) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
+        for placed in self.units:
+            for message in placed.unit.messages:
+                for leak in message.leaks:
+                    yield placed, message, leak
+
+    def malformed(self) -> list[tuple[PlacedUnit, SessionMessage]]:
+        """The messages with findings."""
+        return [
+            (placed, message)
+            for placed in self.units
+            for message in placed.unit.messages
+            if message.leaks
+        ]
+
+    def diagnostics(self) -> list[types.Diagnostic]:
+        leaks = list(self.leaks())
+        ranges = self._ranges(
+            (placed.start + leak.start, placed.start + leak.end)
+            for placed, _, leak in leaks
+        )
+        return [
+            _diagnostic(message, leak, where)
+            for (_, message, leak), where in zip(leaks, ranges, strict=True)
+        ]
+
+    # Fixes
+
+    def actions(self, wanted: types.Range) -> list[tuple[Any, list[Cut]]]:
+        """The fixes of what is touched, each as an action without its edit and cuts."""
+        touched = list(self._touched(*self._span(wanted)))
+        ranges = self._ranges(
+            (placed.start + leak.start, placed.start + leak.end)
+            for placed, _, leak in touched
+        )
+        found: list[tuple[Any, list[Cut]]] = []
+        for (placed, message, leak), where in zip(touched, ranges, strict=True):
+            action = types.CodeAction(
+                _WORDS[leak.finding.kind][1],
+                types.CodeActionKind.QuickFix,
+                diagnostics=[_diagnostic(message, leak, where)],
+                is_preferred=True,
+            )
+            found.append((action, self._moved(placed, message, leak)))
+        messages = {id(message): (placed, message) for placed, message, _ in touched}
+        for placed, message in messages.values():
+            action = types.CodeAction(
+                "Fix all in this message", types.CodeActionKind.QuickFix
+            )
+            found.append((action, self._moved(placed, message)))
+        return found
+
+    def _touched(
+        self, start: int, end: int
+    ) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
+        """The leaks between two offsets that can be fixed."""
+        for placed, message, leak in self.leaks():
+            first, last = placed.start + leak.start, placed.start + leak.end
+            if first <= end and last >= start and not message.repair.blocked:
+                yield placed, message, leak
+
+    def all_cuts(self) -> list[Cut]:
+        """What fixes the whole document."""
+        return [
+            cut
+            for placed, message in self.malformed()
+            if not message.repair.blocked
+            for cut in self._moved(placed, message)
+        ]
+
+    def edits(self, fixes: list[list[Cut]]) -> list[list[types.TextEdit]]:
+        """The cuts of each fix as edits of the document."""
+        points = self._points(point for cuts in fixes for cut in cuts for point in cut)
+        return [
+            [types.TextEdit(_range(points, cut), "") for cut in sorted(cuts)]
+            for cuts in fixes
+        ]
+
+    def _moved(
+        self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
+    ) -> list[Cut]:
+        start = placed.start
+        cuts = message.cuts(placed.unit, leak)
+        return [(first + start, last + start) for first, last in cuts]
+
+    def cuts_of_message(self, number: int) -> list[Cut]:
+        """What fixes the message of that number among the malformed ones."""
+        malformed = self.malformed()
+        if not 0 <= number < len(malformed):
+            return []
+        return self._moved(*malformed[number])
+
+    # What is shown beside
+
+    def lenses(self) -> list[types.CodeLens]:
+        """One for each message with findings."""
+        malformed = self.malformed()
+        ranges = self._ranges(
+            (placed.start + message.place[0],) * 2
+            for placed, message in malformed
+            if message.place is not None
+        )
+        lenses = []
+        for number, where in enumerate(ranges):
+            _, message = malformed[number]
+            command = types.Command(
+                title=_count(message),
+                command=FIX_MESSAGE,
+                arguments=[self.uri, self.version, number],
+            )
+            if message.repair.blocked:
+                title = f"{_count(message)}; nothing else would be left"
+                command = types.Command(title=title, command="")
+            lenses.append(types.CodeLens(where, command))
+        return lenses
+
+    def hover(self, position: types.Position) -> types.Hover | None:
+        at = self.text.offset((position.line, position.character))
+        for placed, message, leak in self.leaks():
+            first, last = placed.start + leak.start, placed.start + leak.end
+            if first <= at < last:
+                (where,) = self._ranges([(first, last)])
+                content = types.MarkupContent(
+                    types.MarkupKind.Markdown, _told(message, leak)
+                )
+                return types.Hover(content, where)
+        return None
+
+    def symbols(self) -> list[types.DocumentSymbol]:
+        """One for each message."""
+        named = [
+            (message, placed.start + place[0], placed.start + place[1])
+            for placed in self.units
+            for message, place in _in_order(placed)
+        ]
+        ranges = self._ranges((start, end) for _, start, end in named)
+        return [
+            types.DocumentSymbol(
+                name=_name(message),
+                detail=_detail(message),
+                kind=types.SymbolKind.String,
+                range=where,
+                selection_range=types.Range(where.start, where.start),
+            )
+            for (message, *_), where in zip(named, ranges, strict=True)
+        ]
+
+    # Positions
+
+    def _ranges(self, spans: Iterable[Cut]) -> list[types.Range]:
+        """Spans as ranges. They come in the order in which texts are read, which need
+        not be that of the document."""
+        wanted = list(spans)
+        points = self._points(offset for span in wanted for offset in span)
+        return [_range(points, span) for span in wanted]
+
+    def _points(self, offsets: Iterable[int]) -> dict[int, Point]:
+        """The points of offsets in any order."""
+        ordered = sorted(set(offsets))
+        return dict(zip(ordered, self.text.points(ordered), strict=True))
+
+    def _span(self, wanted: types.Range) -> Cut:
+        start, end = wanted.start, wanted.end
+        return (
+            self.text.offset((start.line, start.character)),
+            self.text.offset((end.line, end.character)),
+        )
+
+
+def _range(points: dict[int, Point], span: Cut) -> types.Range:
+    start, end = (types.Position(*points[offset]) for offset in span)
+    return types.Range(start, end)
+
+
+def _diagnostic(
+    message: SessionMessage, leak: Leak, where: types.Range
+) -> types.Diagnostic:
+    kind, text = leak.finding.kind, _short(leak.finding.text)
+    words = f"{_WORDS[kind][0]}: {text}"
+    if message.repair.blocked:
+        words += " (it stays: nothing else would be left of the message)"
+    return types.Diagnostic(
+        range=where,
+        message=words,
+        severity=types.DiagnosticSeverity.Warning,
+        code=kind,
+        source=SOURCE,
+    )
+
+
+def _count(message: SessionMessage) -> str:
+    """``3 leaks: 1 delimiter, 2 reasoning``."""
+    kinds = Counter(leak.finding.kind for leak in message.leaks)
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    total = len(message.leaks)
+    return f"{total} leak{'s' if total > 1 else ''}: {told}"
+
+
+def _told(message: SessionMessage, leak: Leak) -> str:
+    """What was extracted here, for a person."""
+    finding, repair = leak.finding, message.repair
+    parts = [f"**{_WORDS[finding.kind][0]}**"]
+    calls = [each for each in repair.tool_calls or () if _is_in(each.raw, finding.text)]
+    if finding.kind == "tool-call" and calls:
+        for call in calls:
+            parts += [f"`{call.name}`", _fenced(call.arguments, "json")]
+    elif (
+        finding.kind == "reasoning" and repair.reasoning and _is_only(message, finding)
+    ):
+        parts.append(_fenced(repair.reasoning))
+    else:
+        parts.append(_fenced(finding.text))
+    return "\n\n".join(parts)
+
+
+def _is_only(message: SessionMessage, finding: Finding) -> bool:
+    return sum(leak.finding.kind == finding.kind for leak in message.leaks) == 1
+
+
+def _is_in(raw: object, text: str) -> bool:
+    return isinstance(raw, str) and raw in text
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """A fenced block; the fence is longer than any in the text."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _in_order(placed: PlacedUnit) -> Iterator[tuple[SessionMessage, Cut]]:
+    places = places_of(placed.unit)
+    for message in placed.unit.messages:
+        yield message, places[message.found.path]
+
+
+def _name(message: SessionMessage) -> str:
+    found = message.found
+    if found.shape is not None and found.shape is not MESSAGE:
+        return "assistant"
+    kind = at(found.message, ("type",))
+    return role_of(found.message) or (kind if isinstance(kind, str) else "message")
+
+
+def _detail(message: SessionMessage) -> str:
+    content = at(message.found.message, ("content",))
+    text = content if isinstance(content, str) else ""
+    told = [_short(text)] if text else []
+    if message.leaks:
+        told.insert(0, _count(message))
+    return "; ".join(told)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,343 @@
+"""Session documents in any LSP editor: what leaked is underlined, and can be taken out.
+
+`register` puts the features on the server. Documents are kept here and not in pygls'
+workspace (2.1.1), whose lines end at U+2028, which JSON may hold, and which counts long
+lines character by character and changes the params. A document is read by
+a task of its own, in steps, with its progress told when it is large; a change begins a
+new reading, which inspects only what changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.uris import to_fs_path
+
+from stream_sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
+from stream_sidecar.editor.progress import Progress
+from stream_sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
+from stream_sidecar.editor.settings import kinds_in
+from stream_sidecar.editor.text import UNITS, DocumentText
+from stream_sidecar.history.chat_logs import is_chat_log
+from stream_sidecar.history.documents import BY_LINE
+from stream_sidecar.history.documents import WHOLE as WHOLE_FILES
+from stream_sidecar.records import define
+from stream_sidecar.rpc.logs import log
+from stream_sidecar.session_files.roles import roles_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.editor.server import SidecarServer
+    from stream_sidecar.history.shapes import RoleElsewhere
+    from stream_sidecar.options import StreamOptions
+    from stream_sidecar.values.units import Unit
+
+_STEP_SECONDS = 0.01
+"""So long a reading goes on before others have their turn."""
+
+
+@define(eq=False)
+class _Open:
+    """An open document, which is read in a ``way``; ``view`` is of the last reading
+    that was finished, and ``stopped`` the version of which the client wanted none."""
+
+    uri: str
+    version: int
+    text: DocumentText
+    way: str
+    session: SessionDocument
+    view: View | None = None
+    stopped: int | None = None
+    reading: asyncio.Task[None] | None = None
+
+
+class Editor:
+    """The open session documents of one client."""
+
+    def __init__(
+        self, server: SidecarServer, options: Callable[[], StreamOptions]
+    ) -> None:
+        self._server = server
+        self._options = options
+        self._kinds: frozenset[str] | None = None
+        self._open: dict[str, _Open] = {}
+        self._views = 0
+
+    @property
+    def _unit(self) -> Unit:
+        """What the client counts columns in."""
+        encoding = self._server.server_capabilities.position_encoding
+        return UNITS[str(getattr(encoding, "value", encoding) or "utf-16")]
+
+    @property
+    def _pushes(self) -> bool:
+        """Whether diagnostics are sent unasked: not to a client that asks for them."""
+        document = self._server.client_capabilities.text_document
+        return document is None or document.diagnostic is None
+
+    # Documents
+
+    def takes(self, name: str, params: Any) -> bool:
+        """Takes a notification about a session document; False: it is another's."""
+        take = _NOTIFICATIONS.get(name)
+        return take is not None and bool(take(self, params))
+
+    def opened(self, params: types.DidOpenTextDocumentParams) -> bool:
+        item = params.text_document
+        reading = _reading_of(item.uri, item.language_id, item.text)
+        if reading is None:
+            return False
+        session = self._session(item.uri, reading)
+        text = DocumentText(item.text, self._unit)
+        document = _Open(item.uri, item.version, text, reading, session)
+        self._open[item.uri] = document
+        self._read(document)
+        return True
+
+    def _session(self, uri: str, way: str) -> SessionDocument:
+        kinds = self._kinds
+        wants = None if kinds is None else lambda removal: removal.kind in kinds
+        return SessionDocument(self._options(), way, _roles_beside(uri), wants)
+
+    def configured(self, params: types.DidChangeConfigurationParams) -> bool:
+        """Reads all documents anew, if other kinds of findings are wanted."""
+        kinds = kinds_in(params.settings)
+        if kinds != self._kinds:
+            self._kinds = kinds
+            for document in self._open.values():
+                document.session = self._session(document.uri, document.way)
+                document.view = None
+                self._read(document)
+            self._ask_to_ask_again()
+        return True
+
+    def _ask_to_ask_again(self) -> None:
+        """Tells a client that asks for diagnostics or lenses that there are others."""
+        workspace = self._server.client_capabilities.workspace
+        if workspace is None:
+            return
+        if workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self._server.workspace_diagnostic_refresh(None)
+        if workspace.code_lens and workspace.code_lens.refresh_support:
+            self._server.workspace_code_lens_refresh(None)
+
+    def changed(self, params: types.DidChangeTextDocumentParams) -> bool:
+        document = self._open.get(params.text_document.uri)
+        if document is None:
+            return False
+        for change in params.content_changes:
+            document.text = self._applied(document.text, change)
+        document.version = params.text_document.version
+        self._read(document)
+        return True
+
+    def _applied(self, text: DocumentText, change: Any) -> DocumentText:
+        where = getattr(change, "range", None)
+        if where is None:
+            return DocumentText(change.text, self._unit)
+        start, end = where.start, where.end
+        return text.replaced(
+            (start.line, start.character), (end.line, end.character), change.text
+        )
+
+    def closed(self, params: types.DidCloseTextDocumentParams) -> bool:
+        uri = params.text_document.uri
+        document = self._open.pop(uri, None)
+        if document is None:
+            return False
+        if document.reading is not None:
+            document.reading.cancel()
+        if self._pushes:
+            self._publish(uri, None, [])
+        return True
+
+    # Reading
+
+    def _read(self, document: _Open) -> None:
+        """Begins a reading of the document as it is now."""
+        if document.reading is not None:
+            document.reading.cancel()
+        document.reading = asyncio.get_running_loop().create_task(self._view(document))
+        document.reading.add_done_callback(_log_failure)
+
+    async def _view(self, document: _Open) -> None:
+        text, version = document.text, document.version
+        loop = asyncio.get_running_loop()
+        async with Progress(self._server, len(text.text), document.uri) as progress:
+            until = loop.time() + _STEP_SECONDS
+            for done, _total in document.session.read(text):
+                if loop.time() < until:
+                    continue
+                if not progress.report(done):
+                    document.stopped = version
+                    return
+                await asyncio.sleep(0)
+                until = loop.time() + _STEP_SECONDS
+        self._views += 1
+        units = document.session.units
+        view = View(document.uri, version, self._views, text, units)
+        document.view = view
+        if self._pushes:
+            self._publish(document.uri, version, view.diagnostics())
+
+    def _publish(
+        self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]
+    ) -> None:
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, diagnostics, version)
+        )
+
+    async def view(self, uri: str) -> View | None:
+        """The view of the document as it is now; None: it has none, because it is no
+        session or its reading was stopped."""
+        while (document := self._open.get(uri)) is not None:
+            view, reading = document.view, document.reading
+            if view is not None and view.version == document.version:
+                return view
+            if reading is None or reading.done():
+                return None
+            await asyncio.wait([reading])
+        return None
+
+    # Features
+
+    async def diagnose(self, params: types.DocumentDiagnosticParams) -> Any:
+        view = await self.view(params.text_document.uri)
+        if view is None:
+            return types.RelatedFullDocumentDiagnosticReport(items=[])
+        result_id = str(view.number)
+        if params.previous_result_id == result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
+        return types.RelatedFullDocumentDiagnosticReport(
+            items=view.diagnostics(), result_id=result_id
+        )
+
+    async def actions(
+        self, params: types.CodeActionParams
+    ) -> list[types.CodeAction | types.Command]:
+        view = await self.view(params.text_document.uri)
+        if view is None:
+            return []
+        found: list[types.CodeAction | types.Command] = []
+        if _is_wanted(params.context, types.CodeActionKind.QuickFix):
+            fixes = view.actions(params.range)
+            edits = view.edits([cuts for _, cuts in fixes])
+            for (action, _), each in zip(fixes, edits, strict=True):
+                action.edit = self._edit(view, each)
+                found.append(action)
+        if _is_wanted(params.context, FIX_ALL) and (cuts := view.all_cuts()):
+            title = "Take out everything that leaked into this session"
+            edit = self._edit(view, *view.edits([cuts]))
+            found.append(types.CodeAction(title, FIX_ALL, edit=edit))
+        return found
+
+    def _edit(self, view: View, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
+        workspace = self._server.client_capabilities.workspace
+        can = workspace.workspace_edit if workspace is not None else None
+        if can is None or not can.document_changes:
+            return types.WorkspaceEdit(changes={view.uri: edits})
+        document = types.OptionalVersionedTextDocumentIdentifier(view.uri, view.version)
+        change = types.TextDocumentEdit(document, [*edits])
+        return types.WorkspaceEdit(document_changes=[change])
+
+    async def fix_message(self, uri: str, version: int, number: int) -> None:
+        """The command of a lens; a lens of an older version does nothing."""
+        view = await self.view(uri)
+        if view is None or view.version != version:
+            return
+        if cuts := view.cuts_of_message(number):
+            edit = self._edit(view, *view.edits([cuts]))
+            params = types.ApplyWorkspaceEditParams(edit, "Fix the message")
+            await self._server.workspace_apply_edit_async(params)
+
+
+_NOTIFICATIONS: dict[str, Any] = {
+    types.TEXT_DOCUMENT_DID_OPEN: Editor.opened,
+    types.TEXT_DOCUMENT_DID_CHANGE: Editor.changed,
+    types.TEXT_DOCUMENT_DID_CLOSE: Editor.closed,
+    types.WORKSPACE_DID_CHANGE_CONFIGURATION: Editor.configured,
+}
+
+
+def register(server: SidecarServer, options: Callable[[], StreamOptions]) -> None:
+    """Puts the features on ``server``; ``options`` gives those of a stream."""
+    editor = Editor(server, options)
+
+    server.takes = editor.takes
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def configuration(params: types.DidChangeConfigurationParams) -> None:
+        """Is taken before; what is no feature would be refused."""
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(
+            inter_file_dependencies=False,
+            workspace_diagnostics=False,
+            identifier=SOURCE,
+        ),
+    )
+    async def diagnostic(params: types.DocumentDiagnosticParams) -> Any:
+        return await editor.diagnose(params)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
+    )
+    async def code_action(params: types.CodeActionParams) -> Any:
+        return await editor.actions(params)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def code_lens(params: types.CodeLensParams) -> Any:
+        view = await editor.view(params.text_document.uri)
+        return [] if view is None else view.lenses()
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> Any:
+        view = await editor.view(params.text_document.uri)
+        return None if view is None else view.hover(params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def document_symbol(params: types.DocumentSymbolParams) -> Any:
+        view = await editor.view(params.text_document.uri)
+        return [] if view is None else view.symbols()
+
+    @server.command(FIX_MESSAGE)
+    async def fix_message(uri: str, version: int, number: int) -> None:
+        await editor.fix_message(uri, version, number)
+
+
+def _reading_of(uri: str, language: str, text: str) -> str | None:
+    """How a document is read; None: it is no session."""
+    name = uri.rpartition("/")[2]
+    if is_chat_log(name, text):
+        return CHAT_LOG
+    for each in (name.rpartition(".")[2].lower(), language):
+        if each in BY_LINE:
+            return LINES
+        if each in WHOLE_FILES:
+            return WHOLE
+    return None
+
+
+def _roles_beside(uri: str) -> RoleElsewhere | None:
+    """Roles that stand in other files, where the document is a file of this machine."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return None if path is None else roles_beside(Path(path))
+
+
+def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
+    """Whether the client asks for actions of this kind, or of any."""
+    if context.only is None:
+        return True
+    names = (str(getattr(each, "value", each)) for each in context.only)
+    return any(kind == name or kind.startswith(f"{name}.") for name in names)
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("bug in the reading of a document", exc_info=error)

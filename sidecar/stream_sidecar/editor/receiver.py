@@ -1,0 +1,57 @@
+"""What takes LSP's messages, on an event loop: pygls, or what stands in for it.
+
+pygls and lsprotocol are imported when it is opened, so not at all for a host that only
+streams.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stream_sidecar.errors import InternalError
+from stream_sidecar.rpc.logs import log
+
+if TYPE_CHECKING:
+    from stream_sidecar.rpc.connection import Connection
+    from stream_sidecar.rpc.envelope import Id
+
+
+class Receiver(Protocol):
+    """Messages of the client, in their order; called on the loop."""
+
+    def begin(self, params: Any) -> None: ...
+
+    def receive(self, message: dict[str, Any]) -> None: ...
+
+    def cancel(self, message_id: Id) -> None: ...
+
+
+def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:
+    """The receiver of ``connection``; in ``cancelled`` are requests that were cancelled
+    before their turn."""
+    try:
+        from stream_sidecar.editor.handlers import register
+        from stream_sidecar.editor.server import SidecarServer
+
+        server = SidecarServer(connection, cancelled)
+        register(server, lambda: connection.stream_options)
+        return server.protocol
+    except Exception:
+        log.exception("LSP methods are not available")
+        return _Unavailable(connection)
+
+
+class _Unavailable:
+    """Answers in place of a pygls that cannot be imported."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def begin(self, params: Any) -> None: ...
+
+    def cancel(self, message_id: Id) -> None: ...
+
+    def receive(self, message: dict[str, Any]) -> None:
+        if "method" in message and "id" in message:
+            error = InternalError("LSP methods are not available, see the log")
+            self._connection.refuse(message["id"], error)

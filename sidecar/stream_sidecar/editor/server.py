@@ -1,0 +1,183 @@
+"""The LSP side: a pygls server whose transport and envelope are ours.
+
+pygls keeps what it is good at: registration (``@server.feature``), the builtin document
+features, capabilities, progress, requests to the client. Replaced is what breaks the
+promise of exactly one answer (pygls 2.1.1): messages come decoded and checked from
+``stream_sidecar.rpc.connection``, params are read once at the top level, and every
+answer goes back there. Errors are answers or log lines, never ``window/showMessage``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cattrs import transform_error
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    LanguageServerProtocol,
+)
+
+from stream_sidecar import __version__
+from stream_sidecar.errors import (
+    CancelledError,
+    InvalidParamsError,
+    InvalidRequestError,
+    MethodNotFoundError,
+    UsageError,
+)
+from stream_sidecar.rpc.envelope import usage_error
+from stream_sidecar.rpc.logs import log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from stream_sidecar.rpc.connection import Connection
+    from stream_sidecar.rpc.envelope import Id
+
+_ERRORS: dict[int, type[UsageError]] = {
+    kind.code: kind
+    for kind in (
+        CancelledError,
+        InvalidParamsError,
+        InvalidRequestError,
+        MethodNotFoundError,
+    )
+}
+
+
+class SidecarProtocol(LanguageServerProtocol):
+    """Between the connection and pygls' handlers; runs on the LSP thread."""
+
+    _server: SidecarServer
+
+    # From the client
+
+    def begin(self, params: Any) -> None:
+        """``initialize``, which the connection has answered already."""
+        self._run(types.INITIALIZE, self._initialize_params(params))
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """A request, notification or response of the client."""
+        name, message_id = message.get("method"), message.get("id")
+        try:
+            if message_id in self._server.cancelled:
+                raise CancelledError("cancelled before it began")
+            self.handle_message(self.structure_message(message))
+        except Exception as error:
+            problem = usage_error(error, name or "a response")
+            if name is not None and message_id is not None:
+                self._server.connection.refuse(message_id, problem)
+            else:
+                log.debug("ignored %s: %s", name or "a response", problem)
+
+    def cancel(self, message_id: Id) -> None:
+        """``$/cancelRequest``, after the request itself has had its turn."""
+        self._server.cancelled.discard(message_id)
+        if message_id in self._request_futures:
+            self._handle_cancel_notification(message_id)
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The typed message; params of methods that are not LSP's stay plain JSON."""
+        name = data.get("method")
+        if name is None:
+            return super().structure_message(data)
+        if name not in self.fm.builtin_features and name not in self.fm.features:
+            raise MethodNotFoundError(f"there is no method {name}")
+        kind = self.get_message_type(name)
+        if kind is None:
+            untyped = JsonRPCRequestMessage if "id" in data else JsonRPCNotification
+            return untyped(**{"params": None, **data})
+        try:
+            return self._converter.structure(data, kind)
+        except Exception as error:
+            raise InvalidParamsError(_first_problem(error)) from error
+
+    def _initialize_params(self, params: Any) -> types.InitializeParams:
+        """Whatever the client sent: it has its answer, now it gets its server."""
+        given: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
+        given |= {key: item for key, item in (params or {}).items() if item is not None}
+        try:
+            return self._converter.structure(given, types.InitializeParams)
+        except Exception as error:
+            log.warning("initialize: %s", _first_problem(error))
+            return types.InitializeParams(capabilities=types.ClientCapabilities())
+
+    def _handle_request(self, msg_id: Id, method_name: str, params: Any) -> None:
+        self._ctx_msg_id.set(msg_id)
+        self._execute_handler(
+            msg_id=msg_id,
+            handler=self._get_handler(method_name),
+            args=(params,),
+            callback=partial(self._answer, msg_id=msg_id, name=method_name),
+        )
+
+    def _handle_notification(self, method_name: str, params: Any) -> None:
+        if not self._server.takes(method_name, params):
+            self._run(method_name, params)
+
+    def _run(self, name: str, params: Any) -> None:
+        """Calls a handler whose result nobody waits for."""
+        self._execute_handler(
+            msg_id=str(uuid4()),
+            handler=self._get_handler(name),
+            args=(params,),
+            callback=partial(self._log_failure, name=name),
+        )
+
+    # To the client
+
+    def _answer(self, future: Future[Any], *, msg_id: Id, name: str) -> None:
+        self._request_futures.pop(msg_id, None)
+        connection = self._server.connection
+        if future.cancelled():
+            connection.refuse(msg_id, CancelledError("cancelled by the client"))
+            return
+        try:
+            connection.answer(msg_id, self._converter.unstructure(future.result()))
+        except JsonRpcException as error:
+            kind = _ERRORS.get(error.code)
+            problem = kind(error.message) if kind else usage_error(error, name)
+            connection.refuse(msg_id, problem)
+        except Exception as error:
+            connection.refuse(msg_id, usage_error(error, name))
+
+    def _log_failure(self, future: Future[Any], *, name: str) -> None:
+        if not future.cancelled() and (error := future.exception()) is not None:
+            log.error("bug in %s", name, exc_info=error)
+
+    def _send_data(self, data: Any) -> None:
+        self._server.connection.send(self._converter.unstructure(data))
+
+
+class SidecarServer(LanguageServer):
+    """pygls' server object; register LSP features on it with ``feature``.
+
+    ``cancelled``: ids of requests that were cancelled before their turn. ``takes`` is
+    asked first of every notification, and says True when pygls shall not see it.
+    """
+
+    protocol: SidecarProtocol
+
+    def __init__(self, connection: Connection, cancelled: set[Id]) -> None:
+        self.connection = connection
+        self.cancelled = cancelled
+        self.takes: Callable[[str, Any], bool] = lambda _name, _params: False
+        super().__init__("stream-sidecar", __version__, protocol_cls=SidecarProtocol)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        log.warning("%s", error)
+
+
+def _first_problem(error: Exception) -> str:
+    """``params.position.line: required field missing``, from cattrs' description."""
+    reason, _, path = transform_error(error, path="$")[0].rpartition(" @ ")
+    camel_path = re.sub(r"_([a-z])", lambda match: match[1].upper(), path[2:])
+    return f"{camel_path}: {reason}"

@@ -1,0 +1,256 @@
+"""A session document as the editor needs it: what leaked, where, and how to cut it.
+
+`SessionDocument` reads a text step by step, so that others have their turn and a newer
+text can end it. What was read of a line or a message is remembered, and only what has
+changed is inspected again. Offsets are code points of the document. Knows no LSP types.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from stream_sidecar.history.chat_logs import answers_in, message_of
+from stream_sidecar.history.documents import cuts_of, drops_of, messages_in, spans_of
+from stream_sidecar.history.history import History
+from stream_sidecar.history.messages import results_of
+from stream_sidecar.records import field, frozen
+from stream_sidecar.values.json_places import locate
+from stream_sidecar.values.jsontext import dumps, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.editor.text import DocumentText
+    from stream_sidecar.history.documents import Cut, FoundMessage
+    from stream_sidecar.history.history import Wants
+    from stream_sidecar.history.results import Finding, Inspection, Repair
+    from stream_sidecar.history.shapes import RoleElsewhere
+    from stream_sidecar.options import StreamOptions
+    from stream_sidecar.values.json_places import Path, Place
+
+_BOM = "\ufeff"
+
+
+LINES, WHOLE, CHAT_LOG = "lines", "whole", "chat log"
+"""How a document is read: a JSON text a line, one JSON text, Markdown of aider."""
+
+
+@frozen
+class Leak:
+    """A finding at ``start`` to ``end`` of its unit's text; ``cut`` takes it out."""
+
+    finding: Finding
+    start: int
+    end: int
+    cut: Cut
+
+
+@frozen
+class SessionMessage:
+    """A message of a unit, at ``place`` of its text when it has leaks."""
+
+    found: FoundMessage
+    inspection: Inspection
+    repair: Repair
+    place: Place | None = None
+    leaks: tuple[Leak, ...] = ()
+
+    def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
+        """Where its ``unit``'s text is to be cut: everywhere, or for one leak."""
+        if leak is not None:
+            return [leak.cut]
+        if unit.is_plain:
+            return [(edit.start, edit.end) for edit in self.repair.edits]
+        return cuts_of(unit.text, [(self.found, self.repair)])
+
+
+@frozen
+class SessionUnit:
+    """A text of its own: a line, the document, or an answer in Markdown, which is
+    ``is_plain``, and others are JSON. ``results``: of tools in it."""
+
+    text: str
+    is_plain: bool
+    messages: tuple[SessionMessage, ...] = ()
+    results: tuple[object, ...] = ()
+
+
+@frozen
+class PlacedUnit:
+    """A unit in its document."""
+
+    start: int
+    unit: SessionUnit
+
+
+@frozen
+class _Memory:
+    """What was read before. The keys are all that a reading depends on: the text of a
+    unit or a message, its shape and model, and the state of the session before it."""
+
+    units: dict[tuple[str, int], SessionUnit] = field(factory=dict)
+    messages: dict[
+        tuple[str, str | None, str | None, int], tuple[Inspection, Repair]
+    ] = field(factory=dict)
+
+
+class SessionDocument:
+    """``read`` a text; then ``units`` has what was found. ``inspected`` counts the
+    messages that the engine was asked for, since the beginning."""
+
+    def __init__(
+        self,
+        options: StreamOptions,
+        reading: str,
+        role_elsewhere: RoleElsewhere | None = None,
+        wants: Wants | None = None,
+    ) -> None:
+        self.units: list[PlacedUnit] = []
+        self.inspected = 0
+        self._options = options
+        self._reading = reading
+        self._role_elsewhere = role_elsewhere
+        self._wants = wants
+        self._memory = _Memory()
+
+    def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
+        """Reads a document; gives how many code points of it are done, and of how many,
+        between two messages. A reading that is not finished changes nothing."""
+        history, new = History(self._options, self._wants), _Memory()
+        units: list[PlacedUnit] = []
+        total = len(text.text)
+        for start, end in self._pieces(text):
+            unit_text = text.text[start:end]
+            unit = self._memory.units.get((unit_text, history.state))
+            key = (unit_text, history.state)
+            if unit is None:
+                unit = self._unit(unit_text)
+                for read in self._inspect(unit_text, history, new):
+                    unit = read
+                    yield start, total
+            else:
+                history.learn(unit.results)
+                yield end, total
+            new.units[key] = unit
+            units.append(PlacedUnit(start, unit))
+        self.units, self._memory = units, new
+
+    def _pieces(self, text: DocumentText) -> Iterator[Place]:
+        """Where the units are: the answers of a chat's log, the lines that are not
+        blank, or the whole document; the latter without the byte order mark."""
+        if self._reading == CHAT_LOG:
+            yield from answers_in(text.text)
+            return
+        bom = len(_BOM) if text.text.startswith(_BOM) else 0
+        if self._reading == WHOLE:
+            yield bom, len(text.text)
+            return
+        for number in range(text.lines):
+            start, end = text.line(number)
+            start = max(start, bom)
+            if text.text[start:end].strip():
+                yield start, end
+
+    def _unit(
+        self,
+        text: str,
+        messages: tuple[SessionMessage, ...] = (),
+        results: tuple[object, ...] = (),
+    ) -> SessionUnit:
+        return SessionUnit(text, self._reading == CHAT_LOG, messages, results)
+
+    def _inspect(
+        self, text: str, history: History, new: _Memory
+    ) -> Iterator[SessionUnit]:
+        """A unit as far as it has been inspected."""
+        messages: list[SessionMessage] = []
+        results: list[object] = []
+        for found in self._found(text):
+            messages.append(self._message(found, history, new))
+            results += results_of(found.message)
+            yield self._unit(text)
+        place = _placed_plain if self._reading == CHAT_LOG else _placed
+        yield self._unit(text, tuple(place(text, messages)), tuple(results))
+
+    def _found(self, text: str) -> Iterator[FoundMessage]:
+        """The messages of a unit."""
+        if self._reading == CHAT_LOG:
+            yield message_of(text)
+            return
+        try:
+            document = loads(text)
+        except (ValueError, RecursionError):
+            return
+        yield from messages_in(document, self._role_elsewhere)
+
+    def _message(
+        self, found: FoundMessage, history: History, new: _Memory
+    ) -> SessionMessage:
+        shape = found.shape.name if found.shape is not None else None
+        key = (dumps(found.message), shape, found.model, history.state)
+        known = self._memory.messages.get(key) or new.messages.get(key)
+        if known is None:
+            known = history.examine(found.message, found.model, found.shape)
+            self.inspected += 1
+        else:
+            history.learn(results_of(found.message))
+        new.messages[key] = known
+        return SessionMessage(found, *known)
+
+
+def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:
+    """The messages, those with findings with their places in ``text``."""
+    malformed = [each for each in messages if each.inspection.malformed]
+    told = [(each.found, each.inspection.findings) for each in malformed]
+    spans = iter(spans_of(text, told))
+    paths = [each.found.path for each in malformed]
+    places = locate(text, paths) if malformed else {}
+    for message in messages:
+        if not message.inspection.malformed:
+            yield message
+            continue
+        cuts = _cuts_alone(text, message)
+        leaks = (
+            Leak(finding, *span, cuts.get(finding.path, span))
+            for finding, span in zip(
+                message.inspection.findings, next(spans), strict=True
+            )
+        )
+        yield evolve(message, place=places[message.found.path], leaks=tuple(leaks))
+
+
+def _cuts_alone(text: str, message: SessionMessage) -> dict[str, Cut]:
+    """The cuts of the parts that go with their only finding, by the finding's path."""
+    counts = Counter(each.path for each in message.repair.removed)
+    alone = {
+        part: path
+        for path, count in counts.items()
+        if count == 1
+        for part in message.repair.dropped
+        if path == part or path.startswith(f"{part}/")
+    }
+    cuts = drops_of(text, message.found, alone)
+    return {path: cuts[part] for part, path in alone.items()}
+
+
+def _placed_plain(
+    text: str, messages: list[SessionMessage]
+) -> Iterator[SessionMessage]:
+    """The message of an answer in Markdown: its positions are those of the text."""
+    for message in messages:
+        leaks = (
+            Leak(each, each.start, each.end, (each.start, each.end))
+            for each in message.inspection.findings
+        )
+        yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))
+
+
+def places_of(unit: SessionUnit) -> dict[Path, Place]:
+    """Where all messages of a unit are."""
+    if unit.is_plain:
+        return {(): (0, len(unit.text))}
+    paths = [message.found.path for message in unit.messages]
+    return locate(unit.text, paths) if paths else {}  # without, it may be no JSON

@@ -1,0 +1,33 @@
+"""Settings of the editor: which kinds of findings are wanted.
+
+A client sends them with ``workspace/didChangeConfiguration``. Example:
+``{"streamSidecar": {"except": ["white-space"]}}``. What is no setting of ours is told
+in the log and has no effect.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stream_sidecar.history.results import KINDS, chosen_kinds
+from stream_sidecar.rpc.logs import log
+
+SECTION = "streamSidecar"
+ONLY, EXCEPT = "only", "except"
+
+
+def kinds_in(settings: Any) -> frozenset[str] | None:
+    """The kinds that ``settings`` choose; None: all of them, and any of later times."""
+    ours = settings.get(SECTION) if isinstance(settings, dict) else None
+    if not isinstance(ours, dict):
+        return None
+    return chosen_kinds(_kinds(ours, ONLY), _kinds(ours, EXCEPT))
+
+
+def _kinds(settings: dict[str, Any], name: str) -> list[str]:
+    given = settings.get(name) or []
+    items = given if isinstance(given, list) else [given]
+    for each in items:
+        if each not in KINDS:
+            log.warning("setting %s.%s: there is no kind %r", SECTION, name, each)
+    return [each for each in items if each in KINDS]

@@ -1,0 +1,84 @@
+"""The text of an open document, and positions in it as the client counts them.
+
+A line ends with ``\\n``, ``\\r\\n`` or ``\\r`` and with nothing else: JSON may hold
+U+2028, at which Python's ``splitlines`` would break. Offsets are code points of the
+text; a `Point` is a line and a column in the units that were agreed on. Knows no LSP
+types.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.values.units import Unit, width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Point: TypeAlias = tuple[int, int]
+
+UNITS: dict[str, Unit] = {"utf-8": "byte", "utf-16": "utf16", "utf-32": "code-point"}
+"""Position encodings of LSP."""
+
+_BREAK = re.compile("\r\n|\n|\r")
+
+
+class DocumentText:
+    """``text`` and its lines; columns are counted in ``unit``."""
+
+    def __init__(self, text: str, unit: Unit) -> None:
+        self.text = text
+        self._unit = unit
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+
+    @property
+    def lines(self) -> int:
+        return len(self._starts)
+
+    def line(self, number: int) -> Point:
+        """Where a line begins and ends, its break included."""
+        last = number + 1 >= len(self._starts)
+        end = len(self.text) if last else self._starts[number + 1]
+        return self._starts[number], end
+
+    def replaced(self, start: Point, end: Point, new: str) -> DocumentText:
+        """The text with ``new`` between two points."""
+        first, last = self.offset(start), self.offset(end)
+        text = self.text[:first] + new + self.text[max(first, last) :]
+        return DocumentText(text, self._unit)
+
+    def offset(self, point: Point) -> int:
+        """The code point at ``point``; beyond a line's end it is the line's end."""
+        number, column = point
+        if number >= len(self._starts):
+            return len(self.text)
+        start, end = self.line(number)
+        line = self.text[start:end].rstrip("\r\n")
+        if self._unit == "code-point" or line.isascii():
+            return start + min(column, len(line))
+        size = bisect_right(
+            range(len(line) + 1),
+            column,
+            key=lambda count: width(line[:count], self._unit),
+        )
+        return start + max(size - 1, 0)
+
+    def points(self, offsets: Iterable[int]) -> list[Point]:
+        """The points of sorted ``offsets``; each line is counted once through."""
+        found, number, at, units = [], -1, 0, 0
+        for offset in offsets:
+            line = bisect_right(self._starts, offset) - 1
+            if line != number:
+                number, at, units = line, self._starts[line], 0
+            units += self._width(at, offset)
+            at = offset
+            found.append((number, units))
+        return found
+
+    def _width(self, start: int, end: int) -> int:
+        text = self.text[start:end]
+        if self._unit == "code-point" or text.isascii():
+            return len(text)
+        return width(text, self._unit)

@@ -1,0 +1,83 @@
+"""One page of HTML that shows an explanation, and needs nothing else.
+
+The page is the same for every stream but for its data: JSON in a script that is none,
+in ASCII and without ``<``, ``>`` and ``&``, so nothing of a stream can be an element,
+an attribute or a script. The page's script makes text of it, and signs where a
+character would not be seen. A content security policy allows this script and this style
+by their hashes, and nothing from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict
+
+from stream_sidecar.explain.explanation import OWNERS
+from stream_sidecar.explain.rules import PAGES, rules, wire_links
+from stream_sidecar.protocol.converter import unstructure
+
+if TYPE_CHECKING:
+    from stream_sidecar.explain.explanation import Explanation, Fate, Lane, Reason
+
+_MARKUP = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
+
+
+def page(explanation: Explanation) -> str:
+    """The whole page."""
+    script, style = _read("page.js"), _read("page.css")
+    return Template(_read("page.html")).substitute(
+        script=script,
+        style=style,
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+        data=json.dumps(document(explanation)).translate(_MARKUP),
+    )
+
+
+def document(explanation: Explanation) -> dict[str, Any]:
+    """The data of the page, as JSON values."""
+    known: dict[Reason, int] = {}
+    lanes = [_lane(lane, known) for lane in explanation.lanes]
+    cited = {reason.rule for reason in known}
+    facts = ("name", "wire", "framing", "profile")
+    return {
+        "facts": [[name, getattr(explanation, name)] for name in facts],
+        "owners": OWNERS,
+        "reasons": [asdict(reason) for reason in known],
+        "rules": {
+            number: asdict(rule) for number, rule in rules().items() if number in cited
+        },
+        "wires": wire_links(),
+        "dialects": f"{PAGES}sidecar/stream_sidecar/dialects/README.md",
+        "steps": [
+            {"chunk": step.chunk, "events": list(map(unstructure, step.events))}
+            for step in explanation.steps
+        ],
+        "lanes": lanes,
+        "message": unstructure(explanation.message),
+    }
+
+
+def _lane(lane: Lane, known: dict[Reason, int]) -> dict[str, Any]:
+    def told(fate: Fate) -> list[Any]:
+        number = known.setdefault(fate.reason, len(known))
+        return [fate.step, fate.owner, number, fate.seq]
+
+    pieces = [
+        [piece.text, piece.step, list(map(told, piece.fates))] for piece in lane.pieces
+    ]
+    return {"title": lane.title, "part": lane.is_part, "pieces": pieces}
+
+
+def _read(name: str) -> str:
+    return files("stream_sidecar.explain").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

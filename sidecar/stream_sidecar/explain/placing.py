@@ -1,0 +1,219 @@
+"""Events with a span, put back into the texts that the engine counts in.
+
+`place` gives for each counted text its `Owned` stretches, sorted, which cover it. An
+event says where its characters stood, but of a removal, a call or a result not in which
+of a choice's two texts. Deltas say it, so it stands in the other one, or where the
+characters are its own, and have come; two events that fit both texts alike are alike
+themselves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.events import (
+    Diagnostic,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+)
+from stream_sidecar.explain.explanation import Fate
+from stream_sidecar.explain.reasons import (
+    FROM_START,
+    UNTOLD,
+    Setting,
+    is_delimiter,
+    left_open,
+    reclassified,
+    retracted,
+    verdict,
+)
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.events import Event, Span
+    from stream_sidecar.explain.hearing import Counted, HeardText
+    from stream_sidecar.options import ReasoningPolicy
+
+
+@frozen
+class Owned:
+    """Code points ``start`` to ``end`` of a counted text, with their fates."""
+
+    start: int
+    end: int
+    fates: tuple[Fate, ...]
+
+
+@frozen
+class Happened:
+    """An event, and the step that it came in."""
+
+    step: int
+    event: Event
+
+
+def place(
+    happened: list[Happened],
+    texts: dict[Counted, HeardText],
+    policy: ReasoningPolicy,
+    *,
+    opens: bool,
+) -> dict[Counted, list[Owned]]:
+    """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
+    template opens reasoning."""
+    ends = [each for each in happened if _is_unclosed(each.event)]
+    setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
+    spoken = list(_counted(happened, texts))
+    later = _left_open(spoken, ends, setting)
+    _add_later_fates(later, happened, setting)
+    placed: dict[Counted, list[Owned]] = {counted: [] for counted in texts}
+    from_start: set[int] = set()
+    for each, counted in spoken:
+        event: Any = each.event
+        block = getattr(event, "block", None)
+        if event.span[0] == 0 and _is_tagged(event, counted):
+            from_start.add(event.block)
+        of = verdict(event, setting, native=counted[1])
+        if block in from_start:
+            of = FROM_START
+        fates = (Fate(each.step, *of, event.seq), *later.get(block, ()))
+        placed[counted].append(Owned(event.span[0], event.span[1], fates))
+    last = happened[-1].step if happened else 0
+    return {
+        counted: list(_covering(owned, len(texts[counted].text), last))
+        for counted, owned in placed.items()
+    }
+
+
+def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
+    """``owned`` in its order, and what nobody spoke of, until ``last``, between."""
+    untold, at = (Fate(last, *UNTOLD),), 0
+    for each in sorted(owned, key=lambda each: each.start):
+        if each.start > at:
+            yield Owned(at, each.start, untold)
+        if each.end > at:
+            yield Owned(max(at, each.start), each.end, each.fates)
+            at = each.end
+    if length > at:
+        yield Owned(at, length, untold)
+
+
+def _is_unclosed(event: Event) -> bool:
+    return isinstance(event, Diagnostic) and event.code == "unclosed-reasoning"
+
+
+def _is_tagged(event: Event, counted: Counted) -> bool:
+    """Whether it is reasoning of the answer's text."""
+    return isinstance(event, ReasoningDelta) and not counted[1]
+
+
+def _left_open(
+    spoken: list[tuple[Happened, Counted]], ends: list[Happened], setting: Setting
+) -> dict[int | None, tuple[Fate, ...]]:
+    """The fates of blocks of reasoning that were never closed: no delimiter stands
+    behind them."""
+    fates: dict[int | None, tuple[Fate, ...]] = {}
+    for end in ends:
+        own = [each.event for each, of in spoken if of == (end.event.choice, False)]
+        closed = max((_start(each) for each in own if is_delimiter(each)), default=-1)
+        for event in own:
+            if isinstance(event, ReasoningDelta) and _start(event) > closed:
+                fate = Fate(end.step, *left_open(setting), end.event.seq)
+                fates[event.block] = (fate,)
+    return fates
+
+
+def _add_later_fates(
+    fates: dict[int | None, tuple[Fate, ...]],
+    happened: list[Happened],
+    setting: Setting,
+) -> None:
+    """What became of blocks after they were sent. What was decided of those that were
+    never closed counts more than that they were not."""
+    changed = set()
+    for each in happened:
+        event = each.event
+        if isinstance(event, Reclassify):
+            owner, reason = reclassified(event, setting)
+        elif isinstance(event, Retract):
+            owner, reason = retracted(event)
+        else:
+            continue
+        fate = Fate(each.step, owner, reason, event.seq)
+        for block in event.blocks:
+            known = fates.get(block, ()) if block in changed else ()
+            fates[block] = (*known, fate)
+            changed.add(block)
+
+
+def _counted(
+    happened: list[Happened], texts: dict[Counted, HeardText]
+) -> Iterator[tuple[Happened, Counted]]:
+    """The events with a span, each with the text that it stands in."""
+    spoken = [each for each in happened if _has_place(each.event)]
+    sure = [each for each in spoken if isinstance(each.event, _DELTAS)]
+    deltas = [(each, _text_of(each.event)) for each in sure]
+    yield from deltas
+    rooms = {counted: _Room(text) for counted, text in texts.items()}
+    for counted in rooms:
+        spans = [_span(each.event) for each, own in deltas if own == counted]
+        rooms[counted].taken = sorted(spans)
+    for each in spoken:
+        if not isinstance(each.event, _DELTAS):
+            event: Any = each.event
+            own, native = (event.choice, False), (event.choice, True)
+            fits = own in rooms and rooms[own].take(each.step, event.span, event.raw)
+            yield each, own if fits or native not in rooms else native
+
+
+_DELTAS = (TextDelta, ReasoningDelta)
+
+
+def _has_place(event: Event) -> bool:
+    span = _span(event)
+    return span is not None and span[0] < span[1]
+
+
+def _start(event: Any) -> int:
+    start: int = event.span[0]
+    return start
+
+
+def _span(event: Any) -> Span | None:
+    return getattr(event, "span", None)
+
+
+def _text_of(event: Any) -> Counted:
+    is_native = isinstance(event, ReasoningDelta) and event.source == "native"
+    return event.choice, is_native
+
+
+class _Room:
+    """What is left of a text when the deltas have theirs: ``take`` says whether a span
+    with these characters is free, and has come by a step, and takes it."""
+
+    def __init__(self, text: HeardText) -> None:
+        self.taken: list[Any] = []
+        self._text = text
+        self._also: set[int] = set()
+
+    def take(self, step: int, span: Span, raw: str) -> bool:
+        start, end = span
+        at = bisect_right(self.taken, (start, start))
+        before, behind = self.taken[max(at - 1, 0) : at], self.taken[at : at + 1]
+        is_free = (
+            start not in self._also
+            and not any(last > start for _, last in before)
+            and not any(first < end for first, _ in behind)
+        )
+        heard = self._text
+        fits = is_free and heard.text.startswith(raw, start)
+        fits = fits and heard.came(end - 1) <= step
+        if fits:
+            self._also.add(start)
+        return fits

@@ -1,0 +1,173 @@
+"""Why: what an event says of the characters that it speaks of.
+
+Tables from the kinds of events, and of the removals that a diagnostic tells, to an
+owner and a `Reason`. Nothing is decided here; the engine has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS
+from stream_sidecar.dialects import DIALECTS
+from stream_sidecar.events import (
+    Diagnostic,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+from stream_sidecar.explain.explanation import Owner, Reason
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.options import ReasoningPolicy
+
+Verdict: TypeAlias = tuple[Owner, Reason]
+
+REPEATED: Verdict = (
+    "dropped",
+    Reason("the field repeats what it has said", "8.7", "duplicate-reasoning"),
+)
+MIRRORED: Verdict = ("dropped", Reason("another field has said the same", "8.6"))
+FROM_START: Verdict = (
+    "reasoning",
+    Reason("reasoning was open from the start", "9.1"),
+)
+UNTOLD: Verdict = ("dropped", Reason("no event speaks of it", "2.1"))
+
+_REMOVED: dict[PieceKind, tuple[Owner, str, str]] = {
+    PieceKind.DELIMITER: ("delimiter", "it opens or closes reasoning", "3.2"),
+    PieceKind.STRAY: ("delimiter", "a delimiter without a partner", "3.6"),
+    PieceKind.REBUILT: ("dropped", "it would have completed a delimiter", "5.1"),
+    PieceKind.BLANK: ("dropped", "white space that goes with a removal", "6"),
+    PieceKind.MARK: ("delimiter", "a token of protocol, without meaning", "12"),
+    PieceKind.CITE: ("citation", "the marker of a citation", "12.4"),
+}
+
+_BY_WORDS: dict[tuple[str, str], tuple[Owner, str, str]] = {
+    (code, words): _REMOVED[kind]
+    for kind, (code, _, words) in REMOVAL_DIAGNOSTICS.items()
+}
+"""Code and message of a diagnostic -> owner, words and rule."""
+
+_TIERS = {"A": "11.2", "B": "11.4", "C": "11.6"}
+
+
+@frozen
+class Setting:
+    """What the rules depend on: the ``policy``, whether the model's template ``opens``
+    reasoning, and in which choices some was left ``unclosed``."""
+
+    policy: ReasoningPolicy
+    opens: bool
+    unclosed: frozenset[int]
+
+
+def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
+    """Whose the characters in the span of ``event`` are; ``native``: they stand in the
+    provider's own reasoning."""
+    return _VERDICTS[type(event)](event, setting, native)
+
+
+def reclassified(event: Reclassify, setting: Setting) -> Verdict:
+    """Blocks that were sent are something else."""
+    if event.to == "reasoning":
+        words = "a closer without an opener came behind it: it was reasoning"
+        return "reasoning", Reason(words, "9.3" if setting.opens else "9.2")
+    if event.choice not in setting.unclosed:
+        return "answer", Reason("there is no other answer", "7.6")
+    return "answer", Reason("its reasoning was never closed", _unclosed(setting, "7"))
+
+
+def left_open(setting: Setting) -> Verdict:
+    """Reasoning that was never closed, and stays reasoning."""
+    words = "the text ended before its closer"
+    rule = _unclosed(setting, "7.1")
+    return "reasoning", Reason(words, rule, "unclosed-reasoning")
+
+
+def _unclosed(setting: Setting, rule: str) -> str:
+    return rule if setting.policy.unclosed == "auto" else "7.5"
+
+
+def is_delimiter(event: Event) -> bool:
+    """Whether it tells of a delimiter of reasoning."""
+    _, _, words = REMOVAL_DIAGNOSTICS[PieceKind.DELIMITER]
+    return isinstance(event, Diagnostic) and event.message == words
+
+
+def retracted(event: Retract) -> Verdict:
+    """Of text that is taken back, since the provider sent the same in a better form."""
+    if event.reason == "duplicate-of-structured":
+        return "dropped", Reason("the provider sent the same call", "11.12")
+    return "dropped", Reason("the provider's own reasoning says the same", "8.3")
+
+
+def of_wire(owner: Owner, wire: str) -> Verdict:
+    """Of a part with a structure: the wire says whose it is."""
+    return owner, Reason("the provider says so", wire=wire)
+
+
+def left_out(event: Diagnostic) -> Verdict:
+    """Of input that could not be used."""
+    return "dropped", Reason(event.message, code=event.code)
+
+
+def _answer(_event: TextDelta, _setting: Setting, _native: bool) -> Verdict:
+    return "answer", Reason("nothing takes it out of the answer", "2.1")
+
+
+def _reasoning(_event: ReasoningDelta, _setting: Setting, native: bool) -> Verdict:
+    if native:
+        return "reasoning", Reason("a field of the provider for reasoning", "8.1")
+    return "reasoning", Reason("between an opener and its closer", "3.3")
+
+
+def _call(event: ToolCall, _setting: Setting, _native: bool) -> Verdict:
+    words = f"a call of {event.name} that the model wrote as text"
+    return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
+
+
+def _rule_of(event: ToolCall) -> str:
+    if event.state == "truncated":
+        return "11.3"
+    if event.channel == "reasoning":
+        return "11.10"
+    dialect = DIALECTS.get(event.dialect or "")
+    tiers = {form.tier for form in dialect.forms} if dialect is not None else set()
+    return _TIERS[tiers.pop()] if len(tiers) == 1 else "11"
+
+
+def _result(event: ToolResult, _setting: Setting, _native: bool) -> Verdict:
+    words = "a tool's result that the model wrote"
+    if event.executed:
+        return "result", Reason(f"{words}, and the host knows", "10.5")
+    is_object = str(event.raw).lstrip()[:1] in ("{", "[")
+    return "result", Reason(words, "10.1" if is_object else "10.9")
+
+
+def _removal(event: Diagnostic, setting: Setting, native: bool) -> Verdict:
+    known = _BY_WORDS.get((event.code, event.message))
+    if known is None:
+        rule = "8.5" if setting.policy.precedence == "merge" else "8.2"
+        return "dropped", Reason(event.message, rule, event.code)
+    owner, words, rule = known
+    if native and owner == "delimiter":
+        rule = "8.8"
+    return owner, Reason(words, rule, event.code)
+
+
+_VERDICTS: dict[type, Callable[[Any, Setting, bool], Verdict]] = {
+    TextDelta: _answer,
+    ReasoningDelta: _reasoning,
+    ToolCall: _call,
+    ToolResult: _result,
+    Diagnostic: _removal,
+}

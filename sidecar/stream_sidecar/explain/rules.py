@@ -1,0 +1,69 @@
+"""The rules of the text by their numbers, as text/README.md has them.
+
+The page itself is read, which is part of the package, so that what an explanation says
+of a rule is what the rule says.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from stream_sidecar.records import frozen
+
+PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
+"""Where the pages of the project are read."""
+
+WIRES = {
+    "openai-chat": "chat-completions",
+    "openai-responses": "responses",
+    "anthropic": "messages",
+    "gemini": "generatecontent-and-interactions",
+    "ollama": "ollama",
+    "bedrock-converse": "bedrock-converse",
+    "cohere": "cohere",
+}
+"""Wire -> its heading in sidecar/stream_sidecar/wires/README.md, as links name it."""
+
+_PAGE = "sidecar/stream_sidecar/text/README.md"
+_EXAMPLE = re.compile(r"^`{32} example.*+\n(?:(?!`{32}).*+\n)*+`{32}$", re.MULTILINE)
+_HEADING = re.compile(r"^##++ (?P<title>(?P<number>[\d.]++) .*+)\n", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
+_NO_ANCHOR = re.compile(r"[^\w -]")
+
+
+@frozen
+class TextRule:
+    """A rule, or a section of them: ``title`` begins with the number, ``text`` is what
+    it says without its example, ``link`` leads to it."""
+
+    title: str
+    text: str
+    link: str
+
+
+@cache
+def rules() -> dict[str, TextRule]:
+    """All rules and sections, by number."""
+    page = (
+        files("stream_sidecar.text").joinpath("README.md").read_text(encoding="utf-8")
+    )
+    found = list(_HEADING.finditer(page := _EXAMPLE.sub("", page)))
+    ends = [match.start() for match in found[1:]] + [len(page)]
+    return {
+        match["number"]: _rule(match["title"], page[match.end() : end])
+        for match, end in zip(found, ends, strict=True)
+    }
+
+
+def wire_links() -> dict[str, str]:
+    """Wire -> where its fields are told of."""
+    page = f"{PAGES}sidecar/stream_sidecar/wires/README.md"
+    return {wire: f"{page}#{heading}" for wire, heading in WIRES.items()}
+
+
+def _rule(title: str, text: str) -> TextRule:
+    anchor = _NO_ANCHOR.sub("", title).lower().replace(" ", "-")
+    said = " ".join(_LINK.sub(r"\1", text).split())
+    return TextRule(title.replace("`", ""), said, f"{PAGES}{_PAGE}#{anchor}")

@@ -1,0 +1,191 @@
+"""What is to be explained: a stream's options, its chunks, and how it was closed.
+
+`body` takes what a provider sent, or plain text, and cuts it where its lines end, text
+into words, so that there is something to see at every step; where it is cut changes
+nothing (text rule 1.1). `recorded` takes a transcript, as ``--record`` writes one, and
+finds the streams in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from stream_sidecar.errors import UsageError
+from stream_sidecar.options import Limits, Policy, StreamOptions
+from stream_sidecar.protocol.converter import structure
+from stream_sidecar.protocol.handshake import shake_hands
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import stream_options
+from stream_sidecar.records import field, frozen
+from stream_sidecar.values.jsontext import decode, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.stream.stream import Stream
+
+_MOST_STEPS = 2000
+"""Words that a text is cut into, about; of a longer one several are one slice."""
+
+_WORD = re.compile(rb"\s*+\S*+")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+@frozen
+class PushedChunk:
+    """What is pushed, and how it looks."""
+
+    value: Any
+    shown: str
+
+
+@frozen
+class StreamSource:
+    """A stream to explain. ``chunks`` is given the stream that they are pushed to;
+    ``close`` are the arguments of its end."""
+
+    name: str
+    options: StreamOptions
+    chunks: Callable[[Stream], Iterable[PushedChunk]]
+    close: dict[str, Any] = field(factory=dict)
+
+
+def body(name: str, data: bytes, options: StreamOptions) -> StreamSource:
+    """What a provider sent, as bytes."""
+    options = evolve(options, encoding="base64")
+    return StreamSource(name, options, lambda stream: _cut(data, stream))
+
+
+def _cut(data: bytes, stream: Stream) -> Iterator[PushedChunk]:
+    """The slices of ``data``: words of a text, lines of anything else."""
+    size = max(1, len(data) // _MOST_STEPS)
+    at = 0
+    while at < len(data):
+        by_word = stream.framing in ("auto", "text")
+        last = at + size - 1 if by_word else at
+        match = (_WORD if by_word else _LINE).match(data, last)
+        assert match is not None  # both fit any text
+        part, at = data[at : match.end()], match.end()
+        encoded = base64.b64encode(part).decode()
+        yield PushedChunk(encoded, part.decode("utf-8", "backslashreplace"))
+
+
+def is_transcript(data: bytes) -> bool:
+    """Whether ``data`` begins with the header of a transcript."""
+    header = _json(data.split(b"\n", 1)[0])
+    return isinstance(header, dict) and type(header.get("transcript")) is int
+
+
+def recorded(name: str, data: bytes) -> dict[str, StreamSource]:
+    """The streams of a transcript, by their ids, and its whole responses."""
+    lines = [line for raw in data.splitlines() if isinstance(line := _json(raw), dict)]
+    said = [
+        (line.get("dir"), msg)
+        for line in lines
+        if isinstance(msg := line.get("msg"), dict)
+    ]
+    answers = {_id(msg): msg for direction, msg in said if direction == "out"}
+    answers.pop(_id({}), None)  # to nobody's request
+    found = _Conversation(name)
+    for direction, msg in said:
+        if direction == "in":
+            found.read(msg, answers.get(_id(msg), {}))
+    return found.sources
+
+
+def _id(msg: dict[str, Any]) -> str:
+    """A message's id as a key; it may be any value."""
+    return dumps(msg.get("id"))
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return decode(line)
+    except ValueError:
+        return None
+
+
+class _Conversation:
+    """What a host has said, message by message."""
+
+    def __init__(self, name: str) -> None:
+        self.sources: dict[str, StreamSource] = {}
+        self._name = name
+        self._policy, self._limits = Policy(), Limits()
+        self._opened: Counter[str] = Counter()
+        self._open: dict[str, tuple[str, list[PushedChunk]]] = {}
+        self._read = {
+            "initialize": self._initialize,
+            "stream/open": self._begin,
+            "stream/push": self._push,
+            "stream/close": self._end,
+            "message/normalize": self._whole,
+        }
+
+    def read(self, msg: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Reads one message; what was refused has changed nothing."""
+        read = self._read.get(str(msg.get("method")))
+        if read is None or "error" in answer:
+            return
+        try:
+            read(msg, answer.get("result"))
+        except UsageError:
+            return  # nobody answered it: the recording ends there
+
+    def _initialize(self, msg: dict[str, Any], _result: Any) -> None:
+        agreed = shake_hands(msg.get("params"))
+        self._policy, self._limits = agreed.policy, agreed.limits
+
+    def _begin(self, msg: dict[str, Any], result: Any) -> None:
+        params = self._params(msg)
+        stream_id = params.stream_id or _named(result)
+        self._add(stream_id, params)
+
+    def _whole(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        self._add("message/normalize", params).append(_chunk(params.body))
+
+    def _push(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        chunks = [params.chunk] if params.chunks is None else params.chunks
+        if params.stream_id in self._open:
+            self._open[params.stream_id][1].extend(map(_chunk, chunks))
+
+    def _end(self, msg: dict[str, Any], _result: Any) -> None:
+        params = self._params(msg)
+        key, _ = self._open.pop(params.stream_id, ("", []))
+        if key:
+            close = {"reason": params.why, "error": params.failure}
+            self.sources[key] = evolve(self.sources[key], close=close)
+
+    def _params(self, msg: dict[str, Any]) -> Any:
+        given = msg.get("params")
+        kind = METHODS[msg["method"]].params
+        return structure({} if given is None else given, kind, "params")
+
+    def _add(self, stream_id: str, params: Any) -> list[PushedChunk]:
+        """Another stream; an id may be used again."""
+        self._opened[stream_id] += 1
+        number = self._opened[stream_id]
+        key = stream_id if number == 1 else f"{stream_id}:{number}"
+        chunks: list[PushedChunk] = []
+        options = stream_options(params, self._policy, self._limits)
+        name = f"{self._name}, {key}"
+        self.sources[key] = StreamSource(name, options, lambda _stream: chunks)
+        self._open[stream_id] = key, chunks
+        return chunks
+
+
+def _named(result: Any) -> str:
+    """What the sidecar has called a stream that its host gave no name."""
+    name = result.get("streamId") if isinstance(result, dict) else None
+    return name if isinstance(name, str) else "stream"
+
+
+def _chunk(value: Any) -> PushedChunk:
+    return PushedChunk(value, value if isinstance(value, str) else dumps(value))

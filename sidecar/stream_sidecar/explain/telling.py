@@ -1,0 +1,228 @@
+"""`explain` runs a stream through the engine, and tells whose each character is.
+
+The stream is that of ``stream/push``, with ``trace`` and an ear. What went in
+(``hearing``) and what came out (``placing``) are then laid over each other, linear in
+both.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.events import (
+    Citation,
+    Diagnostic,
+    ProviderError,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+)
+from stream_sidecar.explain.explanation import Explanation, Fate, InputPiece, Lane, Step
+from stream_sidecar.explain.hearing import Hearing
+from stream_sidecar.explain.placing import Happened, Owned, place
+from stream_sidecar.explain.reasons import MIRRORED, REPEATED, left_out, of_wire
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stream_sidecar.explain.explanation import Owner
+    from stream_sidecar.explain.hearing import Counted, Said
+    from stream_sidecar.explain.reasons import Verdict
+    from stream_sidecar.explain.source import StreamSource
+
+_SHOWN = 2000
+"""Characters of a chunk that are kept."""
+
+_KEPT = frozenset({"response-details", "duplicate-reasoning"})
+"""Diagnostics whose ``raw`` is no input that was left out of everything: it is told of
+beside what became of it."""
+
+
+def explain(source: StreamSource) -> Explanation:
+    """Whose each character of ``source`` is."""
+    policy = source.options.policy
+    message = evolve(policy.message, parts=True)
+    policy = evolve(policy, trace=True, message=message)
+    hearing = Hearing()
+    stream = Stream(evolve(source.options, policy=policy, emit=None), hearing)
+    steps = list(_steps(stream, source, hearing))
+    happened = [
+        Happened(n, each) for n, step in enumerate(steps) for each in step.events
+    ]
+    opens, texts = stream.profile.starts_open, hearing.texts()
+    owned = place(happened, texts, policy.reasoning, opens=opens)
+    lanes = [*_texts(hearing.said, owned), *_parts(happened, stream.wire)]
+    return Explanation(
+        source.name,
+        stream.wire,
+        stream.framing,
+        stream.profile.name,
+        tuple(lanes),
+        tuple(steps),
+        stream.message(),
+    )
+
+
+def _steps(stream: Stream, source: StreamSource, hearing: Hearing) -> Iterator[Step]:
+    """Pushes and closes; chunks of which nothing comes are part of the next step."""
+    shown, heard = "", 0
+    for chunk in source.chunks(stream):
+        shown += chunk.shown[: _SHOWN - len(shown)]
+        events = stream.push(chunk.value)
+        if events or len(hearing.said) > heard:
+            yield Step(shown, tuple(events))
+            hearing.step += 1
+            shown, heard = "", len(hearing.said)
+    yield Step(shown, tuple(stream.close(**source.close)))
+
+
+# Texts
+
+
+def _texts(said: list[Said], owned: dict[Counted, list[Owned]]) -> Iterator[Lane]:
+    """The lanes of the fields: the answer's first, then those of reasoning."""
+    cutters = {counted: _Cutter(each) for counted, each in owned.items()}
+    lanes: dict[tuple[Counted, str], list[InputPiece]] = {}
+    for each in said:
+        pieces = lanes.setdefault((each.counted, each.field), [])
+        pieces += _known(each)
+        pieces += cutters[each.counted].cut(each)
+    for ((choice, _), field), pieces in sorted(lanes.items(), key=lambda lane: lane[0]):
+        title = f"choice {choice}: {field}" if choice else field
+        yield Lane(title, choice, tuple(_joined(pieces)))
+
+
+def _known(said: Said) -> Iterator[InputPiece]:
+    """What came with it and had been said before."""
+    for text, verdict in ((said.repeated, REPEATED), (said.mirrored, MIRRORED)):
+        if text:
+            yield _piece(text, said.step, verdict)
+
+
+def _piece(text: str, step: int, verdict: Verdict, seq: int = 0) -> InputPiece:
+    return InputPiece(text, step, (Fate(step, *verdict, seq),))
+
+
+class _Cutter:
+    """Cuts what was said, in its order, where owners change."""
+
+    def __init__(self, owned: list[Owned]) -> None:
+        self._owned = owned
+        self._at = 0
+
+    def cut(self, said: Said) -> Iterator[InputPiece]:
+        start, end = said.start, said.start + len(said.text)
+        while start < end:
+            owned = self._next(start)
+            stop = min(end, owned.end)
+            text = said.text[start - said.start : stop - said.start]
+            yield InputPiece(text, said.step, owned.fates)
+            start = stop
+
+    def _next(self, start: int) -> Owned:
+        while self._owned[self._at].end <= start:
+            self._at += 1
+        return self._owned[self._at]
+
+
+def _joined(pieces: list[InputPiece]) -> Iterator[InputPiece]:
+    """Neighbours of one step and one fate are one piece."""
+    for (step, fates), same in groupby(
+        pieces, key=lambda each: (each.step, each.fates)
+    ):
+        yield InputPiece("".join(each.text for each in same), step, fates)
+
+
+# Parts with a structure
+
+
+def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
+    """The lanes of what has a structure, in the order in which it began."""
+    calls: dict[int | None, list[Happened]] = {}
+    order: list[list[Happened]] = []
+    for each in happened:
+        event = each.event
+        if isinstance(event, ToolCallDelta | ToolCall) and _is_structured(event):
+            if event.block not in calls:
+                order.append(calls.setdefault(event.block, []))
+            calls[event.block].append(each)
+        elif isinstance(event, Citation | ProviderError | Diagnostic | ToolResult):
+            order.append([each])
+    for group in order:
+        lane = _call(group, wire) if len(group) > 1 else _part(group[0], wire)
+        if lane is not None:
+            yield lane
+
+
+def _is_structured(event: ToolCallDelta | ToolCall) -> bool:
+    return isinstance(event, ToolCallDelta) or event.origin != "text"
+
+
+def _call(group: list[Happened], wire: str) -> Lane:
+    """A call whose arguments came in fragments; the last event has them whole."""
+    verdict = of_wire("call", wire)
+    pieces = [
+        _piece(each.event.arguments_delta, each.step, verdict, each.event.seq)
+        for each in group
+        if isinstance(each.event, ToolCallDelta) and each.event.arguments_delta
+    ]
+    first: Any = group[0].event
+    return Lane(f"call: {first.name}", first.choice, tuple(pieces), is_part=True)
+
+
+def _part(happened: Happened, wire: str) -> Lane | None:
+    """What came at once; None: it is not of the input, or has its place in a text."""
+    event: Any = happened.event
+    told = _TOLD[type(event)](event)
+    if told is None or getattr(event, "span", None) is not None:
+        return None
+    owner, title, text = told
+    verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
+    piece = _piece(text, happened.step, verdict, event.seq)
+    return Lane(title, event.choice, (piece,), is_part=True)
+
+
+_Told: TypeAlias = "tuple[Owner, str, str] | None"
+
+
+def _of_call(event: ToolCall) -> _Told:
+    return "call", f"call: {event.name}", event.arguments
+
+
+def _of_result(event: ToolResult) -> _Told:
+    name = event.name or event.tool_call_id or ""
+    return "result", f"result: {name}", _shown(event.content)
+
+
+def _of_citation(event: Citation) -> _Told:
+    title = event.title or event.url or event.kind
+    return "citation", f"citation: {title}", _shown(event.raw)
+
+
+def _of_error(event: ProviderError) -> _Told:
+    return "error", f"error: {event.kind}", _shown(event.raw)
+
+
+def _of_diagnostic(event: Diagnostic) -> _Told:
+    if event.raw is None or event.code in _KEPT:
+        return None
+    return "dropped", event.code, _shown(event.raw)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value)
+
+
+_TOLD: dict[type, Callable[[Any], _Told]] = {
+    ToolCall: _of_call,
+    ToolResult: _of_result,
+    Citation: _of_citation,
+    ProviderError: _of_error,
+    Diagnostic: _of_diagnostic,
+}
+"""What a part is called, and its text."""

@@ -1,0 +1,340 @@
+"""What stands between the delimiters of a call: JSON in its shapes, typed parameters.
+
+These functions read whole bodies; the forms of the dialects use them once all of a
+body is there. Arguments that are JSON already stay the very characters of the model;
+what has no type in the text (``<parameter=n>3``) gets the type that the tool's
+``inputSchema`` gives it, else it is a string. What is no call is a ValueError, mostly
+`MalformedError`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.forms.definitions import is_definition
+from stream_sidecar.forms.form import MalformedError, WrittenCall
+from stream_sidecar.forms.schemas import kind_of, kinds_of, member_of
+from stream_sidecar.records import frozen
+from stream_sidecar.values.jsontext import dumps, loads
+from stream_sidecar.values.relaxed import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stream_sidecar.forms.grammar import Context, Extent
+
+Calls: TypeAlias = list[WrittenCall]
+
+NAME_KEYS = (
+    *("name", "tool_name", "function", "tool", "function_name"),
+    "recipient_name",
+)
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
+ID_KEYS = ("id", "tool_call_id", "call_id")
+CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*+")
+_CUT_NAME = re.compile(
+    rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}}+)"'
+)
+_CUT_ID = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}}+)"')
+_CUT_KEY = re.compile(r'"((?:[^"\\]|\\.){1,256}+)"\s*+:\s*+')
+_CUT_ARGUMENTS = re.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
+
+
+# JSON
+
+
+LISTS = ("tool_uses", "tool_calls")
+"""Keys of an object that is nothing but a list of calls."""
+
+
+def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
+    """The calls of one object, a list of them, or several one after the other.
+
+    ``at``: where ``text`` stands in the candidate. ``keyed``: an object's key is the
+    tool's name, its value the arguments.
+    """
+    read = _keyed_call if keyed else _call
+    calls = [
+        read(text, each, *place)
+        for value, start, end in _objects(text)
+        for each, *place in _listed(value, start, end)
+    ]
+    if not calls:
+        raise MalformedError("no call")
+    return [_moved(call, at) for call in calls]
+
+
+def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
+    """An object with its place; the objects of one that lists calls have none."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((key, listed),) = value.items()
+        if key in LISTS and isinstance(listed, list):
+            return [(each, -1, end) for each in listed]
+    return [(value, start, end)]
+
+
+def looks_like_call(value: Any) -> str:
+    """The name in an object that has the shape of a call, else nothing."""
+    body = value.get("function") if isinstance(value, dict) else None
+    body = body if isinstance(body, dict) else value
+    if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
+        return ""
+    return _first_text(body, NAME_KEYS)
+
+
+def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
+    """The calls of JSON that the text's end cut off: the whole ones and the last."""
+    whole: Calls = []
+    position = 0
+    read = _keyed_call if keyed else _call
+    for value, start, end in _objects(text, strict=False):
+        try:
+            whole.append(_moved(read(text, value, start, end), at))
+        except MalformedError:
+            break
+        position = end
+    rest = text[position:]
+    name = (_CUT_KEY if keyed else _CUT_NAME).search(rest)
+    if name is None:
+        return whole
+    arguments = name if keyed else _CUT_ARGUMENTS.search(rest)
+    body = rest[arguments.end() :] if arguments else ""
+    id = _CUT_ID.search(rest[: arguments.start()] if arguments else rest)
+    end = at + len(text)
+    return [*whole, WrittenCall(_unquoted(name[1]), body, end, id[1] if id else "")]
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def _objects(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
+    """The objects in ``text`` with their places; brackets, ``,`` and ``;`` between."""
+    at = 0
+    while True:
+        at = _skip(text, at)
+        if at == len(text):
+            return
+        if text[at] != "{":
+            raise MalformedError("no object")
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            if strict:
+                yield from _relaxed_objects(text, at)
+            return
+        yield value, at, end
+        at = end
+
+
+def _relaxed_objects(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
+    """The objects in text that is no strict JSON; they have no places of their own."""
+    body = text[at:].strip()
+    if not text.lstrip().startswith("{"):
+        body = body[: _without_brackets(body)]
+    values = parse(f"[{body}]") if not body.startswith("[") else parse(body)
+    for value in values:
+        yield value, -1, len(text)
+
+
+def _without_brackets(body: str) -> int:
+    """Where the closing brackets at the end of ``body`` begin, blanks among them."""
+    end = len(body)
+    while end and (body[end - 1] == "]" or body[end - 1].isspace()):
+        end -= 1
+    return end
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n\r,;[]":
+        at += 1
+    return at
+
+
+def _moved(call: WrittenCall, by: int) -> WrittenCall:
+    return evolve(call, end=call.end + by)
+
+
+def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
+    if not isinstance(value, dict):
+        raise MalformedError("a call is an object")
+    body, inner = value, value.get("function")
+    if isinstance(inner, dict):
+        body, start = inner, -1
+    name = _first_text(body, NAME_KEYS)
+    if not name:
+        raise MalformedError("a call has a name")
+    if "recipient_name" in body:
+        name = name.removeprefix("functions.")
+    key = next((key for key in ARGUMENT_KEYS if key in body), None)
+    given = body.get(key) if key else None
+    if is_definition(body, key, given):
+        raise MalformedError("it defines a tool")
+    arguments = _arguments(given, text, start, key)
+    id, schema = _first_text(value, ID_KEYS), key == "parameters"
+    others = {} if key else {k: v for k, v in body.items() if k not in CALL_KEYS}
+    return WrittenCall(name, arguments, end, id, schema=schema, beside=others)
+
+
+def gathered(call: WrittenCall, context: Context) -> WrittenCall:
+    """The call with the arguments that stand beside its name, where the tool has
+    parameters of these names: ``{"name": "f", "path": "a.py"}``."""
+    names = properties(call.name, context)
+    given = {key: value for key, value in call.beside.items() if key in names}
+    return evolve(call, arguments=dumps(given)) if given else call
+
+
+def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
+    if value is None or value == "":
+        return "{}"
+    if isinstance(value, str):
+        value, text = loads(value), value
+        if not isinstance(value, dict):
+            raise MalformedError("arguments are an object")
+        return text
+    if not isinstance(value, dict):
+        raise MalformedError("arguments are an object")
+    if start < 0 or key is None:
+        return dumps(value)
+    member_start, member_end = _member(text, start, key)
+    return text[member_start:member_end]
+
+
+def _member(text: str, at: int, key: str) -> Extent:
+    """Where the value of ``key`` stands in the object at ``at``: the last one wins."""
+    found, at = (at, at), at + 1
+    while True:
+        at = _skip(text, at)
+        if text[at] == "}":
+            return found
+        name, at = _DECODER.raw_decode(text, at)
+        at = _space(text, _space(text, at) + 1)
+        start = at
+        _, at = _DECODER.raw_decode(text, at)
+        if name == key:
+            found = start, at
+
+
+def _space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _keyed_call(text: str, value: Any, start: int, end: int) -> WrittenCall:
+    if not isinstance(value, dict) or len(value) != 1:
+        raise MalformedError("a call is an object with the tool's name")
+    ((name, given),) = value.items()
+    return WrittenCall(name, _arguments(given, text, start, name), end)
+
+
+def _first_text(value: Any, keys: Iterable[str]) -> str:
+    texts = (value.get(key) for key in keys)
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+_LIKE_JSON = re.compile(r'\{\s*+"')
+
+
+def arguments_of(text: str) -> str:
+    """The arguments of an object that stands alone: its very text where that is JSON,
+    nothing is ``{}``. One that begins like JSON may have raw line breaks in a string, a
+    bad escape or a comma too many. ValueError for all else.
+    """
+    if not text:
+        return "{}"
+    try:
+        loads(text)
+    except ValueError:
+        if not _LIKE_JSON.match(text):
+            raise
+        return dumps(parse(text))
+    return text
+
+
+# Parameters that are text
+
+
+@frozen
+class Parameter:
+    """A parameter written as text. ``kind`` is its type as far as the form says it:
+    ``string``, ``json``, or empty."""
+
+    key: str
+    text: str
+    kind: str = ""
+
+
+def typed(name: str, parameters: Iterable[Parameter], context: Context) -> str:
+    """The arguments of a call as JSON text."""
+    root = _schema(name, context)
+    schemas = properties(name, context)
+    values = ((each, schemas.get(each.key)) for each in parameters)
+    return dumps({each.key: _value(each, schema, root) for each, schema in values})
+
+
+def typed_tree(name: str, arguments: dict[str, Any], context: Context) -> str:
+    """Trees of objects and lists, with texts in them, as the JSON text of arguments."""
+    root = _schema(name, context)
+    return dumps(_shaped(arguments, root, root))
+
+
+def properties(name: str, context: Context) -> dict[str, Any]:
+    """The declared parameters of a tool, in their order."""
+    schema = _schema(name, context)
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _schema(name: str, context: Context) -> Any:
+    tool = (context.tools or {}).get(name)
+    return None if tool is None else tool.input_schema
+
+
+def _shaped(value: Any, schema: Any, root: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _shaped(each, member_of(schema, root, key), root)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_shaped(each, member_of(schema, root), root) for each in value]
+    kinds = kinds_of(schema, root)
+    if not value and "string" not in kinds:
+        value = "[]" if "array" in kinds else "{}" if "object" in kinds else value
+    return _value(Parameter("", value), schema, root)
+
+
+def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
+    if parameter.kind == "string":
+        return parameter.text
+    kinds = kinds_of(schema, root)
+    if "null" in kinds and parameter.text.strip() == "null":
+        return None
+    if parameter.kind != "json" and (not kinds or "string" in kinds):
+        return parameter.text
+    return _parsed(parameter.text, kinds)
+
+
+def _parsed(text: str, kinds: set[str]) -> Any:
+    """``text`` as the schema wants it; text that does not fit stays as it is."""
+    word = text.strip()
+    if "boolean" in kinds and word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    for read in (loads, parse):
+        try:
+            value = read(word)
+        except ValueError:
+            continue
+        if not kinds or kind_of(value) & kinds:
+            return value
+    return text

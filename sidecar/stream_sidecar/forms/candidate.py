@@ -1,0 +1,336 @@
+"""A candidate: text that may be a form, read by all forms that its opener fits.
+
+`Candidate` takes text with ``push`` and says what it is: None while that is open,
+`Taken` when a form has it, `Failed` at the first character with which no form can go on
+(text rule 11.7). The form that is satisfied first wins; of several at one character the
+first in the table does. The candidate keeps its text; time and room are linear in it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
+from stream_sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
+from stream_sidecar.forms.grammar import Cursor, EndedError, MismatchError
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.records import frozen
+from stream_sidecar.values.crowd import is_crowd
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
+    from stream_sidecar.forms.grammar import Context
+
+NAMESPACES = ("default_api.", "default_api:")
+"""Gemini's own prefixes of declared tools: nobody else writes them."""
+
+
+@frozen
+class Opening:
+    """A form whose ``opener`` stands here. ``named``: its dialect was asked for."""
+
+    dialect: Dialect
+    form: Form
+    opener: str
+    named: bool
+
+
+@frozen
+class Taken:
+    """The first ``end`` code points of the candidate are protocol.
+
+    ``raw`` is its text where that stays in the channel. It ``waits`` where what follows
+    decides whether it is text: a call without a marker, a result at the answer's start,
+    a stop token.
+    """
+
+    opening: Opening
+    kind: PieceKind
+    end: int
+    calls: tuple[WrittenCall, ...] = ()
+    content: Any = None
+    raw: str = ""
+    waits: bool = False
+
+
+@frozen
+class Failed:
+    """No form can go on behind ``position``.
+
+    ``code``: the diagnostic to send; empty where the failure is not worth one.
+    ``full``: as much was held as may be. ``openings`` are those that were tried.
+    """
+
+    position: int
+    openings: tuple[Opening, ...]
+    code: str = ""
+    full: bool = False
+
+    @cached_property
+    def closers(self) -> frozenset[str]:
+        """What is text now that its opener is."""
+        forms = [opening.form for opening in self.openings]
+        owed = (each for form in forms for each in (*form.closers, *form.owes))
+        return frozenset(owed)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to be said of it, and none of its closers owed."""
+        return not (self.code or self.full or self.closers)
+
+
+Tried: TypeAlias = "tuple[str, Failed]"
+"""What one of openings that are all about the same had read when it failed."""
+
+_LONGEST = 64
+"""So much text is kept of one that failed."""
+
+
+class Room(Protocol):
+    """Gives how much may be held, exactly where that is less than ``size``."""
+
+    def __call__(self, size: int, /, *, calls: bool) -> int: ...
+
+
+class Candidate:
+    """Text from an opener on. ``start``: the position of its first character in the
+    channel's text; ``size``: code points so far; ``called``: a call stands behind it,
+    so an unmistakable form that breaks off here is a border of that one.
+
+    ``known``: how the last one failed. Many may come that begin as it did, and one of
+    the same openings need not be read as long as it has no other text."""
+
+    def __init__(
+        self,
+        start: int,
+        openings: tuple[Opening, ...],
+        context: Context,
+        known: Tried | None = None,
+        *,
+        inside: bool = False,
+    ) -> None:
+        self.start = start
+        self.openings = openings
+        self.context = context
+        self.size = 0
+        self.called = False
+        self.inside = inside
+        self.known = known
+        self._pieces: list[str] = []
+        again = known is not None and not inside and known[1].openings == openings
+        self._expected = known if again else None
+        self._readers = [] if again else self._all_readers()
+        self._failed_at = 0
+        self._full = False
+        self._code = ""
+
+    @property
+    def raw(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def _all_readers(self) -> list[_Reader]:
+        return [
+            _Reader(each, Cursor(each.opener, self.context, inside=self.inside))
+            for each in self.openings
+        ]
+
+    @property
+    def may_be_call(self) -> bool:
+        if self._expected is not None:
+            return self.openings[0].form.may_be_call
+        return any(reader.is_call for reader in self._readers)
+
+    def push(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
+        """Reads ``text``; ``final``: no more will come. Calls have ``room`` of their
+        own, others have part in what may wait."""
+        self._pieces.append(text)
+        self.size += len(text)
+        if self._expected is None:
+            return self._read(text, room, final=final)
+        known, failed = self._expected
+        raw = self.raw
+        goes_on = len(raw) < len(known) and known.startswith(raw)
+        same = not final and (goes_on or raw.startswith(known))
+        if same and self.size <= room(self.size, calls=self.may_be_call):
+            return None if goes_on else failed
+        self._expected, self._readers = None, self._all_readers()
+        if before := self.raw[: self.size - len(text)]:
+            self._read(before, _endless, final=False)
+        return self._read(text, room, final=final)
+
+    def _read(self, text: str, room: Room, *, final: bool) -> Taken | Failed | None:
+        """All that are left read ``text``."""
+        best: tuple[int, Taken] | None = None
+        for reader in list(self._readers):
+            try:
+                limit = room(self.size, calls=reader.is_call)
+                found = reader.feed(text, limit, final=final)
+                if found is None:
+                    continue
+                taken = self._accept(reader, found)
+            except (MismatchError, EndedError) as reason:
+                taken = self._fail(reader, reason)
+            if taken is not None and (best is None or reader.position < best[0]):
+                best = reader.position, taken
+            self._readers.remove(reader)
+        if best is not None:
+            return best[1]
+        if self._readers:
+            return None
+        failed = Failed(self._failed_at, self.openings, self._code, self._full)
+        kinds = {opening.form.about for opening in self.openings}
+        again = not (final or self.inside or self._full) and len(kinds) == 1
+        if again and failed.position <= _LONGEST:
+            self.known = self.raw[: failed.position], failed
+        return failed
+
+    def _accept(self, reader: _Reader, found: Found) -> Taken | None:
+        """What the reader found, if its tier allows it."""
+        opening, end = reader.opening, reader.position
+        raw, content = self.raw[:end], found.content
+        try:
+            if found.read is not None:
+                content = found.read(raw)
+        except ValueError:
+            self._refuse(end, "malformed-tool-text" if reader.serious else "")
+            return None
+        if found.kind is PieceKind.CALL:
+            return self._accept_calls(opening, tuple(content), raw)
+        if found.kind is PieceKind.RESULT and content is None:
+            return Taken(opening, PieceKind.MARK, end)
+        result = found.kind is PieceKind.RESULT
+        waits = opening.form.place == ("start" if result else "end")
+        return Taken(opening, found.kind, end, content=content, waits=waits)
+
+    def _accept_calls(
+        self, opening: Opening, calls: tuple[WrittenCall, ...], raw: str
+    ) -> Taken | None:
+        tier, end = opening.form.tier, len(raw)
+        calls = tuple(gathered(call, self.context) for call in calls)
+        if not calls:  # a declaration of tools
+            return Taken(opening, PieceKind.MARK, end)
+        if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
+            self._refuse(end, "" if tier == "C" else "malformed-tool-text")
+            return None
+        if self._allowed(calls, tier, raw):
+            return Taken(opening, PieceKind.CALL, end, calls, waits=tier == "C")
+        self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
+        return None
+
+    def _is_named(self, call: WrittenCall) -> bool:
+        return can_be_called(call.name, self.context.tools or ())
+
+    def _is_call(self, call: WrittenCall) -> bool:
+        """Not so a definition of a tool, or a placeholder (text rule 11.14)."""
+        if not self._is_named(call):
+            return False
+        parameters = properties(call.name, self.context)
+        return not (has_placeholder(call) or is_schema(call, parameters))
+
+    def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
+        tools = self.context.tools
+        if tier == "A":
+            return True
+        if tools is None:
+            known = _has_parameter(calls, raw) or _has_namespace(raw)
+            return tier == "B" and known
+        if all(call.name in tools for call in calls):
+            return True
+        return tier == "B" and _has_namespace(raw)
+
+    def _fail(
+        self, reader: _Reader, reason: MismatchError | EndedError
+    ) -> Taken | None:
+        position = self.size + 1  # the text ended
+        if isinstance(reason, MismatchError):
+            self._full = self._full or isinstance(reason, FullError)
+            position = max(reason.position, reader.cursor.furthest)
+        is_cut = position > self.size and reader.opening.form.tier == "A"
+        if is_cut and (taken := self._cut_off(reader)) is not None:
+            return taken
+        position = min(position, self.size)
+        self._refuse(position, "malformed-tool-text" if reader.serious else "")
+        return None
+
+    def _cut_off(self, reader: _Reader) -> Taken | None:
+        """The text ended within an unmistakable form: behind its name it is out, and
+        truncated; before that it is text (text rule 11.3)."""
+        calls: tuple[WrittenCall, ...] = ()
+        if reader.cursor.partial is not None:
+            with suppress(ValueError):  # what there is of it is no call
+                found = reader.cursor.partial(self.raw)
+                calls = tuple(call for call in found if self._is_named(call))
+        if not calls or is_crowd(len(calls), self.size):
+            border = Taken(reader.opening, PieceKind.MARK, self.size)
+            return border if self.called else None
+        calls = (*calls[:-1], evolve(calls[-1], cut=True))
+        return Taken(reader.opening, PieceKind.CALL, self.size, calls)
+
+    def _refuse(self, position: int, code: str) -> None:
+        if position > self._failed_at:
+            self._failed_at, self._code = position, code
+        elif position == self._failed_at:
+            self._code = self._code or code
+
+
+def _endless(size: int, /, *, calls: bool) -> int:
+    """What there was room for has it."""
+    return size
+
+
+def _has_parameter(calls: tuple[WrittenCall, ...], raw: str) -> bool:
+    """Whether what may be XML or code of another kind has what a call has."""
+    given = any(call.arguments.strip() not in ("", "{}") for call in calls)
+    return given or any(f'"{key}"' in raw for key in ARGUMENT_KEYS)
+
+
+def _has_namespace(raw: str) -> bool:
+    return any(prefix in raw for prefix in NAMESPACES)
+
+
+class FullError(MismatchError):
+    """As much was held as may be."""
+
+
+class _Reader:
+    """Reads the candidate by one form."""
+
+    def __init__(self, opening: Opening, cursor: Cursor) -> None:
+        self.opening = opening
+        self.is_call = opening.form.may_be_call
+        self.cursor = cursor
+        self._reading = opening.form.grammar(self.cursor)
+        self._began = False
+        self._fed = 0
+
+    @property
+    def position(self) -> int:
+        return self.cursor.position
+
+    @property
+    def serious(self) -> bool:
+        return self.cursor.serious or not self.opening.form.vague
+
+    def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
+        """Reads ``text``, at most ``limit`` code points altogether."""
+        cursor = self.cursor
+        room = max(limit, len(self.opening.opener), self._fed) - self._fed
+        self._fed += len(text)
+        full = len(text) > room
+        cursor.feed(text[:room] if full else text, final=final and not full)
+        if not self._began:
+            self._began, cursor.at = True, len(self.opening.opener)
+        try:
+            next(self._reading)
+        except StopIteration as over:
+            found: Found = over.value
+            return found
+        if full:
+            raise FullError(self._fed - len(text) + room)
+        return None

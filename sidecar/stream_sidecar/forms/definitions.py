@@ -1,0 +1,59 @@
+"""What looks like a call and is none: definitions of tools, placeholders, odd names.
+
+An answer about tools shows ``{"name": "f", "description": "..", "parameters": {"type":
+"object"}}``, which defines one, or ``<invoke name="$NAME">``, where a name would stand
+(text rule 11.14). A call has a name that a tool can have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from stream_sidecar.forms.form import WrittenCall
+
+LONGEST_TOOL_NAME = 128
+
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_.:/-]{{0,{LONGEST_TOOL_NAME - 1}}}+")
+_PLACEHOLDER = re.compile(r"\.\.\.|…|\$[A-Z_]++")
+_TYPES = frozenset(
+    ("object", "array", "string", "number", "integer", "boolean", "null")
+)
+
+
+def can_be_called(name: str, tools: Container[str]) -> bool:
+    """Whether a tool may have the name; a declared one may have any."""
+    return name in tools or _NAME.fullmatch(name) is not None
+
+
+def has_placeholder(call: WrittenCall) -> bool:
+    """Whether a word stands for the name of a parameter."""
+    if not _PLACEHOLDER.search(call.arguments):
+        return False
+    try:
+        value = loads(call.arguments)
+    except ValueError:
+        return False  # free text
+    return isinstance(value, dict) and any(map(_PLACEHOLDER.fullmatch, value))
+
+
+def is_definition(body: Mapping[str, Any], key: str | None, given: Any) -> bool:
+    """Whether an object with a name, which has ``given`` under ``key``, defines a tool
+    whatever tools there are."""
+    if isinstance(body.get("description"), str) and key != "arguments":
+        return True
+    return key == "parameters" and isinstance(given, dict) and "properties" in given
+
+
+def is_schema(call: WrittenCall, parameters: Container[str]) -> bool:
+    """Whether the arguments, which stand where a definition has its schema, are one:
+    they say a type, and the tool has no parameter of that name."""
+    if not call.schema or "type" in parameters:
+        return False
+    value = loads(call.arguments)
+    return isinstance(value, dict) and value.get("type") in _TYPES

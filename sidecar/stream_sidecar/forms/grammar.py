@@ -1,0 +1,354 @@
+"""Grammars over text that comes in slices: what a dialect's reader is written with.
+
+A grammar is a generator: it takes a `Cursor`, reads with the primitives below (each by
+``yield from``: ``name = yield from word(cursor, NAME)``) and returns what it found. It
+yields None, and nothing else, where it needs more text. `MismatchError` says at which
+character the grammar cannot go on, `EndedError` that the text ended inside it; both
+depend on the text alone, never on how it was cut.
+
+A primitive reads all the text there is and leaves at most the beginning of a literal
+unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
+beginning of the candidate; what they hold is looked at once the whole is there.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
+
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.repeated_results import NO_ECHO
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    from stream_sidecar.forms.repeated_results import EchoRules
+    from stream_sidecar.options import Tool
+
+T = TypeVar("T")
+Reading: TypeAlias = "Generator[None, None, T]"
+Extent: TypeAlias = tuple[int, int]
+
+LONGEST_NAME = 256
+"""Code points of a tool's name or a parameter's; a longer one is none."""
+
+_FEW = 8
+_SPACE = re.compile(r"\s*+")
+_BLANKS = re.compile(r"[ \t]*+")
+
+
+class MismatchError(Exception):
+    """The grammar cannot go on; ``position`` is behind the character that says so."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+class EndedError(Exception):
+    """The text ended inside the grammar."""
+
+
+class PartScanner(Protocol):
+    """Finds the end of one long part; see ``stream_sidecar.values``."""
+
+    @property
+    def state(self) -> str: ...
+
+    def scan(self, text: str, at: int) -> int: ...
+
+
+@frozen
+class Context:
+    """What the host said, as far as forms must know it.
+
+    ``tools``: the declared ones by name, None when it did not say. ``calls`` is
+    ``toolCalls.mode``; ``echo`` tells repeated results.
+    """
+
+    tools: Mapping[str, Tool] | None = None
+    echo: EchoRules = NO_ECHO
+    calls: Literal["extract", "report", "off"] = "extract"
+
+
+class Cursor:
+    """A reader's place in a candidate's text.
+
+    ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
+    sets ``serious`` when what it has read can hardly be anything else, and ``partial``
+    to a function that reads the calls of a candidate that is cut off behind here.
+    ``furthest``: how far text was looked at for something that did not stand there; it
+    is behind the text's end where that thing may have been cut off.
+    """
+
+    __slots__ = (
+        "at",
+        "base",
+        "context",
+        "final",
+        "furthest",
+        "inside",
+        "opener",
+        "partial",
+        "serious",
+        "text",
+    )
+
+    def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
+        self.inside = inside
+        self.opener = opener
+        self.context = context
+        self.text = ""
+        self.at = 0
+        self.base = 0
+        self.furthest = 0
+        self.final = False
+        self.serious = False
+        self.partial: Callable[[str], Any] | None = None
+
+    @property
+    def position(self) -> int:
+        return self.base + self.at
+
+    def again(self) -> None:
+        """Goes back to before the opener; only where nothing was read since."""
+        self.at -= len(self.opener)
+
+    def feed(self, text: str, *, final: bool) -> None:
+        self.text = self.text[self.at :] + text if self.at < len(self.text) else text
+        self.base += self.at
+        self.at = 0
+        self.final = final
+
+    def mismatch(self, offset: int = 1) -> MismatchError:
+        """The character ``offset`` from here on is the one that does not fit."""
+        return MismatchError(self.position + offset)
+
+    def not_here(self, offset: int) -> None:
+        """The character ``offset`` from here on is the one that does not fit, but the
+        grammar goes on in another way."""
+        self.furthest = max(self.furthest, self.position + offset)
+
+
+def ahead(cursor: Cursor, *options: str) -> Reading[str]:
+    """The longest of ``options`` that stands here, unread; empty: none does."""
+    choice = _choice(options)
+    while True:
+        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
+        if cursor.final or rest not in choice.parts:
+            break
+        yield
+    found = choice.find(rest)
+    if not found:
+        cursor.not_here(choice.fits(rest) + 1)
+    return found
+
+
+def literal(cursor: Cursor, *options: str) -> Reading[str]:
+    """Reads the longest of ``options`` that stands here; an empty one is no match."""
+    found = yield from ahead(cursor, *options)
+    if not found:
+        choice = _choice(options)
+        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
+        if rest in choice.parts:
+            raise EndedError
+        raise cursor.mismatch(choice.fits(rest) + 1)
+    cursor.at += len(found)
+    return found
+
+
+class _Choice(NamedTuple):
+    """Texts of which one may stand at a place: all of them, what each may begin with
+    and is longer than, and their sizes, the largest first."""
+
+    options: frozenset[str]
+    parts: frozenset[str]
+    sizes: tuple[int, ...]
+
+    def find(self, rest: str) -> str:
+        """The longest of the options with which ``rest`` begins, if any."""
+        if rest[:1] not in self.parts and rest[:1] not in self.options:
+            return ""  # as mostly
+        sizes = (size for size in self.sizes if rest[:size] in self.options)
+        return rest[: next(sizes, 0)]
+
+    def fits(self, rest: str) -> int:
+        """How much of ``rest``, which begins with no option, begins one."""
+        size = 0
+        while size < len(rest) and rest[: size + 1] in self.parts:
+            size += 1
+        return size
+
+
+@lru_cache(maxsize=512)
+def _choice(options: tuple[str, ...]) -> _Choice:
+    parts = {one[:size] for one in options for size in range(len(one))}
+    sizes = tuple(sorted(set(map(len, options)), reverse=True))
+    return _Choice(frozenset(options), frozenset(parts), sizes)
+
+
+def peek(cursor: Cursor) -> Reading[str]:
+    """The next character, unread; empty at the end of the text."""
+    while cursor.at == len(cursor.text) and not cursor.final:
+        yield
+    return cursor.text[cursor.at : cursor.at + 1]
+
+
+def need(cursor: Cursor) -> Reading[str]:
+    """The next character, unread; the end of the text is inside the grammar."""
+    character = yield from peek(cursor)
+    if not character:
+        raise EndedError
+    return character
+
+
+def is_last(cursor: Cursor, text: str) -> Reading[bool]:
+    """Whether behind ``text``, which stands here, the text ends; nothing is read. A few
+    blanks may follow it."""
+    while True:
+        start = cursor.at + len(text)
+        rest = cursor.text[start : start + _FEW]
+        if rest.strip() or len(rest) == _FEW or cursor.final:
+            return not rest.strip() and len(rest) < _FEW
+        yield
+
+
+def run(cursor: Cursor, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
+    """Reads what ``pattern`` (one character class, repeated) matches, maybe nothing.
+
+    More than ``most`` characters are a mismatch. With 0 there is no such limit, and the
+    text is read over, not returned.
+    """
+    found, size = [], 0
+    while True:
+        match = pattern.match(cursor.text, cursor.at)
+        end = match.end() if match else cursor.at
+        size += end - cursor.at
+        if most and size > most:
+            raise cursor.mismatch(end - cursor.at - (size - most) + 1)
+        if most:
+            found.append(cursor.text[cursor.at : end])
+        cursor.at = end
+        if end < len(cursor.text) or cursor.final:
+            return "".join(found)
+        yield
+
+
+def space(cursor: Cursor) -> Reading[None]:
+    """Reads white space, line breaks too."""
+    yield from run(cursor, _SPACE)
+
+
+def blanks(cursor: Cursor) -> Reading[None]:
+    """Reads blanks of this line."""
+    yield from run(cursor, _BLANKS)
+
+
+def word(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
+    """Reads a name: at least one character of ``pattern``."""
+    found = yield from run(cursor, pattern, LONGEST_NAME)
+    if not found:
+        yield from need(cursor)
+        raise cursor.mismatch()
+    return found
+
+
+def label(cursor: Cursor, end: str) -> Reading[str]:
+    """Reads a name in a tag up to the character ``end``, which is read too: it has
+    neither markup nor line breaks."""
+    found = yield from run(cursor, _label(end), LONGEST_NAME)
+    yield from literal(cursor, end)
+    return found.strip()
+
+
+@lru_cache(maxsize=16)
+def _label(end: str) -> re.Pattern[str]:
+    return re.compile(rf"[^<>\r\n{re.escape(end)}]*+")
+
+
+def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Extent, str]]:
+    """Reads up to the first of ``ends``, which stays unread: the part, and which."""
+    start = cursor.position
+    while True:
+        cursor.at, found = ends.next(cursor.text, cursor.at, final=cursor.final)
+        if found is not None:
+            return (start, cursor.position), found
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+@lru_cache(maxsize=512)
+def literals(*texts: str) -> Literals:
+    """A table of literals, made once: grammars ask for the same ones often."""
+    return Literals(texts)
+
+
+def before(cursor: Cursor, *ends: str) -> Reading[str]:
+    """Reads a short text up to one of ``ends``, which is read too."""
+    table = literals(*ends)
+    found = []
+    size = 0
+    while True:
+        at, end = table.next(cursor.text, cursor.at, final=cursor.final)
+        size += at - cursor.at
+        if size > LONGEST_NAME:
+            raise cursor.mismatch(at - cursor.at - (size - LONGEST_NAME) + 1)
+        found.append(cursor.text[cursor.at : at])
+        cursor.at = at + len(end or "")
+        if end is not None:
+            return "".join(found)
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Extent]:
+    """Reads what ``scanner`` finds."""
+    start = cursor.position
+    while True:
+        cursor.at = scanner.scan(cursor.text, cursor.at)
+        if scanner.state == "failed":
+            raise MismatchError(cursor.position)
+        if scanner.state != "open":
+            return start, cursor.position
+        if cursor.final:
+            raise EndedError
+        yield
+
+
+def scan_checked(
+    cursor: Cursor, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
+) -> Reading[Extent]:
+    """Reads what ``scanner`` finds; where it has read so many characters and is not at
+    the end, a check says by their text whether it may go on."""
+    start, begun = cursor.position, [""]
+    for size, check in checks:
+        while scanner.state == "open" and (room := size + start - cursor.position) > 0:
+            at = cursor.at
+            cursor.at = scanner.scan(cursor.text[: at + room], at)
+            begun.append(cursor.text[at : cursor.at])
+            if scanner.state == "open" and cursor.at == len(cursor.text):
+                if cursor.final:
+                    raise EndedError
+                yield
+        if scanner.state == "open" and not check("".join(begun)):
+            raise MismatchError(cursor.position)
+    return start, (yield from scan(cursor, scanner))[1]
+
+
+def line_end(cursor: Cursor) -> Reading[None]:
+    """Nothing but blanks up to the line break, which stays unread, or to the end."""
+    yield from blanks(cursor)
+    if (yield from peek(cursor)) not in ("", "\n", "\r"):
+        raise cursor.mismatch()

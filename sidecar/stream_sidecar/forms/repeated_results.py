@@ -1,0 +1,102 @@
+"""What a tool result looks like that a model repeats in front of its answer.
+
+An object with an indicator, as ``{"success": true}Saved.`` has one, or one that the
+host named as known (text rule 10.1, text rule 10.5). An answer may be an object, too,
+and has to stream, so how an object begins decides early whether it can be a result
+(text rule 10.6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.records import frozen
+from stream_sidecar.values.equality import equal
+from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.relaxed import begun_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GENERIC = frozenset(("type", "content", "error", "query", "results", "redirect"))
+"""Indicators that answers have, too: with white space behind the object they prove
+nothing (text rule 10.2)."""
+
+BEGINNING = 256
+"""Characters of an object in which its first indicator has to stand (text rule
+10.6)."""
+
+FIRST_KEYS = 8
+"""Keys of an object among which its first indicator has to be (text rule 10.6)."""
+
+PATIENCE = 2048
+"""So many characters have generic indicators alone at most (text rule 10.6)."""
+
+
+@frozen
+class EchoRules:
+    """``toolResults.indicators``, and the values of ``toolResults.known``;
+    ``patience``: as `PATIENCE`."""
+
+    indicators: frozenset[str]
+    known: tuple[Any, ...] = ()
+    patience: int = PATIENCE
+
+    def begins(self, text: str) -> bool:
+        """Whether an object may be a result whose beginning, or all of it, is ``text``:
+        that depends on its keys."""
+        keys = begun_keys(text[:BEGINNING])
+        first = keys[:FIRST_KEYS]
+        return not self.indicators.isdisjoint(first) or self._begins_known(keys)
+
+    def goes_on(self, text: str) -> bool:
+        """Whether it may still be one, although it is so long."""
+        keys = begun_keys(text)
+        return not self._special.isdisjoint(keys) or self._begins_known(keys)
+
+    def qualifies(self, value: dict[str, Any], text: str) -> bool:
+        """Whether an object, written as ``text``, is a result if text follows it."""
+        return self.knows(value) or not self.indicators.isdisjoint(
+            begun_keys(text[:BEGINNING])[:FIRST_KEYS]
+        )
+
+    def knows(self, value: Any) -> bool:
+        """``value`` is a result that the host passed to the model this turn."""
+        return any(equal(value, each) for each in self.known)
+
+    def proves(self, values: Iterable[Any]) -> bool:
+        """Whether these are results although white space stands before the text."""
+        special = self._special
+        return any(self.knows(each) or not special.isdisjoint(each) for each in values)
+
+    @property
+    def _special(self) -> frozenset[str]:
+        return self.indicators - GENERIC
+
+    def _begins_known(self, keys: list[str]) -> bool:
+        return any(
+            isinstance(each, dict) and each.keys() >= {*keys} for each in self.known
+        )
+
+
+NO_ECHO = EchoRules(frozenset())
+
+
+def continues(following: str) -> bool:
+    """Whether an object before ``following`` (two characters of it) is a part of the
+    sentence or of the code that goes on there."""
+    return following[:1] in CONTINUING or following in ("+ ", "+\n", "+\t", "+\r")
+
+
+CONTINUING = frozenset(",.;:%=)]}")
+"""Behind these nobody begins an answer (text rule 10.6)."""
+
+
+def known_value(known: Any) -> Any:
+    """What a known result is compared as: a string that is JSON counts as its value."""
+    if not isinstance(known, str):
+        return known
+    try:
+        return loads(known)
+    except ValueError:
+        return known

@@ -1,0 +1,174 @@
+"""Grammars that several dialects share: JSON bodies, values up to their closer."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.call_bodies import calls_of, cut_calls
+from stream_sidecar.forms.form import Found
+from stream_sidecar.forms.grammar import (
+    ahead,
+    literal,
+    peek,
+    run,
+    scan,
+    space,
+    until,
+)
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Literals
+from stream_sidecar.values.relaxed import ObjectScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+NAME = re.compile(r"[\w.:/-]*+")
+_NO_TAG = re.compile(r"[^<>\n]*+")
+_CLOSERS = re.compile(r"(?:</[^<>\n]*+>|\s)*+")
+_MAY_CLOSE = re.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
+_FAR = 256
+"""So far is looked for what closes everything."""
+
+
+def optional(cursor: Cursor, *options: str) -> Reading[str]:
+    """Reads one of ``options`` where it stands here."""
+    found = yield from ahead(cursor, *options)
+    cursor.at += len(found)
+    return found
+
+
+def markup(cursor: Cursor) -> Reading[Found]:
+    """Matches nothing: its opener is text, and so is what closes it (``owes``)."""
+    yield from ()
+    raise cursor.mismatch(0)
+
+
+def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
+    """Words begin reasoning only where one of ``ends`` follows: alone they are text."""
+    start = cursor.position
+    yield from until(cursor, ends)
+    cursor.at -= cursor.position - start
+    return Found(PieceKind.ENTER)
+
+
+def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
+    """Reads a value up to the first of ``closers`` behind which one of ``follows``
+    stands: a closer inside the value is data. What follows stays unread."""
+    start = cursor.position
+    while True:
+        (_, end), closer = yield from until(cursor, closers)
+        cursor.at += len(closer)
+        yield from space(cursor)
+        if (yield from ahead(cursor, *follows)):
+            return start, end
+
+
+class CallTags:
+    """The tags of calls whose values have no escapes: what begins a call and what a
+    value in it, what closes a value and a call, and which of the last nobody writes
+    into a value."""
+
+    def __init__(
+        self,
+        call: tuple[str, ...],
+        value: tuple[str, ...],
+        value_ends: tuple[str, ...],
+        call_ends: tuple[str, ...],
+        decisive: frozenset[str] = frozenset(),
+    ) -> None:
+        self.call, self.value, self.decisive = frozenset(call), value, decisive
+        self.value_ends, self.call_ends = value_ends, frozenset(call_ends)
+        self.all_in_value = Literals((*value_ends, *call, *call_ends))
+
+    def close_all(self, text: str) -> bool:
+        """Whether ``text`` is nothing but closers, none of them of a value."""
+        closed = _CLOSERS.fullmatch(text) is not None
+        return closed and not any(end in text for end in self.value_ends)
+
+
+def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
+    """Whether behind a tag that begins a call, which was read, a value of it begins."""
+    yield from run(cursor, _NO_TAG)
+    yield from optional(cursor, ">")
+    yield from space(cursor)
+    return bool((yield from ahead(cursor, *tags.value)))
+
+
+def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
+    """Whether nothing but closers stands here up to the text's end; nothing is read."""
+    while True:
+        rest = cursor.text[cursor.at : cursor.at + _FAR]
+        if cursor.final or len(rest) == _FAR or not _MAY_CLOSE.fullmatch(rest):
+            return len(rest) < _FAR and tags.close_all(rest)
+        yield
+
+
+def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Extent]:
+    """Reads a value as `value` does. A call that stands in it is data up to its closer;
+    one that lacks that closer, up to what closes everything."""
+    start, quotes = cursor.position, False
+    while True:
+        (_, end), found = yield from until(cursor, tags.all_in_value)
+        cursor.at += len(found)
+        if found in tags.call:
+            quotes = (yield from _begins_call(cursor, tags)) or quotes
+        elif found in tags.call_ends:
+            if found in tags.decisive and not quotes:
+                cursor.at -= len(found)
+                return start, end
+            quotes = False
+        else:
+            yield from space(cursor)
+            fits = yield from ahead(cursor, *follows)
+            if fits and (not quotes or (yield from _closes_all(cursor, tags))):
+                return start, end
+
+
+def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
+    """Reads one JSON value and further ones behind white space, ``,`` or ``;``."""
+    start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+    while True:
+        yield from space(cursor)
+        separator = yield from peek(cursor)
+        if separator and separator in ",;":
+            cursor.at += 1
+            yield from space(cursor)
+        elif separator != "{":
+            return start, end
+        _, end = yield from scan(cursor, ObjectScanner())
+
+
+def json_calls(
+    *closers: str,
+    before: tuple[str, ...] = (),
+    opener: str = "{[",
+    keyed: bool = False,
+) -> Callable[[Cursor], Reading[Found]]:
+    """A form with a JSON body: ``before`` may stand in front, ``closers`` behind.
+
+    Without closers the form ends with its JSON.
+    """
+
+    def grammar(cursor: Cursor) -> Reading[Found]:
+        yield from space(cursor)
+        if before:
+            yield from optional(cursor, *before)
+            yield from space(cursor)
+        start = cursor.position
+        cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
+        if closers:
+            start, end = yield from json_objects(cursor, opener)
+            yield from literal(cursor, *closers)
+        else:
+            start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+        return Found(PieceKind.CALL, _reader(start, end, keyed))
+
+    return grammar
+
+
+def _reader(start: int, end: int, keyed: bool) -> Callable[[str], Calls]:
+    return lambda raw: calls_of(raw[start:end], start, keyed=keyed)

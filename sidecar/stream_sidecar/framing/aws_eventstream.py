@@ -1,0 +1,200 @@
+"""AWS event streams in, provider documents out: framing ``aws-eventstream``.
+
+A frame is, in big-endian numbers (AWS, "Amazon event stream encoding"): total length,
+length of the headers, CRC-32 of these eight bytes, headers, payload, CRC-32 of all
+before it. The payload is JSON. The document's ``event`` is the ``:event-type``, for an
+exception the ``:exception-type``, for an error ``error``. Payloads of InvokeModel
+streams hold the model's own document as base64 in ``bytes``: that document is given,
+without a name.
+
+Bytes that are no frame are a ``malformed-chunk`` diagnostic, as text or base64: a frame
+with a wrong checksum is left out whole; where none begins, everything up to the next
+eight bytes with the right checksum is. Each byte is looked at a few times only.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from struct import Struct
+from typing import Any
+from zlib import crc32
+
+from attrs import evolve
+
+from stream_sidecar.framing.frames import Frame, Held, malformed
+from stream_sidecar.parts import DiagnosticPart, Document
+from stream_sidecar.values.jsontext import decode
+
+_PRELUDE = Struct(">III")
+_CHECKSUM_SIZE = 4
+_AROUND = _PRELUDE.size + _CHECKSUM_SIZE
+"""Bytes of a frame without headers and payload."""
+
+_BEGIN = re.compile(rb"(?!\0\0\0[\0-\x0f])[\0\1][\s\S]{3}\0[\0-\2][\s\S]{6}")
+"""What may be a prelude: frames have 16 bytes to 24 MiB, headers at most 128 KiB."""
+
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+_BYTES, _STRING = 6, 7
+"""Types of a header's value: its bytes are as many as in the table, or counted."""
+
+
+class EventStreamReader:
+    """``push(data)`` and ``close()`` give the frames that are certain by then.
+
+    ``limit`` counts the bytes of a payload.
+    """
+
+    framing = "aws-eventstream"
+    idle = False  # its strings are no text
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = bytearray()
+        #: bytes that must be there before something can be decided
+        self._needed = _PRELUDE.size
+        #: bytes still to come of a frame that is too long
+        self._left = 0
+        #: what is no frame, a character for each byte
+        self._junk = Held(limit)
+
+    def push(self, data: bytes) -> list[Frame]:
+        frames: list[Frame] = []
+        self._held += data
+        while len(self._held) >= self._needed:
+            if self._left:
+                self._skip(frames)
+            elif self._needed == _PRELUDE.size:
+                self._begin(frames)
+            else:
+                self._finish(frames)
+        return frames
+
+    def close(self) -> list[Frame]:
+        """What is still held never became a frame."""
+        frames: list[Frame] = []
+        self._drop(len(self._held))
+        self._needed, self._left = _PRELUDE.size, 0
+        self._end_junk(frames)
+        return frames
+
+    def _begin(self, frames: list[Frame]) -> None:
+        total, headers, checksum = _PRELUDE.unpack_from(self._held)
+        if crc32(self._held[:8]) != checksum or total < _AROUND + headers:
+            found = _BEGIN.search(self._held, 1)
+            rest = len(self._held) - _PRELUDE.size + 1
+            self._drop(found.start() if found else rest)
+            return
+        self._end_junk(frames)
+        if total - _AROUND - headers > self._limit:
+            self._left, self._needed = total, 1
+        else:
+            self._needed = total
+
+    def _finish(self, frames: list[Frame]) -> None:
+        size, self._needed = self._needed, _PRELUDE.size
+        data = bytes(self._held[:size])
+        del self._held[:size]
+        if crc32(data[:-_CHECKSUM_SIZE]) == int.from_bytes(
+            data[-_CHECKSUM_SIZE:], "big"
+        ):
+            frames.append(_frame(data))
+        else:
+            frames.append(malformed(_shown(data), "A frame with a wrong checksum"))
+
+    def _skip(self, frames: list[Frame]) -> None:
+        size = min(self._left, len(self._held))
+        self._drop(size)
+        self._left -= size
+        if not self._left:
+            self._needed = _PRELUDE.size
+            self._end_junk(frames)
+
+    def _drop(self, size: int) -> None:
+        if size:
+            self._junk.add(self._held[:size].decode("latin-1"))
+            del self._held[:size]
+
+    def _end_junk(self, frames: list[Frame]) -> None:
+        if not self._junk.pieces:
+            return
+        junk = self._junk.take()
+        if isinstance(junk, DiagnosticPart):
+            shown = junk.raw.encode("latin-1").decode(errors="replace")
+            frames.append(evolve(junk, raw=shown))
+        else:
+            shown = _shown(junk.encode("latin-1"))
+            frames.append(malformed(shown, "What is no event stream"))
+
+
+def _frame(data: bytes) -> Frame:
+    """The frame of bytes with the right checksums."""
+    start = _PRELUDE.size + _PRELUDE.unpack_from(data)[1]
+    headers = _headers(data[_PRELUDE.size : start])
+    if headers is not None:
+        return _document(headers, data[start:-_CHECKSUM_SIZE])
+    return malformed(_shown(data), "A frame whose headers cannot be read")
+
+
+def _headers(data: bytes) -> dict[str, str] | None:
+    """The headers that are strings; None when the bytes are no headers."""
+    found, at = {}, 0
+    while at < len(data):
+        value = at + 2 + data[at]  # behind the name and the type
+        name, kind = data[at + 1 : value - 1], int.from_bytes(data[value - 1 : value])
+        size = _SIZES.get(kind)
+        if kind in (_BYTES, _STRING):
+            size = int.from_bytes(data[value : value + 2], "big")
+            value += 2
+        if size is None or value + size > len(data):
+            return None
+        at = value + size
+        if kind == _STRING:
+            text = data[value:at].decode("utf-8", "replace")
+            found[name.decode("utf-8", "replace")] = text
+    return found
+
+
+def _document(headers: dict[str, str], payload: bytes) -> Frame:
+    value = _json(payload) if payload else {}
+    if isinstance(value, DiagnosticPart):
+        return value
+    if (kind := headers.get(":message-type")) == "error":
+        told = {key: headers.get(f":error-{key}") for key in ("code", "message")}
+        return Document(told, "error")
+    if kind == "exception":
+        return _exception(headers.get(":exception-type", ""), value)
+    inner = value.get("bytes") if isinstance(value, dict) else None
+    if isinstance(inner, str):
+        return _unwrapped(inner)
+    return Document(value, headers.get(":event-type"))
+
+
+def _exception(name: str, value: Any) -> Document:
+    """An exception under its name; one without the usual ending is an error, too."""
+    if name.endswith("Exception"):
+        return Document(value, name)
+    return Document({"error": {"type": name, "message": value}}, "error")
+
+
+def _unwrapped(inner: str) -> Frame:
+    try:
+        value = _json(b64decode(inner, validate=True))
+    except ValueError:
+        return malformed(inner, "A payload that is not base64")
+    return value if isinstance(value, DiagnosticPart) else Document(value)
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return decode(data)
+    except ValueError:
+        return malformed(_shown(data), "A payload that is not JSON")
+
+
+def _shown(data: bytes) -> str:
+    """Bytes in a form that loses none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return b64encode(data).decode()

@@ -1,0 +1,95 @@
+"""Decoders: the strings of a host to characters, or to the bytes of an event stream."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Protocol, TypeAlias
+
+from stream_sidecar.framing.base64 import Base64Reader
+from stream_sidecar.framing.frames import Held, take_junk
+from stream_sidecar.parts import DiagnosticPart
+from stream_sidecar.values.surrogates import SurrogateJoiner
+
+Slice: TypeAlias = str | bytes | DiagnosticPart
+
+
+class Decoder(Protocol):
+    def push(self, chunk: str) -> list[Slice]: ...
+
+    def close(self) -> list[Slice]: ...
+
+
+class TextDecoder:
+    """Strings of text, cut anywhere, also between the halves of a UTF-16 pair."""
+
+    def __init__(self) -> None:
+        self.joiner = SurrogateJoiner()
+
+    def push(self, chunk: str) -> list[Slice]:
+        return [self.joiner.push(chunk)]
+
+    def close(self) -> list[Slice]:
+        pieces: list[Slice] = [self.joiner.close()]
+        count, self.joiner.repaired = self.joiner.repaired, 0
+        if count:
+            problem = f"Half characters without their partner became U+FFFD: {count}."
+            pieces.append(DiagnosticPart("surrogate-repaired", problem, "info"))
+        return pieces
+
+
+class Base64Decoder:
+    """Base64 of bytes, cut anywhere: UTF-8, or an event stream's.
+
+    ``is_binary`` None: an event stream begins with a zero byte, and no text does. Bytes
+    that are no UTF-8 become U+FFFD.
+    """
+
+    def __init__(self, limit: int, is_binary: bool | None) -> None:
+        self._base64 = Base64Reader(limit)
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+        self._is_binary = is_binary
+
+    def push(self, chunk: str) -> list[Slice]:
+        return [self._decoded(piece) for piece in self._base64.push(chunk)]
+
+    def close(self) -> list[Slice]:
+        rest, junk = self._base64.close()
+        last = self._decoded(rest)
+        if isinstance(last, str):
+            last += self._utf8.decode(b"", final=True)
+        return [last, *junk]
+
+    def _decoded(self, piece: bytes | DiagnosticPart) -> Slice:
+        if isinstance(piece, DiagnosticPart):
+            return piece
+        if self._is_binary is None and piece:
+            self._is_binary = piece[0] == 0
+        return piece if self._is_binary else self._utf8.decode(piece)
+
+
+class NoBytes:
+    """For text where an event stream needs base64: nothing in it can be a frame, so at
+    the end all of it is one report."""
+
+    def __init__(self, limit: int) -> None:
+        self._held = Held(limit)
+
+    def push(self, chunk: str) -> list[Slice]:
+        if chunk:
+            self._held.add(chunk)
+        return []
+
+    def close(self) -> list[Slice]:
+        problem = "Text where an event stream needs base64 (encoding)"
+        return [*take_junk(self._held, problem)]
+
+
+_BINARY = {"aws-eventstream": True, "auto": None}
+"""Framings of bytes that are no UTF-8; of ``auto`` the first byte decides."""
+
+
+def decoder_of(framing: str, encoding: str, limit: int) -> Decoder:
+    is_binary = _BINARY.get(framing, False)
+    if encoding == "base64":
+        return Base64Decoder(limit, is_binary)
+    return NoBytes(limit) if is_binary else TextDecoder()

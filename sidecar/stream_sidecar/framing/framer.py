@@ -1,0 +1,236 @@
+"""Framing: the chunks of a response body in, provider documents out.
+
+`Framer` takes whatever a host pushes. A chunk that is no string is a decoded document;
+strings are read as ``framing`` says (protocol.md, "stream/open"):
+
+- ``json``: every string is one document.
+- ``sse``: any slices of an event stream (``sse``).
+- ``ndjson``, ``json-array``: any slices of JSON documents (``json_documents``).
+- ``aws-eventstream``: any slices of the bytes (``aws_eventstream``), as base64.
+- ``text``: any slices of model text.
+- ``auto``: ``ndjson``, ``json-array``, ``sse`` or ``text``, decided on the first
+  characters that are neither byte order mark nor white space; bytes that begin with a
+  zero, as no text does, are an ``aws-eventstream``.
+
+Nothing raises for what is in a chunk: what is no document is a ``malformed-chunk``
+diagnostic, a document over the limit a ``document-limit`` one. Frames depend on the
+characters of the input alone, never on its cuts (but for ``json``), and come with the
+character that completes them. Time is linear in the input.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from stream_sidecar.framing.aws_eventstream import EventStreamReader
+from stream_sidecar.framing.decoders import Slice, decoder_of
+from stream_sidecar.framing.frames import Frame, Held, frame_of
+from stream_sidecar.framing.json_documents import ArrayReader, SequenceReader
+from stream_sidecar.framing.sse import SseReader
+from stream_sidecar.parts import DiagnosticPart, Document
+
+__all__ = ["FRAMINGS", "Frame", "Framer"]
+
+_BLANKS = " \t\n\r"
+BYTE_ORDER_MARK = "\ufeff"
+
+_KEEPING = ("text", "auto")
+"""In a model's text a byte order mark is a character; elsewhere it is transport."""
+
+
+class Framer:
+    """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
+
+    ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
+    ``limit`` is the longest document in code points. ``started``: something has come,
+    perhaps a string that whoever pushes has read without framing.
+    """
+
+    def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
+        self._decoder = decoder_of(framing, encoding, limit)
+        self._reader = _READERS[framing](limit)
+        self.started = False
+        self._closes = framing == "json"  # every string is a document
+        self._joiner = getattr(self._decoder, "joiner", None)
+        self._most = 2 * limit  # a document, and a line behind it
+        self._came = 0  # code points since the last push that gave frames
+
+    @property
+    def framing(self) -> str:
+        """``auto`` until the input has decided it, then what was decided."""
+        return self._reader.framing
+
+    @property
+    def idle(self) -> bool:
+        """Whether strings are text, and nothing of them is held back."""
+        joiner = self._joiner
+        return joiner is not None and not joiner.held and self._reader.idle
+
+    @property
+    def held(self) -> int:
+        """How many code points are held back, at most."""
+        return 0 if self.idle else min(self._came, self._most)
+
+    def push(self, chunk: object) -> list[Frame]:
+        if not isinstance(chunk, str):
+            return [Document(chunk)]
+        joiner = self._joiner
+        if self.started and joiner and not joiner.held and chunk.isascii():
+            frames = self._reader.push(chunk)  # as the decoder would give it
+        else:
+            frames = self._read(self._decoder.push(chunk))
+        if self._closes:
+            return frames + self.close()
+        self._came = len(chunk) if frames else self._came + len(chunk)
+        return frames
+
+    def close(self) -> list[Frame]:
+        frames = self._read(self._decoder.close())
+        return frames + self._reader.close()
+
+    def _read(self, pieces: list[Slice]) -> list[Frame]:
+        frames: list[Frame] = []
+        for piece in pieces:
+            if isinstance(piece, DiagnosticPart):
+                frames.append(piece)
+            elif piece:
+                if not self.started:
+                    self.started = True
+                    if isinstance(piece, str) and self.framing not in _KEEPING:
+                        piece = piece.removeprefix(BYTE_ORDER_MARK)
+                frames += self._reader.push(piece)
+        return frames
+
+
+# --- Readers: characters to documents -------------------------------------------------
+
+
+class _Reader(Protocol):
+    framing: str
+
+    @property
+    def idle(self) -> bool:
+        """Whether a string that comes next is read as if it came first."""
+
+    def __init__(self, limit: int) -> None: ...
+
+    def push(self, text: Any) -> list[Frame]: ...
+
+    def close(self) -> list[Frame]: ...
+
+
+class _TextReader:
+    framing = "text"
+    idle = True
+
+    def __init__(self, _limit: int) -> None: ...
+
+    def push(self, text: str) -> list[Frame]:
+        return [Document(text)] if text else []
+
+    def close(self) -> list[Frame]:
+        return []
+
+
+class _JsonReader:
+    """What is pushed up to a close is one document; blank text is none."""
+
+    framing = "json"
+    idle = True  # every string is closed
+
+    def __init__(self, limit: int) -> None:
+        self._held = Held(limit)
+
+    def push(self, text: str) -> list[Frame]:
+        self._held.add(text.removeprefix(BYTE_ORDER_MARK))
+        return []
+
+    def close(self) -> list[Frame]:
+        text = self._held.take()
+        blank = isinstance(text, str) and not text.strip()
+        return [] if blank else [frame_of(text)]
+
+
+_OPENERS = {
+    "{": "ndjson",
+    "[DONE]": "ndjson",
+    "data:": "sse",
+    "event:": "sse",
+    "id:": "sse",
+    "retry:": "sse",
+    "error: {": "sse",
+    ":": "sse",
+}
+
+
+class _AutoReader:
+    """Holds the beginning of the input until it decides who reads it.
+
+    White space longer than a document may be is text, whatever follows.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.framing = "auto"
+        self._limit = limit
+        self._reader: _Reader | None = None
+        self._blanks: list[str] = []
+        self._size = 0
+        self._start = ""
+
+    def push(self, text: str | bytes) -> list[Frame]:
+        if self._reader is not None:
+            return self._reader.push(text)
+        if isinstance(text, bytes):
+            self.framing = EventStreamReader.framing
+            self._reader = EventStreamReader(self._limit)
+            return self._reader.push(text)
+        if not self._start:
+            start = text.lstrip(_BLANKS + BYTE_ORDER_MARK)
+            self._blanks.append(text[: len(text) - len(start)])
+            self._size += len(text) - len(start)
+            text = start
+        self._start += text
+        framing = "text" if self._size > self._limit else _guess(self._start)
+        return self._decide(framing) if framing else []
+
+    @property
+    def idle(self) -> bool:
+        return self._reader is not None and self._reader.idle
+
+    def close(self) -> list[Frame]:
+        frames: list[Frame] = []
+        if self._reader is None and self._size + len(self._start):
+            frames = self._decide("json-array" if self._start[:1] == "[" else "text")
+        return frames + self._reader.close() if self._reader else frames
+
+    def _decide(self, framing: str) -> list[Frame]:
+        """White space before documents means nothing; before text it is text."""
+        self.framing = framing
+        self._reader = _READERS[framing](self._limit)
+        blanks = "".join(self._blanks) if framing == "text" else ""
+        return self._reader.push(blanks + self._start)
+
+
+def _guess(start: str) -> str | None:
+    """The framing of a body that starts like this; None: it may be one or another."""
+    for opener, framing in _OPENERS.items():
+        if start.startswith(opener):
+            return framing
+    if any(opener.startswith(start) for opener in _OPENERS):
+        return None
+    return "json-array" if start[0] == "[" else "text"
+
+
+# --- The tables -----------------------------------------------------------------------
+
+_READERS: dict[str, type[_Reader]] = {
+    "auto": _AutoReader,
+    "json": _JsonReader,
+    "sse": SseReader,
+    "ndjson": SequenceReader,
+    "json-array": ArrayReader,
+    "aws-eventstream": EventStreamReader,
+    "text": _TextReader,
+}
+FRAMINGS: tuple[str, ...] = tuple(_READERS)
+"""The names of all framings, ``auto`` first."""

@@ -1,0 +1,304 @@
+"""JSON documents in a row, or in an array, out of any slices of text.
+
+- `SequenceReader` (``ndjson``): documents with white space, or nothing, between and
+  inside them. A document is broken at the first character that JSON cannot have there,
+  and then ends at the next line break. Bare scalars end at white space.
+- `ArrayReader` (``json-array``): one array. A broken element ends where its brackets
+  balance again, where a line begins with ``{``, ``,`` or ``]``, or, outside brackets,
+  before ``,`` or ``]``; a string in it ends with its line at the latest. An object
+  before the array is a document too (an error body); other text before the array, and
+  all text after it, is reported whole.
+
+``push(text)`` and ``close()`` give frames; a document comes with its last
+character. Time is linear in the input.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from string import digits, hexdigits
+from typing import ClassVar
+
+from stream_sidecar.framing.frames import Frame, Held, frame_of, malformed
+from stream_sidecar.parts import DiagnosticPart, Document
+from stream_sidecar.values.jsontext import loads
+
+_BLANKS = " \t\n\r"
+
+
+class SequenceReader:
+    """JSON documents one after the other."""
+
+    framing = "ndjson"
+    _separators = _BLANKS
+    _between = re.compile(r"[ \t\n\r]*+")
+    _extent = re.compile(r"[^\r\n]*+")
+    _scanning: ClassVar = ("bare", "line")
+
+    def __init__(self, limit: int) -> None:
+        self._held = Held(limit)
+        self._scanner: _Scanner | None = None
+        self._tried = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is between two documents."""
+        return self._scanner is None
+
+    def push(self, text: str) -> list[Frame]:
+        frames: list[Frame] = []
+        at = self._tried = 0
+        while at < len(text):
+            if self._scanner is None:
+                at = self._begin(text, at, frames)
+            else:
+                at = self._go_on(self._scanner, text, at, frames)
+        return frames
+
+    def close(self) -> list[Frame]:
+        return self._finish() if self._scanner else []
+
+    def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
+        """Start the next document, or take it whole.
+
+        Mostly an object is all that its line (in an array: its chunk) has. That is
+        tried once, before the scanner looks at every token.
+        """
+        at = end_of(self._between, text, at)
+        if at >= self._tried and text.startswith("{", at):
+            self._tried = end_of(self._extent, text, at)
+            document = text[at : self._tried].rstrip(self._separators)
+            if document.endswith("}") and len(document) <= self._held.limit:
+                try:
+                    frames.append(Document(loads(document)))
+                    return self._tried
+                except ValueError:
+                    pass
+        if at < len(text):
+            self._scanner = _Scanner(*self._scanning, self._held.limit)
+        return at
+
+    def _go_on(self, scanner: _Scanner, text: str, at: int, frames: list[Frame]) -> int:
+        end = scanner.scan(text, at)
+        self._held.add(text[at:end])
+        if scanner.state == "whole":
+            frames += self._finish()
+        return end
+
+    def _finish(self) -> list[Frame]:
+        self._scanner = None
+        return [frame_of(self._held.take())]
+
+
+class ArrayReader(SequenceReader):
+    """The elements of one array: documents with a comma, or none, between them."""
+
+    framing = "json-array"
+    idle = False  # what comes next depends on the bracket before
+    _separators = _BLANKS + ","
+    _between = re.compile(r"[ \t\n\r,]*+")
+    _extent = re.compile(r"(?s:.*+)")
+    _scanning: ClassVar = ("element", "nested")
+    _brackets: ClassVar = {"before": ("[", "inside"), "inside": ("]", "outside")}
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self._place = "before"
+
+    def close(self) -> list[Frame]:
+        if self._place != "outside":
+            return super().close()
+        text = self._held.take()
+        if isinstance(text, DiagnosticPart):
+            return [text]
+        text = text.strip(_BLANKS)
+        return [malformed(text, "Text outside the array")] if text else []
+
+    def _begin(self, text: str, at: int, frames: list[Frame]) -> int:
+        if self._place == "outside":
+            self._held.add(text[at:])
+            return len(text)
+        at = end_of(self._between, text, at)
+        here = text[at : at + 1]
+        bracket, place = self._brackets[self._place]
+        if here == bracket:
+            self._place = place
+            return at + 1
+        if self._place == "before" and here not in ("", "{"):
+            self._place = "outside"
+            return at
+        return super()._begin(text, at, frames)
+
+
+def end_of(run: re.Pattern[str], text: str, at: int) -> int:
+    match = run.match(text, at)
+    return match.end() if match else at
+
+
+_SPACE = r"[ \t\n\r]*+"
+_STRING = r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_SCALAR = rf'(?:"{_STRING}"|{_NUMBER}|true|false|null)(?={_SPACE}[,}}\]])'
+_ITEM = rf"{_SPACE},{_SPACE}{_SCALAR}"
+_MEMBER = rf'{_SPACE},{_SPACE}"{_STRING}"{_SPACE}:{_SPACE}{_SCALAR}'
+
+_RUNS = {
+    state: re.compile(run)
+    for states, run in (
+        ("start value first-value first-name next-name colon", _SPACE),
+        ("name string", _STRING),
+        ("integer fraction power", "[0-9]*+"),
+        ("in-array", f"(?:{_ITEM})*+{_SPACE}"),
+        ("in-object", f"(?:{_MEMBER})*+{_SPACE}"),
+        ("line", r"[^\r\n]*+"),
+        ("nested", r'[^"{}[\]\r\n]*+'),
+        ("loose", r'[^"{[\],\r\n]*+'),
+        ("quoted", r'[^"\\\r\n]*+'),
+        ("margin", r"[\r\n]*+"),
+    )
+    for state in states.split()
+}
+"""What a state reads at one go; in a container also whole members with scalars."""
+
+_INTEGER = {"0": "zero"} | dict.fromkeys("123456789", "integer")
+_POWER = dict.fromkeys("eE", "exponent")
+_FIRST_BLANK = dict.fromkeys(_BLANKS, "first-value")
+_LITERALS = ("true", "false", "null", "NaN", "Infinity")
+_VALUE = (
+    {'"': "string", "-": "minus", "{": "{", "[": "["}
+    | _INTEGER
+    | {word[0]: word[1:] for word in _LITERALS}
+)
+_LINE_BREAK = dict.fromkeys("\r\n", "margin")
+_JUNK = {'"': "quoted"} | _LINE_BREAK | dict.fromkeys("{[", "deeper")
+
+
+def _string_moves(string: str, after: str) -> dict[str, dict[str, str]]:
+    """The states of a string; an escape may be cut at any of its characters."""
+    code = [f"{string}-hex{left}" for left in (4, 3, 2, 1)] + [string]
+    return {
+        string: {'"': after, "\\": f"{string}-escape"},
+        f"{string}-escape": dict.fromkeys('"\\/bfnrt', string) | {"u": code[0]},
+        **{state: dict.fromkeys(hexdigits, then) for state, then in pairwise(code)},
+    }
+
+
+_MOVES: dict[str, dict[str, str]] = {
+    "start": _VALUE | {"[": "[DONE]"},
+    "value": _VALUE,
+    "first-value": _VALUE | {"]": "close"},
+    "first-or-done": _VALUE | {"]": "close", "D": "ONE"} | _FIRST_BLANK,
+    "in-array": {",": "value", "]": "close"},
+    "first-name": {'"': "name", "}": "close"},
+    "next-name": {'"': "name"},
+    "colon": {":": "value"},
+    "in-object": {",": "next-name", "}": "close"},
+    **_string_moves("name", "colon"),
+    **_string_moves("string", "end"),
+    "minus": _INTEGER | {"I": "nfinity"},
+    "zero": _POWER | {".": "point"},
+    "integer": _POWER | {".": "point"},
+    "point": dict.fromkeys(digits, "fraction"),
+    "fraction": _POWER,
+    "exponent": dict.fromkeys("+-", "sign") | dict.fromkeys(digits, "power"),
+    "sign": dict.fromkeys(digits, "power"),
+    "power": {},
+    # The rest of a word is the state that expects it.
+    **{
+        word[at:]: {word[at]: word[at + 1 :] or "end"}
+        for word in (*_LITERALS, "DONE")
+        for at in range(1, len(word))
+    },
+    "E": {"E": "done"},
+    "done": {"]": "close"},
+    # A bare scalar is over; nothing but its end may follow.
+    "bare": dict.fromkeys(_BLANKS, "whole"),
+    "element": dict.fromkeys(_BLANKS + ",]", "whole"),
+    # Broken: on to the end of the line, or of the element of an array.
+    "line": dict.fromkeys("\r\n", "whole"),
+    "nested": _JUNK | dict.fromkeys("}]", "close"),
+    "loose": _JUNK | dict.fromkeys(",]", "whole"),
+    "quoted": {'"': "end", "\\": "quoted-escape"} | _LINE_BREAK,
+    "quoted-escape": dict.fromkeys('"\\', "quoted"),
+    "margin": dict.fromkeys("{,]", "whole"),
+}
+"""State, then character that is read, then next state or one of four verbs:
+
+``end``: a value is over, go on in its container. ``close``: the container is over.
+``whole``: the document ended before this character. A key of `_OPENS`: a container.
+"""
+
+_OPENS = {
+    "{": ("in-object", "first-name"),
+    "[": ("in-array", "first-value"),
+    "[DONE]": ("in-array", "first-or-done"),
+    "deeper": ("nested", "nested"),
+}
+"""A container: the state after one of its values, and its first state."""
+
+_OTHERWISE = {
+    **dict.fromkeys(("zero", "integer", "fraction", "power", "margin"), "end"),
+    "quoted-escape": "quoted",
+}
+"""Where to go, without reading it, on a character that has no move; else: broken."""
+
+
+class _Scanner:
+    """Finds the end of one document, resumable at any character.
+
+    ``state`` is ``whole`` when it is found. ``bare`` is the state after a value outside
+    brackets, ``broken`` the one after a character that JSON cannot have there. No
+    document within ``limit`` characters nests deeper than half of it.
+    """
+
+    __slots__ = ("_bare", "_broken", "_deepest", "_stack", "state")
+
+    def __init__(self, bare: str, broken: str, limit: int) -> None:
+        self.state = "start"
+        self._stack: list[str] = []
+        self._bare = bare
+        self._broken = broken
+        self._deepest = limit // 2
+
+    def scan(self, text: str, at: int) -> int:
+        """Read on from ``at``; where the document, or else the text, ends."""
+        state, stack = self.state, self._stack
+        while state != "whole":
+            if state in _RUNS:
+                at = end_of(_RUNS[state], text, at)
+            if at == len(text):
+                break
+            move = _MOVES[state].get(text[at])
+            if move is None:
+                move = _OTHERWISE.get(state) or self._break(state)
+            elif move != "whole":
+                at += 1
+            if move in _OPENS:
+                move = self._open(move)
+            elif move == "close":
+                stack.pop()
+                move = stack[-1] if stack else "whole"
+            if move == "end":
+                move = stack[-1] if stack else self._bare
+            state = move
+        self.state = state
+        return at
+
+    def _open(self, bracket: str) -> str:
+        container, state = _OPENS[bracket]
+        if len(self._stack) == self._deepest:
+            return self._break(state)
+        self._stack.append(container)
+        return state
+
+    def _break(self, state: str) -> str:
+        """From here on only lines, or brackets and quotes, count."""
+        if self._broken == "line":
+            return "line"
+        if self._bare != "loose":
+            self._bare = "loose"
+            self._stack[:] = ["nested"] * len(self._stack)
+        if state.startswith(("name", "string")):
+            return "quoted"
+        return "nested" if self._stack else "loose"

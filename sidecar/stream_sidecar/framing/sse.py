@@ -1,0 +1,198 @@
+"""Server-sent events in, provider documents out.
+
+`SseReader` takes any slices of the text of an event stream (its byte order mark already
+taken off) and gives a frame for every event that says something. The rules are those of
+WHATWG HTML 9.2.6, "Interpreting an event stream", with these differences:
+
+- The last event counts without its blank line, which many servers leave out.
+- ``[DONE]`` is a `DonePart`; empty data and a comment that a gateway has wrapped as
+  data (mnfst/llm-gateway#2053) are nothing; other data that is no JSON is reported.
+- Data of several lines that is not one document, but begins with a line that is: the
+  gateway forgot the blank lines, and every line is a document of its own.
+- Lines with an unknown field name are not dropped. They are a *foreign* body (an error
+  page or a bare JSON body under the wrong content type) up to the next known field, to
+  the end of an event, or to the end. Beginning with a bracket, it is read as data would
+  be, at its first blank line already if all of it is JSON; else it is one diagnostic.
+- ``error:`` with an object (llama.cpp, ggml-org/llama.cpp#16104) is data of the event
+  ``error``.
+
+A frame depends on the text alone, never on how it was sliced. Lines are held as pieces
+and joined once, so time is linear; beyond ``limit`` characters nothing is held.
+"""
+
+from __future__ import annotations
+
+import re
+
+from stream_sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
+from stream_sidecar.parts import DiagnosticPart
+
+_HEAD = re.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
+_ENDS = ("\n\n", "\n\r\n")
+"""How an event begins and ends, as most do: a name or none, an object on one line, or
+the end mark."""
+
+_LONGEST_FIELD = len("event: ")
+"""A held line may exceed the limit by the field that is not part of the document."""
+
+
+class SseReader:
+    """``push(text)`` and ``close()`` give the frames that are certain by then."""
+
+    framing = "sse"
+
+    def __init__(self, limit: int) -> None:
+        self.idle = True  # it is between two events
+        self._line = Held(limit + _LONGEST_FIELD, HEAD + _LONGEST_FIELD)
+        self._returned = False
+        self._event: str | None = None
+        self._data = Held(limit)
+        self._foreign = Held(limit)
+        self._judged = False
+
+    def push(self, text: str) -> list[Frame]:
+        frames: list[Frame] = []
+        head = _HEAD.match(text)
+        if head and self.idle and len(text) <= self._data.limit:
+            end = text.find("\n", head.end())
+            data = text[head.end() : end].removesuffix("\r")
+            if text[end:] in _ENDS and "\r" not in data:
+                return [frame_of(data, (head[1] or "")[:HEAD] or None)]
+        if self._returned or "\r" in text:
+            text = self._with_line_feeds(text)
+        lines = text.split("\n")
+        rest = lines.pop()
+        if lines and self._line.pieces:
+            self._end_line(lines.pop(0), frames)
+        for line in lines:
+            if line.startswith("data: "):
+                self._add(self._data, line[6:])
+                if self._foreign.pieces:
+                    self._end_foreign(frames)
+            else:
+                self._read(line, 0, frames)
+        if rest:
+            self._line.add(rest)
+        self.idle = not (
+            self._line.pieces
+            or self._data.pieces
+            or self._event
+            or self._foreign.pieces
+            or self._returned
+        )
+        return frames
+
+    def close(self) -> list[Frame]:
+        frames: list[Frame] = []
+        if self._line.pieces:
+            self._end_line("", frames)
+        self._end_event(frames)
+        self._end_foreign(frames)
+        self.idle = True
+        return frames
+
+    def _with_line_feeds(self, text: str) -> str:
+        """A carriage return ends its line at once; its line feed may come later."""
+        if self._returned and text:
+            text = text.removeprefix("\n")
+            self._returned = False
+        if text.endswith("\r"):
+            self._returned = True
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def _end_line(self, rest: str, frames: list[Frame]) -> None:
+        """The held line is over; of a very long one only the head is there."""
+        self._line.add(rest)
+        line, size = "".join(self._line.pieces), self._line.size
+        self._line.take()
+        self._read(line, size - len(line), frames)
+
+    def _read(self, line: str, missing: int, frames: list[Frame]) -> None:
+        """One line, ``missing`` characters of which are not there any more."""
+        name, _, value = line.partition(":")
+        if not line:
+            self._read_blank(frames)
+        elif name == "error" and value.lstrip(" ").startswith("{"):
+            self._event = name
+            self._add(self._data, value.strip(), missing)
+            self._end_foreign(frames)
+        elif name not in ("data", "event", "id", "retry", ""):
+            self._add(self._foreign, line, missing)
+        else:
+            if name == "data":
+                self._add(self._data, value.removeprefix(" "), missing)
+            elif name == "event":
+                self._event = value.removeprefix(" ")[:HEAD] or None
+            self._end_foreign(frames)
+
+    def _add(self, held: Held, line: str, missing: int = 0) -> None:
+        held.add("\n" + line if held.pieces else line)
+        held.size += missing
+
+    def _read_blank(self, frames: list[Frame]) -> None:
+        if self._data.pieces:
+            self._end_event(frames)
+            self._end_foreign(frames)
+            return
+        self._event = None
+        if self._foreign.pieces:
+            self._judge_foreign(frames)
+
+    def _end_event(self, frames: list[Frame]) -> None:
+        event, self._event = self._event, None
+        if self._data.pieces:
+            frames += _frames(self._data.take(), event)
+
+    def _judge_foreign(self, frames: list[Frame]) -> None:
+        """A bare JSON body ends at its first blank line; another goes on.
+
+        Judged only once, so that many blank lines cost no more than few.
+        """
+        if not self._judged:
+            self._judged = True
+            found = _foreign_frames(self._foreign.peek())
+            if not any(isinstance(frame, DiagnosticPart) for frame in found):
+                self._end_foreign(frames)
+                return
+        self._add(self._foreign, "")
+
+    def _end_foreign(self, frames: list[Frame]) -> None:
+        if self._foreign.pieces:
+            frames += _foreign_frames(self._foreign.take())
+            self._judged = False
+
+
+def _foreign_frames(text: str | DiagnosticPart) -> list[Frame]:
+    if isinstance(text, DiagnosticPart):
+        return [text]
+    text = text.rstrip("\n")
+    if text.lstrip().startswith(("{", "[")):
+        return _frames(text, None)
+    return [malformed(text, "Text that is no server-sent event")]
+
+
+def _frames(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
+    """The frames of one event's data: mostly one document."""
+    if isinstance(text, str) and "\n" in text:
+        return _frames_of_lines(text, event)
+    return _frames_of_line(text, event)
+
+
+def _frames_of_line(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
+    if isinstance(text, str) and (not text.strip() or text.startswith(":")):
+        return []
+    return [frame_of(text, event)]
+
+
+def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
+    """One document; if it is none, but the first line is one: a document a line.
+
+    Such a line has no event name, since nobody can say which one belongs to it.
+    """
+    whole = frame_of(text, event)
+    if not isinstance(whole, DiagnosticPart):
+        return [whole]
+    lines: list[Frame] = []
+    for line in text.split("\n"):
+        lines += _frames_of_line(line, None)
+    return [whole] if lines and isinstance(lines[0], DiagnosticPart) else lines

@@ -1,0 +1,60 @@
+"""Chats as Markdown: where the model's words stand in the log that aider keeps.
+
+A line that begins with ``#### `` is the user's, one that begins with ``> `` is the
+program's, and a chat begins with ``# aider chat started at``. What stands between a
+user's lines and the next line of anybody else is the model's. Example: in
+``#### hi\\n\\nHello.\\n\\n> Tokens: 2\\n`` it is ``Hello.``. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.history.documents import FoundMessage
+from stream_sidecar.history.shapes import MESSAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.history.documents import Cut
+
+NAME = ".aider.chat.history.md"
+
+_BEGUN = re.compile(r"^# aider chat started at ", re.MULTILINE)
+_ASKED = re.compile(r"^#### ", re.MULTILINE)
+_ENDS = ("#### ", "> ", "# aider chat started at ")
+
+
+def is_chat_log(name: str, text: str) -> bool:
+    """Whether a Markdown text is such a log; one without the line that begins a chat
+    must have the ``name``, because others have headings, too."""
+    if not name.endswith(".md"):
+        return False
+    return bool(_BEGUN.search(text) or (name.endswith(NAME) and _ASKED.search(text)))
+
+
+def answers_in(text: str) -> Iterator[Cut]:
+    """Where the model's answers are, without the blanks around them."""
+    at, begun, answers = 0, 0, False
+    for line in text.split("\n"):
+        if line.startswith(_ENDS):
+            if answers:
+                yield from _stripped(text, begun, at)
+            answers, begun = line.startswith("#### "), at + len(line)
+        at += len(line) + 1
+    if answers:
+        yield from _stripped(text, begun, len(text))
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[Cut]:
+    answer = text[start:end]
+    start += len(answer) - len(answer.lstrip())
+    if start < end:
+        yield start, start + len(answer.strip())
+
+
+def message_of(answer: str) -> FoundMessage:
+    """An answer as a message; positions in its ``content`` are those of the answer."""
+    message = {"role": "assistant", "content": answer}
+    return FoundMessage((), message, shape=MESSAGE)

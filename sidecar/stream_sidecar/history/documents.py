@@ -1,0 +1,299 @@
+"""Messages in JSON as agents keep it: found anywhere in a document, cut in its text.
+
+`messages_in` finds the messages of a document: a message, a list of them, or an event
+or session that holds some at any depth, but in what a tool was given or answered:
+messages there are quoted, and no model's of this session. `cuts_of` turns repairs into
+cuts in the text of the document, everything else of which stays as it is: escapes,
+spaces, odd numbers.
+Pure, like ``stream_sidecar.history``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.history.messages import read_message
+from stream_sidecar.history.shapes import shape_of
+from stream_sidecar.records import frozen
+from stream_sidecar.values.json_places import items, locate, offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.history.messages import Stored
+    from stream_sidecar.history.results import Edit, Finding, Removal, Repair
+    from stream_sidecar.history.shapes import RecordShape, RoleElsewhere
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path, Place
+
+Cut: TypeAlias = tuple[int, int]
+"""``(start, end)`` in code points of a document's text."""
+
+_DEEPEST = 32
+"""Messages nested deeper than so many objects and arrays are none of a session."""
+
+_BODIES = ("content", "parts")
+_OPERATIONS = (0, 1, 2)
+"""Kinds of operations: the whole state, a value in it, more items of a list."""
+
+_TYPES = frozenset(("ai", "human", "tool", "system"))
+_MODELS = ("model", "modelID", "model_name")
+_PROVIDERS = ("provider", "providerID", "model_provider")
+_ORIGINS = frozenset((*_MODELS, *_PROVIDERS))
+
+_TOOL_DATA = frozenset(
+    (
+        *("arguments", "rawInput", "rawOutput", "structuredContent"),
+        *("toolUseResult", "toolCallResult", "toolInput", "toolOutput", "toolResult"),
+        *("structured_content", "tool_input", "tool_output", "tool_result"),
+        *("tool_response", "tool_args"),
+    )
+)
+"""Names of what a tool was given or answered, wherever they stand."""
+
+_DATA_IN_TOOL_RECORDS = frozenset(
+    (
+        *("args", "parameters", "input", "output", "result", "results", "response"),
+        *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
+    )
+)
+"""Names of that in a record of a tool, at any depth. Elsewhere they are the names of
+whole requests and responses, in which there are messages."""
+
+_NAMES_IN_TOOL_RECORDS = frozenset(
+    (
+        *("toolCallId", "toolCallID", "toolUseId", "toolUseID", "toolName"),
+        *("tool_call_id", "tool_use_id", "tool_name"),
+    )
+)
+_TOOL_TYPE = re.compile(r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call")
+"""In the ``type`` of a record of a tool: ``tool.execution_start``,
+``mcp_tool_call_end``, ``function_call``."""
+
+
+BY_LINE = ("jsonl", "ndjson", "jsonlines")
+"""Endings of files, and editors' names of languages, with a JSON document a line."""
+
+WHOLE = ("json",)
+"""Endings of files, and editors' names of languages, that are one JSON document."""
+
+
+@frozen
+class FoundMessage:
+    """A message at ``path`` of a document, and what the document says of its origin.
+
+    ``shape`` of None: not a model's.
+    """
+
+    path: Path
+    message: Json
+    model: str | None = None
+    provider: str | None = None
+    shape: RecordShape | None = None
+
+    @cached_property
+    def stored(self) -> Stored | None:
+        """Its text, as `read_message` gives it."""
+        return read_message(self.message, self.shape)
+
+
+def messages_in(
+    document: Json, role_elsewhere: RoleElsewhere | None = None
+) -> Iterator[FoundMessage]:
+    """All messages and results of tools, in the order of the document."""
+    state = _place_of_operation(document)
+    if state is None:
+        yield from _Search((), (), role_elsewhere).within(document, ())
+    else:
+        search = _Search(("v",), state, role_elsewhere)
+        yield from search.within(document["v"], ("v",))
+
+
+def _place_of_operation(document: Json) -> Path | None:
+    """Where in a session's state the value of an operation goes (VS Code): ``{"kind":
+    1, "k": ["requests", 0, "response"], "v": [..]}``; None: it is no operation."""
+    if not isinstance(document, dict) or "v" not in document:
+        return None
+    kind, place = document.get("kind"), document.get("k", [])
+    if kind not in _OPERATIONS or not isinstance(place, list):
+        return None
+    return tuple(step for step in place if isinstance(step, str | int))
+
+
+@frozen
+class _Search:
+    """A search for messages in what stands at ``root`` of a document, which is at
+    ``state`` of its session: an operation of a log says that itself."""
+
+    root: Path
+    state: Path
+    role_elsewhere: RoleElsewhere | None
+
+    def within(
+        self,
+        value: Json,
+        path: Path,
+        model: str | None = None,
+        provider: str | None = None,
+        *,
+        of_tool: bool = False,
+    ) -> Iterator[FoundMessage]:
+        """The messages in ``value``; ``model`` and ``provider`` are those that the
+        objects around it name. ``of_tool``: it is in a record of a tool."""
+        if isinstance(value, dict) and not _ORIGINS.isdisjoint(value):
+            model = _told(value, _MODELS) or model
+            provider = _told(value, _PROVIDERS) or provider
+        place = (*self.state, *path[len(self.root) :]) if self.root else path
+        shape = shape_of(value, place, self.role_elsewhere)
+        if shape is not None or _is_message(value):
+            yield FoundMessage(path, value, model, provider, shape)
+            return
+        if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
+            return
+        of_tool = of_tool or _is_of_tool(value)
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, item in inner:
+            if not isinstance(item, dict | list) or name in _TOOL_DATA:
+                continue
+            if of_tool and name in _DATA_IN_TOOL_RECORDS:
+                continue
+            where = (*path, name)
+            yield from self.within(item, where, model, provider, of_tool=of_tool)
+
+
+def _is_of_tool(value: Json) -> bool:
+    """Whether ``value`` is a record of a tool: it names a call, a tool, or its type
+    says so."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    return not _NAMES_IN_TOOL_RECORDS.isdisjoint(value) or (
+        isinstance(kind, str) and _TOOL_TYPE.search(kind) is not None
+    )
+
+
+def _is_message(value: Json) -> bool:
+    """A message has a role and content; a result may be an item of its own."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        kind = ""
+    if kind.endswith("_call_output"):
+        return "output" in value
+    is_told = isinstance(value.get("role"), str) or kind in _TYPES
+    return is_told and any(name in value for name in _BODIES)
+
+
+def _told(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
+    told = (value.get(name) for name in names)
+    return next((name for name in told if isinstance(name, str) and name), None)
+
+
+def value_at(value: Json, path: Path) -> Json:
+    """What stands at ``path``."""
+    for name in path:
+        value = value[name]
+    return value
+
+
+def path_of(pointer: str, message: Json) -> Path:
+    """The path that a JSON Pointer into ``message`` means."""
+    path: list[str | int] = []
+    for name in pointer.split("/")[1:]:
+        is_index = isinstance(message, list)
+        step = int(name) if is_index else name.replace("~1", "/").replace("~0", "~")
+        message = message[step]
+        path.append(step)
+    return tuple(path)
+
+
+def spans_of(
+    text: str, told: Iterable[tuple[FoundMessage, list[Finding] | list[Removal]]]
+) -> list[list[Cut]]:
+    """Where findings of messages, or removals, stand in ``text``, their document: a
+    list of spans for each message."""
+    wanted = [(found, _by_path(found, findings)) for found, findings in told]
+    paths = [path for _, strings in wanted for path, _ in strings]
+    places = locate(text, paths) if paths else {}  # without, it may be no JSON
+    return [
+        [span for path, each in strings for span in _cuts(text, places[path], each)]
+        for _, strings in wanted
+    ]
+
+
+def _by_path(
+    found: FoundMessage, findings: list[Finding] | list[Removal]
+) -> list[tuple[Path, list[Any]]]:
+    return [
+        ((*found.path, *path_of(pointer, found.message)), list(group))
+        for pointer, group in groupby(findings, key=lambda each: each.path)
+    ]
+
+
+def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:
+    """Where ``text``, the document of the messages, is to be cut: sorted, apart."""
+    strings: dict[Path, list[Edit]] = {}
+    dropped: dict[Path, set[int]] = {}
+    for found, repair in repairs:
+        gone = {path_of(each, found.message) for each in repair.dropped}
+        for part in gone:
+            dropped.setdefault((*found.path, *part[:-1]), set()).add(int(part[-1]))
+        for edit in repair.edits:
+            path = path_of(edit.path, found.message)
+            if not any(path[:end] in gone for end in range(len(path) + 1)):
+                strings.setdefault((*found.path, *path), []).append(edit)
+    places = locate(text, [*strings, *dropped])
+    cuts = [
+        cut for p, edits in strings.items() for cut in _cuts(text, places[p], edits)
+    ]
+    for path, numbers in dropped.items():
+        cuts += _without(items(text, places[path][0]), numbers)
+    return sorted(cuts)
+
+
+def _cuts(text: str, place: Place, edits: list[Any]) -> Iterator[Cut]:
+    """The spans of sorted ``edits`` of the string at ``place``."""
+    points = (point for edit in edits for point in (edit.start, edit.end))
+    found = offsets(text, place[0], points)
+    return zip(found[::2], found[1::2], strict=True)
+
+
+def drops_of(text: str, found: FoundMessage, parts: Iterable[str]) -> dict[str, Cut]:
+    """The cut that takes each of ``parts`` alone out of its array, with a comma."""
+    paths = {part: (*found.path, *path_of(part, found.message)) for part in parts}
+    lists = {path[:-1] for path in paths.values()}
+    places = locate(text, lists) if lists else {}
+    inner = {path: items(text, places[path][0]) for path in lists}
+    return {
+        part: next(_without(inner[path[:-1]], {int(path[-1])}, int(path[-1])))
+        for part, path in paths.items()
+    }
+
+
+def _without(places: list[Place], numbers: set[int], first: int = 0) -> Iterator[Cut]:
+    """The cuts that take items from ``first`` on out of an array, each with one of its
+    commas."""
+    kept = first - 1 if first else None
+    for number in range(first, len(places)):
+        start, end = places[number]
+        if number not in numbers:
+            kept = number
+        elif kept is not None:
+            yield places[number - 1][1], end
+        elif number + 1 < len(places):
+            yield start, places[number + 1][0]
+        else:
+            yield start, end
+
+
+def spliced(text: str, cuts: Iterable[Cut]) -> str:
+    """``text`` without the cuts."""
+    kept, at = [], 0
+    for start, end in cuts:
+        kept.append(text[at:start])
+        at = end
+    return "".join([*kept, text[at:]])

@@ -1,0 +1,365 @@
+"""Stored messages: where the model's own text is in the shapes that hosts keep.
+
+`read_message` gives an assistant's message as `Stored`: its fields of text, each a list
+of items in the order in which the model wrote them; None for anything else. Read are
+strings and content parts of Chat Completions, Messages, Gemini (``parts``), Bedrock,
+Cohere, the AI SDK and items of Responses, and the records of agents (``shapes``).
+`results_of` gives the tool results that an item of a session holds, whoever's it is.
+Any JSON value is accepted; what has another shape has no text. Knows nothing of
+delimiters but of one that a program writes itself (`Text`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.history.shapes import GENERAL_PARTS, at, shape_of
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.history.shapes import PartForm, RecordShape
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path
+
+_TOOL_ROLES = frozenset(("tool", "function", "tool_result", "toolResult"))
+
+_FIELDS = ("content", "parts")
+"""Where a message may have parts with results of tools."""
+
+STAND_IN = "\ufffc"
+"""Read in place of a character that may not be edited, where it has no meaning."""
+
+_OWN_OPENER = re.compile(r'<details type="reasoning"[^<>]*+>')
+_OWN_CLOSER = "</details>"
+"""Around reasoning that Open WebUI has moved out of the answer, and shows folded."""
+
+_TEXT_TYPES = frozenset((None, "text", "output_text"))
+"""Types of parts whose ``text`` is the answer."""
+
+_STATE = (
+    *("signature", "thoughtSignature", "thought_signature", "reasoning_opaque"),
+    *("encrypted_content", "encryptedContent", "redactedContent", "opaque"),
+)
+"""Provider state: what has it must go back to the provider as it is."""
+
+_STATE_HOLDERS = (
+    *("extra_content", "providerMetadata", "provider_metadata"),
+    *("providerOptions", "provider_specific_fields", "provider_details"),
+    *("metadata", "extras"),
+)
+"""Objects, by provider, in which other libraries keep that state, perhaps with what is
+none."""
+
+_MAY_HAVE_STATE = frozenset((*_STATE, *_STATE_HOLDERS))
+
+_THOUGHTS = (
+    *("reasoning_content", "reasoning", "thinking", "reasoning_text"),
+    "reasoningText",
+)
+"""A message's own fields of reasoning; they mirror each other, the first counts."""
+
+_CALLS = ("tool_calls", "toolCalls", "toolRequests")
+"""Its lists of calls."""
+
+_CALL_TYPES = frozenset(
+    (
+        *("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call"),
+        *("toolCall", "function_call", "custom_tool_call", "dynamic-tool"),
+    )
+)
+_CALL_KEYS = ("functionCall", "function_call", "toolUse")
+_RESULT_TYPES = frozenset(
+    (
+        *("tool_result", "tool-result", "toolResult", "function_call_output"),
+        *("custom_tool_call_output", "local_shell_call_output", "dynamic-tool"),
+    )
+)
+_RESULT_KEYS = ("functionResponse", "function_response", "toolResult")
+_RESULT_BODIES = ("content", "output", "result", "response")
+
+
+@frozen
+class Text:
+    """Text of the answer at ``path``; ``part`` is the path of the part that it is in,
+    None for a string that is the whole field. ``locked``: bound to provider state.
+
+    Blocks of reasoning that the host's own program wrote into it stay: the text as it
+    is ``read`` has nothing of meaning there.
+    """
+
+    path: Path
+    text: str
+    part: Path | None = None
+    locked: bool = False
+
+    @property
+    def read(self) -> str:
+        pieces: list[str] = []
+        read_to = 0
+        for start, end in _own_blocks(self.text):
+            pieces += (self.text[read_to:start], STAND_IN * (end - start))
+            read_to = end
+        return "".join((*pieces, self.text[read_to:]))
+
+
+def _own_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each block begins and ends. An opener that no closer follows ends the
+    search: after it there is no block either, however many openers there are."""
+    end = 0
+    while opener := _OWN_OPENER.search(text, end):
+        closer = text.find(_OWN_CLOSER, opener.end())
+        if closer < 0:
+            return
+        end = closer + len(_OWN_CLOSER)
+        yield opener.start(), end
+
+
+@frozen
+class Thought:
+    """Reasoning in a part of its own, or ``beside`` the content in a field."""
+
+    text: str
+    beside: bool = False
+
+
+@frozen
+class StoredCall:
+    """A structured call as its provider spells it, a part or beside the content."""
+
+    item: dict[str, Json]
+
+
+@frozen
+class Border:
+    """A part of another kind: an image, a result."""
+
+
+StoredItem: TypeAlias = Text | Thought | StoredCall | Border
+
+
+@frozen
+class Stored:
+    """A model's message. One of the AI SDK may say all of it twice, in ``content`` and
+    in ``parts``: each list of ``fields`` is the whole of it once."""
+
+    message: Json
+    fields: tuple[tuple[StoredItem, ...], ...]
+
+
+def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None:
+    """The text of a model's message; None: not a model's, or without text.
+
+    ``shape`` is that of the value, where its document tells it.
+    """
+    shape = shape or shape_of(value)
+    if shape is None:
+        return None
+    holders = [at(value, path) for path in shape.holders]
+    before = [Thought(text, beside=True) for text in _thoughts(holders)]
+    calls = [StoredCall(item) for item in _calls(holders)]
+    fields = []
+    for body in shape.bodies:
+        items = list(_field(value, body, shape.parts))
+        if any(isinstance(item, Text) for item in items):
+            fields.append((*before, *items, *calls))
+    return Stored(value, tuple(fields)) if fields else None
+
+
+def role_of(message: dict[str, Json]) -> str | None:
+    """The role that a message tells, or as a type."""
+    role = message.get("role")
+    if role is None and message.get("type") == "ai":
+        return "ai"
+    return role if isinstance(role, str) else None
+
+
+def model_of(message: Json) -> str | None:
+    """The model that a message names as its own."""
+    model = message.get("model") if isinstance(message, dict) else None
+    return model if isinstance(model, str) and model else None
+
+
+def _thoughts(holders: list[Json]) -> list[str]:
+    texts = (at(holder, (name,)) for holder in holders for name in _THOUGHTS)
+    return [text for text in texts if isinstance(text, str) and text][:1]
+
+
+def _calls(holders: list[Json]) -> list[dict[str, Json]]:
+    """The calls of the first holder that has any: another one mirrors it."""
+    each = (list(_calls_in(holder)) for holder in holders if isinstance(holder, dict))
+    return next(filter(None, each), [])
+
+
+def _calls_in(holder: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    for name in _CALLS:
+        calls = holder.get(name)
+        for item in calls if isinstance(calls, list) else []:
+            if isinstance(item, dict):
+                yield item
+    call = holder.get("function_call")
+    if isinstance(call, dict):
+        yield call
+
+
+def _field(
+    message: Json, body: Path, forms: tuple[PartForm, ...]
+) -> Iterator[StoredItem]:
+    value = at(message, body)
+    if isinstance(value, str):
+        yield Text(body, value, None, _has_state(at(message, body[:-1])))
+    elif isinstance(value, dict):
+        item = _item(value, body, forms)
+        yield evolve(item, part=None) if isinstance(item, Text) else item
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield _item(part, (*body, number), forms)
+
+
+def _item(part: Json, path: Path, forms: tuple[PartForm, ...]) -> StoredItem:
+    if isinstance(part, str):
+        return Text(path, part, path)
+    if not isinstance(part, dict):
+        return Border()
+    form = next((each for each in (*forms, *GENERAL_PARTS) if each.fits(part)), None)
+    if form is not None:
+        text = at(part, form.text)
+        if form.reasons:
+            return Thought(text)
+        return Text((*path, *form.text), text, path, _has_state(part))
+    return _general_item(part, path)
+
+
+def _general_item(part: dict[str, Json], path: Path) -> StoredItem:
+    call = _call_of(part)
+    if call is not None:
+        return StoredCall(call)
+    thought = _thought_of(part)
+    if thought is not None:
+        return Thought(thought)
+    text = part.get("text")
+    if _word(part, "type") in _TEXT_TYPES and isinstance(text, str):
+        return Text((*path, "text"), text, path, _has_state(part))
+    return Border()
+
+
+def _call_of(part: dict[str, Json]) -> dict[str, Json] | None:
+    for key in _CALL_KEYS:
+        if isinstance(part.get(key), dict):
+            return dict(part[key])
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        return None
+    if kind in _CALL_TYPES:
+        return part
+    # The AI SDK names the tool in the type and keeps its result in the same part.
+    if kind.startswith("tool-") and "toolCallId" in part and kind not in _RESULT_TYPES:
+        return {"name": kind.removeprefix("tool-"), **part}
+    return None
+
+
+def _thought_of(part: dict[str, Json]) -> str | None:
+    """Text of a part of reasoning, "" where it is encrypted; None of another part."""
+    if part.get("thought") is True:
+        return _text(part, "text")
+    if isinstance(part.get("reasoningContent"), dict):
+        inner = part["reasoningContent"].get("reasoningText")
+        return _text(inner, "text") if isinstance(inner, dict) else ""
+    if part.get("type") in ("thinking", "redacted_thinking"):
+        return _text(part, "thinking")
+    if part.get("type") == "reasoning":
+        return _text(part, "text") or _text(part, "reasoning")
+    return None
+
+
+def _text(holder: dict[str, Json], name: str) -> str:
+    return _word(holder, name) or ""
+
+
+def _word(holder: dict[str, Json], name: str) -> str | None:
+    """A string; None where there is nothing, "" for a value of another type."""
+    value = holder.get(name)
+    return value if isinstance(value, str | None) else ""
+
+
+def _has_state(holder: Json) -> bool:
+    if not isinstance(holder, dict) or _MAY_HAVE_STATE.isdisjoint(holder):
+        return False
+    if any(holder.get(name) for name in _STATE):
+        return True
+    return any(_has_state_within(holder.get(name)) for name in _STATE_HOLDERS)
+
+
+def _has_state_within(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    inner = [each for each in value.values() if isinstance(each, dict)]
+    return any(each.get(name) for each in (value, *inner) for name in _STATE)
+
+
+# Tool results
+
+
+def results_of(item: Json) -> Iterator[Json]:
+    """The results of tools in an item of a session: text or JSON, as the model got it.
+
+    What a provider wraps around a result is given, too, and without its wrapper.
+    """
+    if not isinstance(item, dict):
+        return
+    if _word(item, "role") in _TOOL_ROLES or _word(item, "type") == "tool":
+        yield from _bodies(item.get("content"))
+    elif _word(item, "type") in _RESULT_TYPES and "role" not in item:
+        yield from _result(item)
+    for name in _FIELDS:
+        parts = item.get(name)
+        for part in parts if isinstance(parts, list) else []:
+            if isinstance(part, dict):
+                yield from _part_results(part)
+
+
+def _part_results(part: dict[str, Json]) -> Iterator[Json]:
+    for key in _RESULT_KEYS:
+        if isinstance(part.get(key), dict):
+            yield from _result(part[key])
+    kind = part.get("type")
+    if isinstance(kind, str) and (
+        kind in _RESULT_TYPES
+        or kind.endswith("_tool_result")
+        or (kind.startswith("tool-") and "output" in part)
+    ):
+        yield from _result(part)
+
+
+def _result(holder: dict[str, Json]) -> Iterator[Json]:
+    for name in _RESULT_BODIES:
+        if name in holder:
+            yield from _bodies(holder[name])
+
+
+def _bodies(body: Json) -> Iterator[Json]:
+    """A result as text or JSON; of a list of parts the text or JSON of each."""
+    if isinstance(body, str):
+        if body:
+            yield body
+    elif isinstance(body, list):
+        for part in body:
+            yield from _body_part(part)
+    elif isinstance(body, dict):
+        yield body
+        for name in ("value", "result", "output"):
+            if isinstance(body.get(name), str | dict):
+                yield body[name]
+
+
+def _body_part(part: Json) -> Iterator[Json]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for name in ("text", "json"):
+            if part.get(name):
+                yield part[name]

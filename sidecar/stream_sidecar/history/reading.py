@@ -1,0 +1,256 @@
+"""What the engine makes of stored text: which of its characters it would show.
+
+`read_text` feeds the items of one field (``messages``) to one `Stream`,
+a provider's block each, and reads the spans of its events: whatever is in no visible
+text delta is a removal, and the events around it say of what kind. Scans nothing
+itself. Positions are code points of all texts of the field, joined.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.events import (
+    Diagnostic,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+from stream_sidecar.history.messages import STAND_IN, StoredCall, Text, Thought
+from stream_sidecar.records import field, frozen
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.tools.classify import from_item
+from stream_sidecar.values.surrogates import without_halves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.history.messages import StoredItem
+    from stream_sidecar.options import StreamOptions
+
+Mark: TypeAlias = tuple[int, int, str]
+"""``(start, end, kind)``."""
+
+VISIBLE = "text"
+_BLANK = "white-space"
+_LEFTOVER = "marker"
+
+_KINDS = {
+    "orphan-reasoning-close": "delimiter",
+    "delimiter-stripped": "delimiter",
+    "duplicate-reasoning": "reasoning",
+}
+"""Diagnostics of removals; any other one is about a marker of protocol."""
+
+_OF_TEXT = (TextDelta, ReasoningDelta, Reclassify, Retract)
+"""Events that may be about the text while reasoning is read."""
+
+_WIRE = "anthropic"
+"""The wire with blocks of text, reasoning and calls in any order."""
+
+
+@frozen
+class TextReading:
+    """``removals`` are sorted and do not touch visible text; the rest is what was taken
+    out, in the answer's order."""
+
+    removals: list[Mark]
+    reasoning: list[str] = field(factory=list)
+    results: list[ToolResult] = field(factory=list)
+    calls: list[ToolCall] = field(factory=list)
+
+
+def reading_options(options: StreamOptions) -> StreamOptions:
+    """Options of the streams that read a field; the caller keeps them, for speed."""
+    policy = evolve(options.policy, trace=True)
+    return evolve(options, wire=_WIRE, framing="json", policy=policy)
+
+
+def read_text(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
+    """Reads one field, with `reading_options`; locked texts keep every character.
+
+    A locked text of which something would go is read as text of no meaning, so that
+    nothing hangs on delimiters that stay.
+    """
+    while True:
+        reading = _begun(items, options)
+        touched = _touched(items, reading.removals)
+        if not touched:
+            return reading
+        items = tuple(
+            evolve(item, text=STAND_IN * len(item.text))
+            if isinstance(item, Text) and number in touched
+            else item
+            for number, item in enumerate(items)
+        )
+
+
+def texts_of(items: Iterable[StoredItem]) -> list[tuple[int, int, Text]]:
+    """The texts of a field with their places in the joined text."""
+    found, start = [], 0
+    for item in items:
+        if isinstance(item, Text):
+            found.append((start, start + len(item.text), item))
+            start += len(item.text)
+    return found
+
+
+def _begun(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
+    """Reads a field. Under ``startsOpen: open`` a stored text without a closing tag had
+    its reasoning taken out before, so it is not reasoning to its end but an answer."""
+    reading, rule = _read(items, options), options.policy.reasoning
+    shown = sum(len(item.text) for item in items if isinstance(item, Text))
+    shown -= sum(end - start for start, end, _ in reading.removals)
+    if shown or rule.starts_open != "open":
+        return reading
+    policy = evolve(options.policy, reasoning=evolve(rule, starts_open="closed"))
+    return _read(items, evolve(options, policy=policy))
+
+
+def _touched(items: tuple[StoredItem, ...], removals: list[Mark]) -> set[int]:
+    """Numbers of locked texts in which something would be removed."""
+    starts = [start for start, _, _ in removals]
+    touched, at = set(), 0
+    for number, item in enumerate(items):
+        if not isinstance(item, Text):
+            continue
+        start, at = at, at + len(item.text)
+        if item.locked and item.text.strip(STAND_IN):
+            last = bisect_right(starts, at - 1) - 1
+            if last >= 0 and removals[last][1] > start:
+                touched.add(number)
+    return touched
+
+
+def _read(items: tuple[StoredItem, ...], options: StreamOptions) -> TextReading:
+    stream = Stream(options)
+    events: list[Event] = []
+    for number, item in enumerate(items):
+        pushed = [e for each in _blocks(item, number) for e in stream.push(each)]
+        if isinstance(item, Thought):  # what was found there is not in the text
+            pushed = [e for e in pushed if isinstance(e, _OF_TEXT)]
+        events += pushed
+    events += stream.close()
+    size = sum(len(item.text) for item in items if isinstance(item, Text))
+    calls = [e for e in events if isinstance(e, ToolCall)]
+    gone = {n for e in events if isinstance(e, Retract) for n in e.blocks}
+    return TextReading(
+        _grouped(_gaps(_marks(events), size)),
+        _reasoning(events, gone),
+        [e for e in events if isinstance(e, ToolResult) and e.source == "echo"],
+        [e for e in calls if e.origin == "text" and e.block not in gone],
+    )
+
+
+def _reasoning(events: list[Event], gone: set[int]) -> list[str]:
+    """The reasoning of the text, block by block."""
+    blocks: dict[int, list[str]] = {}
+    final: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Reclassify):
+            final |= dict.fromkeys(event.blocks, event.to)
+        elif isinstance(event, ReasoningDelta) and event.source == "tag":
+            blocks.setdefault(event.block, []).append(event.text)
+            final.setdefault(event.block, "reasoning")
+        elif isinstance(event, TextDelta):
+            blocks.setdefault(event.block, []).append(event.text)
+    texts = (
+        "".join(pieces).replace(STAND_IN, "")
+        for block, pieces in sorted(blocks.items())
+        if final.get(block) == "reasoning" and block not in gone
+    )
+    return [text for text in texts if text]
+
+
+def _blocks(item: StoredItem, index: int) -> Iterator[dict[str, Any]]:
+    """The documents of one block: its beginning with all that is in it, its end."""
+    content: dict[str, Any] = {"type": "text", "text": ""}
+    if isinstance(item, Text):
+        # One character for one: positions must not move.
+        content["text"] = without_halves(item.read)
+    elif isinstance(item, Thought):
+        content = {"type": "thinking", "thinking": item.text}
+    elif isinstance(item, StoredCall):
+        call = from_item(item.item, index)
+        told = {"id": call.id, "name": call.name or "unknown"}
+        content = {"type": "tool_use", "input": call.arguments, **told}
+    yield {"type": "content_block_start", "index": index, "content_block": content}
+    yield {"type": "content_block_stop", "index": index}
+
+
+# Events -> marks
+
+
+def _marks(events: list[Event]) -> list[Mark]:
+    """The spans of the text's events: visible ones first, then by their kind."""
+    final: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Reclassify):
+            final |= dict.fromkeys(event.blocks, event.to)
+        elif isinstance(event, Retract):
+            final |= dict.fromkeys(event.blocks, "reasoning")
+    marks = [mark for event in events if (mark := _mark(event, final)) is not None]
+    return sorted(marks, key=lambda mark: (mark[2] != VISIBLE, mark[0]))
+
+
+def _mark(event: Event, final: dict[int, str]) -> Mark | None:
+    span = getattr(event, "span", None)
+    if span is None:
+        return None
+    kind = _LEFTOVER
+    if isinstance(event, TextDelta):
+        kind = final.get(event.block, VISIBLE)
+    elif isinstance(event, ReasoningDelta):
+        if event.source == "native":
+            return None
+        kind = final.get(event.block, "reasoning")
+    elif isinstance(event, ToolCall | ToolResult):
+        kind = event.type
+    else:
+        assert isinstance(event, Diagnostic)  # nothing else has a span
+        kind = _BLANK if str(event.raw).isspace() else _KINDS.get(event.code, kind)
+    return (*span, kind)
+
+
+def _gaps(marks: list[Mark], size: int) -> list[Mark]:
+    """What is in no visible mark, from 0 to ``size``, in pieces of one kind each."""
+    shown = [mark for mark in marks if mark[2] == VISIBLE]
+    hidden = [mark for mark in marks if mark[2] != VISIBLE]
+    gaps, at, number = [], 0, 0
+    for start, end, _ in [*shown, (size, size, VISIBLE)]:
+        while at < start:
+            while number < len(hidden) and hidden[number][1] <= at:
+                number += 1
+            known = hidden[number] if number < len(hidden) else (start, start, "")
+            if known[0] > at:
+                gaps.append((at, min(known[0], start), _LEFTOVER))
+            else:
+                gaps.append((at, min(known[1], start), known[2]))
+            at = gaps[-1][1]
+        at = max(at, end)
+    return gaps
+
+
+def _grouped(gaps: list[Mark]) -> list[Mark]:
+    """Joins neighbours that are one removal to people: reasoning and its delimiters,
+    white space and what it was removed with."""
+    groups: list[Mark] = []
+    for start, end, kind in gaps:
+        if groups and groups[-1][1] == start:
+            kinds = {groups[-1][2], kind}
+            if len(kinds - {_BLANK}) <= 1 or kinds == {"reasoning", "delimiter"}:
+                joined = next((k for k in _STRENGTH if k in kinds), kind)
+                groups[-1] = (groups[-1][0], end, joined)
+                continue
+        groups.append((start, end, kind))
+    return groups
+
+
+_STRENGTH = ("tool-call", "tool-result", _LEFTOVER, "reasoning", "delimiter")

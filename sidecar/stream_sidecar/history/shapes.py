@@ -1,0 +1,300 @@
+"""How the records of agents tell that a model spoke, and where its text is: one table.
+
+`shape_of` finds the row of `SHAPES` that a JSON value has, by what is in it and where
+in its document it stands, never by a file's name. Example: ``{"type": "gemini",
+"content": "Hi"}`` is the model's in Gemini CLI, and its text is at ``content``. Which
+other agents keep theirs in the same shape does not matter. Knows nothing of delimiters.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path
+
+ASSISTANT = frozenset(("assistant", "model", "ai"))
+"""Roles of the model; LangChain tells them in ``type``."""
+
+RoleElsewhere: TypeAlias = "Callable[[dict[str, Json]], str | None]"
+"""Gives the role of a record whose role stands in another document (opencode)."""
+
+Values: TypeAlias = "frozenset[str | int]"
+
+ANY: Values = frozenset()
+"""In a condition: any value that is an object, a list or a string."""
+
+ITEM: Any = int
+"""In ``within``: the number of an item."""
+
+_NOTHING: Any = object()
+
+
+@frozen
+class PartForm:
+    """Parts of one kind: ``when`` all of it stands in a part (None: it does not), the
+    model's text, or its reasoning, is the string at ``text``."""
+
+    when: tuple[tuple[str, str | None], ...]
+    text: Path
+    reasons: bool = False
+
+    def fits(self, part: dict[str, Json]) -> bool:
+        told = all(part.get(name) == value for name, value in self.when)
+        return told and isinstance(at(part, self.text), str)
+
+
+@frozen
+class RecordShape:
+    """One kind of record. ``speaker`` is where it tells who speaks, and ``models`` are
+    the values there that mean a model. ``bodies`` are the places of its text: a string,
+    a part, or a list of parts, which are read by ``parts`` before the forms that all
+    share. One with several says the same in each.
+
+    ``also``: what must stand in it, too. ``within``: the end of the path at which such
+    a record stands. ``opens``: the first of a list is the user's, whatever it tells.
+    ``elsewhere``: it is a document of its own, and its role stands in another one.
+    """
+
+    name: str
+    speaker: Path
+    models: Values
+    bodies: tuple[Path, ...]
+    also: tuple[tuple[Path, Values], ...] = ()
+    parts: tuple[PartForm, ...] = ()
+    within: tuple[Any, ...] = ()
+    opens: bool = False
+    elsewhere: bool = False
+
+    @cached_property
+    def holders(self) -> tuple[Path, ...]:
+        """Where its calls and reasoning in fields stand: beside its text, and where
+        LangChain keeps what a provider sent along."""
+        beside = dict.fromkeys(body[:-1] for body in self.bodies)
+        return (*beside, *((*path, "additional_kwargs") for path in beside))
+
+    def fits(self, value: Json, path: Path) -> bool:
+        """Whether ``value``, at ``path`` of its document, is the model's."""
+        return (
+            (not self.within or _ends(path, self.within))
+            and not (self.opens and path[-1:] == (0,))
+            and not (self.elsewhere and path)
+            and _is_one_of(at(value, self.speaker), self.models)
+            and all(_is_one_of(at(value, place), known) for place, known in self.also)
+            and any(
+                isinstance(at(value, body), str | list | dict) for body in self.bodies
+            )
+        )
+
+
+def _ends(path: Path, pattern: tuple[Any, ...]) -> bool:
+    last = path[-len(pattern) :]
+    return len(last) == len(pattern) and all(
+        isinstance(step, int) if wanted is ITEM else step == wanted
+        for step, wanted in zip(last, pattern, strict=True)
+    )
+
+
+def _is_one_of(value: Json, known: Values) -> bool:
+    if not known:
+        return isinstance(value, str | list | dict)
+    return isinstance(value, str | int) and value in known
+
+
+def at(value: Json, path: Path) -> Json:
+    """What stands at ``path``; what equals nothing where it leads nowhere."""
+    for name in path:
+        if isinstance(value, dict):
+            value = value.get(name, _NOTHING)
+        elif isinstance(value, list) and isinstance(name, int) and value:
+            value = value[name]
+        else:
+            return _NOTHING
+    return value
+
+
+_CHAT_VIEW = (
+    PartForm((("kind", None),), ("value",)),
+    PartForm((("kind", "markdownContent"),), ("value",)),
+    PartForm((("kind", "markdownContent"),), ("content", "value")),
+)
+"""Parts of VS Code's chat: pieces of text, with others between them."""
+
+
+def _chat_view(name: str, *within: Any) -> RecordShape:
+    place = ("requests", ITEM, "response", *within)
+    return RecordShape(name, (), ANY, ((),), parts=_CHAT_VIEW, within=place)
+
+
+MESSAGE = RecordShape("message", ("role",), ASSISTANT, (("content",), ("parts",)))
+"""A role, and content or parts: what most agents and all providers keep."""
+
+_BESIDE = RecordShape(
+    *("Cursor, command line", ("role",), ASSISTANT, (("message", "content"),))
+)
+"""The role stands beside the message that has the content."""
+
+SHAPES: tuple[RecordShape, ...] = (
+    RecordShape("LangChain", ("type",), frozenset(("ai",)), (("content",), ("parts",))),
+    RecordShape(
+        *("LangChain, dicts", ("type",), frozenset(("ai", "AIMessageChunk"))),
+        (("data", "content"),),
+    ),
+    RecordShape(
+        *("LangChain, dumps", ("id", -1), frozenset(("AIMessage", "AIMessageChunk"))),
+        (("kwargs", "content"),),
+    ),
+    RecordShape(
+        *("Codex, events", ("type",), frozenset(("agent_message",))),
+        (("message",),),
+    ),
+    RecordShape(
+        *("Codex, items", ("type",), frozenset(("AgentMessage",)), (("content",),)),
+        parts=(PartForm((("type", "Text"),), ("text",)),),
+    ),
+    RecordShape("Gemini CLI", ("type",), frozenset(("gemini",)), (("content",),)),
+    RecordShape(
+        *("Copilot CLI", ("type",), frozenset(("assistant.message",))),
+        (("data", "content"),),
+    ),
+    RecordShape(
+        *("Cline", ("say",), frozenset(("text", "completion_result")), (("text",),)),
+        also=((("type",), frozenset(("say",))),),
+        opens=True,
+    ),
+    RecordShape("opencode, export", ("info", "role"), ASSISTANT, (("parts",),)),
+    RecordShape(
+        *("opencode, part", ("type",), frozenset(("text",)), ((),)),
+        also=((("text",), ANY),),
+        elsewhere=True,
+    ),
+    RecordShape(
+        *("Zed", ("Agent",), ANY, (("Agent", "content"),)),
+        parts=(
+            PartForm((), ("Text",)),
+            PartForm((), ("Thinking", "text"), reasons=True),
+        ),
+    ),
+    _chat_view("VS Code", *()),
+    _chat_view("VS Code, part", ITEM),
+    _chat_view("VS Code, text", ITEM, "value"),
+    RecordShape(
+        *("LibreChat", ("isCreatedByUser",), frozenset((False,))),
+        (("text",), ("content",)),
+    ),
+    RecordShape(
+        *("ChatGPT", ("author", "role"), frozenset(("assistant",))),
+        (("content", "parts"),),
+        also=((("content", "content_type"), frozenset(("text", "multimodal_text"))),),
+    ),
+    RecordShape(
+        *("pydantic-ai", ("kind",), frozenset(("response",)), (("parts",),)),
+        parts=(
+            PartForm((("part_kind", "text"),), ("content",)),
+            PartForm((("part_kind", "thinking"),), ("content",), reasons=True),
+        ),
+    ),
+)
+"""The rows beside `MESSAGE`, which is asked first."""
+
+
+def shape_of(
+    value: Json, path: Path = (), role_elsewhere: RoleElsewhere | None = None
+) -> RecordShape | None:
+    """The shape of ``value``, at ``path`` of its document; None: it is no model's.
+
+    ``role_elsewhere`` gives the role of a record that does not tell it itself.
+    """
+    role = value.get("role") if isinstance(value, dict) else None
+    if isinstance(role, str):
+        shapes = (MESSAGE, _BESIDE) if role in ASSISTANT else ()
+        return next((each for each in shapes if each.fits(value, path)), None)
+    for shape in _candidates(value, path):
+        if not shape.fits(value, path):
+            continue
+        if not shape.elsewhere:
+            return shape
+        if role_elsewhere is not None and role_elsewhere(value) in ASSISTANT:
+            return shape
+    return None
+
+
+def _candidates(value: Json, path: Path) -> tuple[RecordShape, ...]:
+    """The rows that what ``value`` tells at its names may mean, or whose place is
+    ``path``."""
+    if path and "response" in path[-3:]:
+        return SHAPES
+    if not isinstance(value, dict) or _NAMES.isdisjoint(value):
+        return ()
+    return tuple(
+        each
+        for name, by_word in _BY_NAME.items()
+        if name in value
+        for each in _that_tell(value[name], by_word)
+    )
+
+
+def _that_tell(
+    told: Json, by_word: dict[str | int, tuple[RecordShape, ...]]
+) -> tuple[RecordShape, ...]:
+    if isinstance(told, str | int) and told in by_word:
+        return by_word[told]
+    return by_word[_OTHER]
+
+
+_PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
+"""What opencode's sessions and projects have."""
+_SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
+"""What its messages have, whose parts are in other files."""
+
+
+def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
+    """Whether ``document`` is a piece of a store of many files, in which there need be
+    no text of a model: the role of a message, a part of one whose role is known."""
+    if not isinstance(document, dict):
+        return False
+    if document.keys() >= _SAYS_A_ROLE:
+        return not any(_is_one_of(at(document, body), ANY) for body in MESSAGE.bodies)
+    if role_elsewhere is not None and role_elsewhere(document) is not None:
+        return True
+    return any(names <= document.keys() for names in _PIECES)
+
+
+_OTHER = ""
+"""What a record may tell in other ways than by one of its words."""
+
+
+def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
+    """The rows whose speaker begins with ``name``, by the words that it tells there."""
+    rows = [each for each in SHAPES if each.speaker[:1] == (name,)]
+    deeper = tuple(each for each in rows if each.speaker[1:] or not each.models)
+    words = {word for each in rows if each not in deeper for word in each.models}
+    of_words = {
+        word: tuple(each for each in rows if each in deeper or word in each.models)
+        for word in words
+    }
+    return {**of_words, _OTHER: deeper}
+
+
+_NAMES = frozenset(each.speaker[0] for each in SHAPES if each.speaker)
+_BY_NAME = {
+    name: _by_word(name)
+    for name in dict.fromkeys(each.speaker[0] for each in SHAPES if each.speaker)
+}
+"""The rows by the first name of their speaker and by what a record tells there."""
+
+CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
+"""Only in Cursor's own table: a number and a text may be anything elsewhere."""
+
+GENERAL_PARTS = (
+    PartForm((("type", "text"),), ("data", "text")),
+    PartForm((("type", "text"),), ("text", "value")),
+)
+"""Parts of a record of any shape whose text is deeper than usual: those of Crush and
+of LibreChat."""

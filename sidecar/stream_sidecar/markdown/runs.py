@@ -1,0 +1,113 @@
+"""Whether an open run of backticks will close, in text that comes in slices.
+
+`RunIndex` looks ahead for the run that makes a place code. Example: in ``a `<b>` c``
+the place of ``<b>`` is code, which is known when the second backtick has come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from stream_sidecar.markdown.code import LONGEST_RUN, with_run
+from stream_sidecar.markdown.lines import Line
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from stream_sidecar.markdown.code import CodeState
+
+_RUN_OR_BREAK = re.compile(r"`++|\n")
+_TICKS = re.compile("`*+")
+_RUN = re.compile(r"(?<!\\)\\*+`++")
+
+
+def open_runs(line: str) -> dict[int, int]:
+    """Where the runs end that are open behind ``line``, by their length."""
+    found: dict[int, int] = {}
+    for match in _RUN.finditer(line):
+        sizes = with_run(tuple(found), match[0])
+        found = {size: found.get(size, match.end()) for size in sizes}
+    return found
+
+
+def closing_run(runs: Collection[int], rest: str) -> re.Match[str] | None:
+    """The first run in the ``rest`` of a line that closes one of the ``runs``."""
+    each = _RUN_OR_BREAK.finditer(rest)
+    return next((run for run in each if len(run[0]) in runs and run[0] != "\n"), None)
+
+
+@define(eq=False)
+class RunIndex:
+    """``verdict`` answers for one place at a time, at rising positions, and each
+    character is looked at once: hostile lines cost no more than others.
+
+    Runs are known up to the position ``seen``; it may be inside one that is ``long``,
+    of more than `LONGEST_RUN`. ``line_end``: the first line break behind the start;
+    ``starts``: positions of runs by their length; ``last``: where the last run begins.
+    """
+
+    seen: int = 0
+    long: bool = False
+    line_end: int | None = None
+    last: int = -1
+    starts: dict[int, deque[int]] = field(factory=dict)
+
+    def verdict(
+        self, code: CodeState, buffer: str, base: int, at: int, limit: int, final: bool
+    ) -> bool | None:
+        """True: the place ``at``, in the line of ``code``, is code; None: more is
+        needed.
+
+        ``base`` is the absolute position of ``buffer[0]``; ``limit`` the absolute
+        position from which nothing is waited for any more.
+        """
+        self._look(buffer, base, at, final)
+        for length in code.runs:
+            if self._next_start(length, at) + length < limit:
+                return True
+        full = base + len(buffer) >= limit
+        if not final and not full and not self.ended(limit):
+            return None
+        fence = code.line is Line.INFO and (final or self.ended(limit))
+        return fence and self.last < at
+
+    def ended(self, limit: int) -> bool:
+        """True when the line is known to end before ``limit``."""
+        return self.line_end is not None and self.line_end < limit
+
+    def _look(self, buffer: str, base: int, at: int, final: bool) -> None:
+        if self.line_end is not None and self.line_end < at:
+            self.line_end = None
+            self.starts.clear()
+        if self.line_end is not None:
+            return
+        if at > self.seen:
+            self.seen, self.long = at, False
+        start = self.seen - base
+        if self.long:  # in a run that is too long to matter
+            match = _TICKS.match(buffer, start)
+            start = match.end() if match else start
+            self.long = start == len(buffer)
+        for match in _RUN_OR_BREAK.finditer(buffer, start):
+            if match[0] == "\n":
+                self.line_end = self.seen = base + match.start()
+                return
+            length = match.end() - match.start()
+            self.last = base + match.start()
+            self.long = length > LONGEST_RUN and match.end() == len(buffer)
+            if length > LONGEST_RUN:
+                continue
+            if match.end() == len(buffer) and not final:
+                self.seen = base + match.start()
+                return
+            self.starts.setdefault(length, deque()).append(base + match.start())
+        self.seen = base + len(buffer)
+
+    def _next_start(self, length: int, at: int) -> float:
+        starts = self.starts.get(length)
+        while starts and starts[0] < at:
+            starts.popleft()
+        return starts[0] if starts else float("inf")

@@ -1,0 +1,279 @@
+"""Folds events into the message, one by one, so that a snapshot needs no history.
+
+`MessageBuilder` takes events with ``push`` and gives the message of all events so far
+with ``build``. It keeps the text of blocks (unless ``parts`` is False) and nothing else
+of the deltas.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from attrs import fields
+
+from stream_sidecar.events import (
+    BlockEnd,
+    ChannelName,
+    Citation,
+    Event,
+    Finish,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.message.message import Block, Message, ReasoningBlock, TextBlock
+from stream_sidecar.message.sources import sources_of
+from stream_sidecar.records import define, evolve, field
+
+
+@define
+class _Building:
+    """A block of text or reasoning so far.
+
+    The text is kept as UTF-8: one growing piece of memory, where a ``StringIO`` of
+    Python 3.11 keeps every piece that was written.
+    """
+
+    channel: ChannelName
+    body: bytearray = field(factory=bytearray)
+    source: str | None = None
+    #: what the ends of the block said of it, by field
+    state: dict[str, Any] = field(factory=dict)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "surrogatepass")
+
+    def build(self, number: int) -> TextBlock | ReasoningBlock:
+        text = self.text
+        if self.channel == "text":
+            return TextBlock(number, text, self.state.get("opaque"))
+        return ReasoningBlock(number, text, self.source, **self.state)
+
+
+_STATE = ("signature", "opaque", "raw_text", "fields")
+"""Fields of the end of a block that are its block's."""
+
+_state_of = attrgetter(*_STATE)
+_number_of = attrgetter("block")
+
+
+class _Choice:
+    """What the events of one choice add up to."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, _Building] = {}
+        self.calls: dict[int, ToolCall] = {}
+        self.results: dict[int, ToolResult] = {}
+        self.citations: list[Citation] = []
+        self.errors: list[ProviderError] = []
+        self.finish: Finish | None = None
+
+    def blocks(self) -> list[Block]:
+        """All live blocks, sorted by number."""
+        blocks: list[Block] = [
+            building.build(number) for number, building in self.texts.items()
+        ]
+        blocks += self.calls.values()
+        blocks += self.results.values()
+        blocks.sort(key=_number_of)
+        return blocks
+
+
+class MessageBuilder:
+    """Folds events: ``push(event)``, ``build()``. ``parts``: keep texts and blocks."""
+
+    def __init__(self, *, parts: bool = True) -> None:
+        self.parts = parts
+        self._folds = _FOLDS if parts else _FOLDS_WITHOUT_TEXTS
+        self._choices: dict[int, _Choice] = {0: _Choice()}
+        self._last = _Building("text")
+        self._last_block = -1
+        self._usage: Usage | None = None
+        self._metadata: Metadata | None = None
+
+    def push(self, event: Event) -> None:
+        fold = self._folds.get(type(event))
+        if fold is not None:
+            fold(self, event)
+
+    def block_text(self, choice: int, block: int) -> str | None:
+        """The text of a live text block so far; None when it is none or not kept."""
+        building = self._choice(choice).texts.get(block)
+        if building is None or building.channel != "text":
+            return None
+        return building.text
+
+    def any_text(self, choice: int, block: int) -> str | None:
+        """The text of a block of either channel so far; None when it is not kept."""
+        building = self._choice(choice).texts.get(block)
+        return None if building is None else building.text
+
+    def last_reasoning(self, choice: int) -> int | None:
+        """The last live block of reasoning that is not blank, where texts are kept."""
+        texts = sorted(self._choice(choice).texts.items(), reverse=True)
+        reasons = (each for each in texts if each[1].channel == "reasoning")
+        return next((n for n, each in reasons if not each.text.isspace()), None)
+
+    def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
+        """The visible text as if ``blocks`` belonged to it, and where the first of them
+        begins in it. Only where texts are kept."""
+        known, more = self._choice(choice).texts, set(blocks)
+        texts = {
+            number: building.text
+            for number, building in sorted(known.items())
+            if building.channel == "text" or number in more
+        }
+        before = (text for number, text in texts.items() if number < blocks[0])
+        return "".join(texts.values()), sum(map(len, before))
+
+    def replace_call(self, call: ToolCall) -> None:
+        """The final word on a call that was sent as provisional."""
+        self._call(call)
+
+    def calls(self, choice: int) -> list[tuple[int, ToolCall]]:
+        """The live calls of a choice with their blocks, as they came."""
+        return list(self._choice(choice).calls.items())
+
+    def build(self) -> Message:
+        first = self._build(0)
+        if len(self._choices) == 1:
+            return first
+        return evolve(first, choices=tuple(map(self._build, sorted(self._choices))))
+
+    def _build(self, number: int) -> Message:
+        choice = self._choices[number]
+        blocks = choice.blocks()
+        return Message(
+            text=self._joined(blocks, TextBlock),
+            reasoning=self._joined(blocks, ReasoningBlock),
+            blocks=tuple(blocks) if self.parts else None,
+            tool_calls=tuple(sorted(choice.calls.values(), key=_number_of)),
+            tool_results=tuple(sorted(choice.results.values(), key=_number_of)),
+            citations=tuple(choice.citations),
+            sources=sources_of(choice.citations) if choice.citations else (),
+            errors=tuple(choice.errors),
+            usage=self._usage,
+            finish=choice.finish,
+            metadata=self._metadata,
+            choice=number,
+        )
+
+    def _joined(
+        self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]
+    ) -> str | None:
+        if not self.parts:
+            return None
+        return "".join([block.text for block in blocks if isinstance(block, kind)])
+
+    def _choice(self, number: int) -> _Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = _Choice()
+        return choice
+
+    def _building(self, choice: int, block: int, channel: ChannelName) -> _Building:
+        texts = self._choice(choice).texts
+        building = texts.get(block)
+        if building is None:
+            building = texts[block] = _Building(channel)
+        return building
+
+    def _delta(self, event: TextDelta | ReasoningDelta) -> None:
+        building = self._last
+        if event.block != self._last_block:
+            building = self._begin(event)
+        building.body += event.text.encode("utf-8", "surrogatepass")
+
+    def extend(self, choice: int, block: int, text: str) -> None:
+        """More text of a block that has begun."""
+        if self.parts:
+            building = self._choice(choice).texts[block]
+            building.body += text.encode("utf-8", "surrogatepass")
+
+    def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
+        """The block of a delta, remembered because most deltas continue a block."""
+        channel: ChannelName = "text" if isinstance(event, TextDelta) else "reasoning"
+        building = self._building(event.choice, event.block, channel)
+        if isinstance(event, ReasoningDelta):
+            building.source = event.source
+        self._last, self._last_block = building, event.block
+        return building
+
+    def _block_end(self, event: BlockEnd) -> None:
+        has_state = event.signature is not None or event.opaque is not None
+        if not has_state and event.block not in self._choice(event.choice).texts:
+            return  # the end of a block that was retracted
+        building = self._building(event.choice, event.block, event.channel)
+        for name, value in zip(_STATE, _state_of(event), strict=True):
+            if value is not None:
+                building.state[name] = value
+
+    def _reclassify(self, event: Reclassify) -> None:
+        for block in event.blocks:
+            self._choice(event.choice).texts[block].channel = event.to
+
+    def _retract(self, event: Retract) -> None:
+        choice = self._choice(event.choice)
+        for block in event.blocks:
+            choice.texts.pop(block, None)
+            choice.calls.pop(block, None)
+
+    def _call(self, event: ToolCall) -> None:
+        assert event.block is not None
+        self._choice(event.choice).calls[event.block] = event
+
+    def _result(self, event: ToolResult) -> None:
+        self._choice(event.choice).results[event.block] = event
+
+    def _citation(self, event: Citation) -> None:
+        self._choice(event.choice).citations.append(event)
+
+    def _error(self, event: ProviderError) -> None:
+        self._choice(event.choice).errors.append(event)
+
+    def _count(self, event: Usage) -> None:
+        self._usage = event
+
+    def _describe(self, event: Metadata) -> None:
+        known = self._metadata
+        if known is None:
+            self._metadata = event
+            return
+        said = {
+            field.name: value
+            for field in fields(Metadata)
+            if (value := getattr(event, field.name)) is not None
+        }
+        self._metadata = evolve(known, **said)
+
+    def _finish(self, event: Finish) -> None:
+        self._choice(event.choice).finish = event
+
+
+_FOLDS: dict[type, Any] = {
+    TextDelta: MessageBuilder._delta,
+    ReasoningDelta: MessageBuilder._delta,
+    BlockEnd: MessageBuilder._block_end,
+    Reclassify: MessageBuilder._reclassify,
+    Retract: MessageBuilder._retract,
+    ToolCall: MessageBuilder._call,
+    ToolResult: MessageBuilder._result,
+    Citation: MessageBuilder._citation,
+    ProviderError: MessageBuilder._error,
+    Usage: MessageBuilder._count,
+    Metadata: MessageBuilder._describe,
+    Finish: MessageBuilder._finish,
+}
+
+_OF_TEXTS = (TextDelta, ReasoningDelta, BlockEnd, Reclassify)
+
+_FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
+"""Where texts are not kept, neither are their blocks: there may be any number."""

@@ -1,0 +1,102 @@
+"""The message: what the events of a stream add up to (protocol.md, "The message").
+
+Blocks are sorted by number with their final channel, retracted ones left out. How
+events are folded is in ``builder``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeAlias
+
+from stream_sidecar.events import (
+    Citation,
+    Finish,
+    Metadata,
+    ProviderError,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.message.sources import Source
+from stream_sidecar.records import define, hot
+
+
+@hot
+class TextBlock:
+    """A block of the visible answer, with its provider state if there is any."""
+
+    type: ClassVar[str] = "text"
+    block: int
+    text: str
+    opaque: object = None
+
+
+@hot
+class ReasoningBlock:
+    """A block of reasoning with the provider state that belongs to it.
+
+    ``fields``: those of the provider in which native reasoning came.
+    """
+
+    type: ClassVar[str] = "reasoning"
+    block: int
+    text: str
+    source: str | None = None
+    signature: str | None = None
+    opaque: object = None
+    raw_text: str | None = None
+    fields: tuple[str, ...] | None = None
+
+
+Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
+
+
+@hot
+class Message:
+    """The message of ``choice``; with several choices the first also has ``choices``.
+
+    ``sources`` are what the citations cite, each once, in the order of their numbers.
+    ``text``, ``reasoning`` and ``blocks`` are None under ``message.parts: false``.
+    """
+
+    role: ClassVar[str] = "assistant"
+    text: str | None
+    reasoning: str | None
+    blocks: tuple[Block, ...] | None
+    tool_calls: tuple[ToolCall, ...]
+    tool_results: tuple[ToolResult, ...]
+    citations: tuple[Citation, ...]
+    sources: tuple[Source, ...]
+    errors: tuple[ProviderError, ...]
+    usage: Usage | None
+    finish: Finish | None
+    metadata: Metadata | None
+    choice: int = 0
+    choices: tuple[Message, ...] | None = None
+
+
+@define
+class TextCounters:
+    """What a stream did to its texts; the names are those of `Stats`."""
+
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    tool_results_stripped: int = 0
+    tool_calls_from_text: int = 0
+    held_peak: int = 0
+
+
+@hot
+class Stats:
+    """Counters of one stream; ``chars`` and ``held_peak`` in code points."""
+
+    pushes: int = 0
+    chunks: int = 0
+    chars: int = 0
+    events: int = 0
+    delimiters_stripped: int = 0
+    reasoning_extracted: int = 0
+    tool_results_stripped: int = 0
+    tool_calls_from_text: int = 0
+    malformed_chunks: int = 0
+    held_peak: int = 0

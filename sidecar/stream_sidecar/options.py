@@ -1,0 +1,173 @@
+"""What a host may choose for a stream: policy, limits, declared tools.
+
+Plain frozen classes; keys, values and defaults are those of protocol.md, "Policy" and
+"Limits". JSON spelling and validation messages belong to ``stream_sidecar.protocol``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from stream_sidecar.records import field, frozen
+
+Tags: TypeAlias = tuple[str, ...]
+
+DEFAULT_TAGS: Tags = (
+    "think",
+    "thinking",
+    "thought",
+    "mm:think",
+    "seed:think",
+    "[THINK]",
+    "◁think▷",
+)
+
+DEFAULT_INDICATORS: tuple[str, ...] = (
+    "success",
+    "error",
+    "type",
+    "memory_type",
+    "content",
+    "expires_around",
+    "board_id",
+    "board_created",
+    "board_updated",
+    "board_deleted",
+    "query",
+    "results",
+    "total_results",
+    "fetched_page",
+    "redirect",
+    "allowed_actions",
+    "required_param",
+)
+
+
+@frozen
+class ReasoningPolicy:
+    """How reasoning in the text is found and what becomes of it.
+
+    ``tags`` of None are the default tags and the profile's. ``scope``: where a
+    delimiter counts; ``boundary`` limits openers to the start, a line's start or right
+    after closing punctuation. ``as_answer``: when the last block of reasoning is the
+    answer, because there is no other.
+    """
+
+    tags: Tags | None = None
+    scope: Literal["outside-code", "everywhere", "boundary"] = "outside-code"
+    precedence: Literal["native-first", "merge"] = "native-first"
+    starts_open: Literal["auto", "open", "closed"] = "auto"
+    unclosed: Literal["auto", "reasoning", "text"] = "auto"
+    as_answer: Literal["never", "when-empty"] = "never"
+
+
+@frozen
+class ToolResultsPolicy:
+    """What becomes of tool results that the model repeats at the answer's start.
+
+    ``strip`` takes them out, ``report`` leaves them and raises a diagnostic, ``keep``
+    does nothing. ``known``: results the host passed to the model this turn, as strings
+    or JSON.
+    """
+
+    mode: Literal["strip", "report", "keep"] = "strip"
+    indicators: tuple[str, ...] = DEFAULT_INDICATORS
+    known: tuple[Any, ...] = ()
+
+
+@frozen
+class ToolCallsPolicy:
+    """Calls written as text: ``report`` sends them and leaves their text."""
+
+    mode: Literal["extract", "report", "off"] = "extract"
+
+
+@frozen
+class EchoPolicy:
+    """Formats that the host itself writes into prompts, and models imitate.
+
+    Literals at a line's start, or the word ``timestamp``: the line or block of a marker
+    goes, a prefix goes from the answer's start.
+    """
+
+    markers: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+
+
+@frozen
+class MessagePolicy:
+    """``parts`` of False: close and snapshot leave out text, reasoning and blocks."""
+
+    parts: bool = True
+
+
+@frozen
+class Policy:
+    """Everything a host may decide about one stream.
+
+    ``dialects``: ``auto`` are the profile's and those that are safe for any model.
+    """
+
+    reasoning: ReasoningPolicy = ReasoningPolicy()
+    tool_results: ToolResultsPolicy = ToolResultsPolicy()
+    tool_calls: ToolCallsPolicy = ToolCallsPolicy()
+    dialects: Literal["auto"] | tuple[str, ...] = "auto"
+    echo: EchoPolicy = EchoPolicy()
+    message: MessagePolicy = MessagePolicy()
+    trace: bool = False
+
+
+@frozen
+class Limits:
+    """Bounds of a connection and of each stream; milliseconds, bytes, code points.
+
+    ``max_held_bytes`` is for all streams of a connection together. ``idle_timeout_ms``
+    of 0 means that streams never expire.
+    """
+
+    max_streams: int = 4096
+    max_message_bytes: int = 33_554_432
+    max_document_chars: int = 8_388_608
+    max_held_chars: int = 65_536
+    max_call_chars: int = 1_048_576
+    max_held_bytes: int = 1_073_741_824
+    idle_timeout_ms: int = 0
+
+
+@frozen
+class Tool:
+    """A tool that the host declared to the model; ``annotations`` are MCP's hints."""
+
+    name: str
+    description: str | None = None
+    input_schema: Any = None
+    annotations: Any = None
+    executor: Literal["client", "server"] | None = None
+    kind: str | None = None
+
+
+@frozen
+class Emit:
+    """The stream is also given clean, as documents of ``wire``.
+
+    ``claims``: calls that were found in the text are left out (``drop``), stay in the
+    text where they stood (``text``), or are ordinary calls at the end (``promote``).
+    """
+
+    wire: str
+    claims: Literal["drop", "text", "promote"] = "drop"
+
+
+@frozen
+class StreamOptions:
+    """What ``stream/open`` asks for. ``tools`` of None: the host did not say."""
+
+    wire: str = "auto"
+    framing: str = "auto"
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+    provider: str | None = None
+    model: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    policy: Policy = field(factory=Policy)
+    limits: Limits = field(factory=Limits)
+    emit: Emit | None = None

@@ -1,0 +1,80 @@
+"""Methods on whole sessions: message/inspect and message/repair.
+
+Each takes the messages in their order, because what a tool said earlier in a session
+tells what is an echo later. ``watch(done, total)`` is called between two messages; an
+exception of it ends the batch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from stream_sidecar.history.history import History
+from stream_sidecar.history.messages import model_of, read_message
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.protocol.params import InspectResult, RepairResult
+from stream_sidecar.protocol.reading_options import patched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.history.results import Repair
+    from stream_sidecar.protocol.params import HistoryParams
+    from stream_sidecar.protocol.sessions import Sessions
+
+T = TypeVar("T")
+BatchWatch: TypeAlias = Callable[[int, int], None]
+
+
+def inspect_messages(
+    sessions: Sessions, params: HistoryParams, watch: BatchWatch
+) -> InspectResult:
+    """``message/inspect``: changes and counts nothing."""
+    history = _history(sessions, params)
+    return InspectResult([*map(history.inspect, _watched(params.messages, watch))])
+
+
+def repair_messages(
+    sessions: Sessions, params: HistoryParams, watch: BatchWatch
+) -> RepairResult:
+    """``message/repair``: what each message is when it is repaired."""
+    history = _history(sessions, params)
+    results = []
+    for message in _watched(params.messages, watch):
+        result = history.repair(message)
+        results.append(result)
+        _count(sessions, params, message, result)
+    return RepairResult(results)
+
+
+def _history(sessions: Sessions, params: HistoryParams) -> History:
+    return History(
+        StreamOptions(
+            provider=params.provider,
+            model=params.model,
+            tools=params.tools,
+            policy=patched(sessions.policy, params.policy or {}),
+            limits=sessions.limits,
+        )
+    )
+
+
+def _watched(items: list[T], watch: BatchWatch) -> Iterator[T]:
+    for done, item in enumerate(items):
+        watch(done, len(items))
+        yield item
+
+
+def _count(
+    sessions: Sessions, params: HistoryParams, message: Any, result: Repair
+) -> None:
+    if read_message(message) is not None:
+        sessions.repairs.add(
+            params.provider,
+            model_of(message) or params.model,
+            Counter(each.kind for each in result.removed),
+            changed=result.changed,
+            blocked=result.blocked,
+        )

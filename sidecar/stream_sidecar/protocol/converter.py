@@ -1,0 +1,334 @@
+"""The one converter between attrs classes and JSON values: generic, knows no class.
+
+Spelling: fields are camelCase, unknown ones are ignored. Reading (`structure`) is
+strict about types, because a wrong one is the host's mistake: InvalidParamsError, its
+message beginning with the field's path. null equals absent, but for fields of type
+``Any``. Writing (`unstructure`): the class's constants (``type``, ``role``) first, then
+the fields in their order without those that are None, ``choice`` and ``seq`` only when
+they are not 0; values of type ``Any`` made portable (protocol.md, "JSON"). A new
+field of a class is read and written by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from attrs import NOTHING, fields, has
+from cattrs import Converter
+
+from stream_sidecar.errors import InvalidParamsError
+from stream_sidecar.events import Span
+from stream_sidecar.values.absent import ABSENT, NULLABLE
+from stream_sidecar.values.jsontext import dumps, portable
+
+T = TypeVar("T")
+ValueReader: TypeAlias = Callable[[Any, Any], Any]
+ValueWriter: TypeAlias = Callable[[Any], Any]
+
+CHECKS: dict[tuple[type, str], Callable[[Any], None]] = {}
+"""What types cannot say, by class and field; the field ``""`` is the whole instance.
+
+A check raises `Invalid`.
+"""
+
+
+class Invalid(Exception):  # noqa: N818 - never leaves the converter
+    """A value that does not fit; ``path`` grows on the way out."""
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+
+
+def camel(name: str) -> str:
+    """``tool_call_id`` -> ``toolCallId``."""
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def structure(value: Any, kind: type[T], path: str) -> T:
+    """``value`` as a ``kind``; ``path`` is its own name in messages."""
+    try:
+        return converter.structure(value, kind)
+    except Invalid as error:
+        where = path + error.path
+        raise InvalidParamsError(f"{where}: {error.reason}", path=where) from None
+
+
+def unstructure(value: Any) -> Any:
+    """The JSON value of an instance of any attrs class."""
+    return _WRITERS[type(value)](value)
+
+
+# Reading
+
+
+def class_reader(kind: Any) -> ValueReader:
+    """Reads an object as an instance of the attrs class ``kind``."""
+    read = fields_reader(kind, converter.get_structure_hook)
+    required = [each.name for each in fields(kind) if each.default is NOTHING]
+
+    def read_class(value: Any, _kind: Any) -> Any:
+        found = read(value, kind)
+        for name in required:
+            if name not in found:
+                raise Invalid("is missing", f".{camel(name)}")
+        return kind(**found)
+
+    return _checked(read_class, CHECKS.get((kind, "")))
+
+
+def patch_reader(kind: Any) -> ValueReader:
+    """Reads those fields of ``kind`` that an object has, nested classes alike."""
+
+    def reader_of(part: Any) -> ValueReader:
+        return patch_reader(part) if has(part) else converter.get_structure_hook(part)
+
+    return fields_reader(kind, reader_of)
+
+
+def fields_reader(kind: Any, reader_of: Callable[[Any], ValueReader]) -> ValueReader:
+    """Reads those fields of ``kind`` that an object has: values by Python name."""
+    types = get_type_hints(kind)
+    steps: dict[str, tuple[str, Any, ValueReader | None]] = {}
+    for name in (each.name for each in fields(kind)):
+        part, check = types[name], CHECKS.get((kind, name))
+        # A value of any type is passed on as it is, null too.
+        read = None if part is Any else _checked(reader_of(part), check)
+        steps[camel(name)] = (name, part, read)
+    get = steps.get
+
+    def read_fields(value: Any, _kind: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise Invalid("must be an object")
+        found = {}
+        try:
+            for key, item in value.items():
+                step = get(key)
+                if step is None:
+                    continue
+                name, part, read = step
+                if read is None:
+                    found[name] = item
+                elif item is not None:
+                    found[name] = read(item, part)
+        except Invalid as error:
+            raise Invalid(error.reason, f".{key}{error.path}") from None
+        return found
+
+    return read_fields
+
+
+def _checked(read: ValueReader, check: Callable[[Any], None] | None) -> ValueReader:
+    if check is None:
+        return read
+
+    def read_checked(value: Any, kind: Any) -> Any:
+        found = read(value, kind)
+        check(found)
+        return found
+
+    return read_checked
+
+
+def _exact_reader(kind: type, description: str) -> ValueReader:
+    def read_exactly(value: Any, _kind: Any) -> Any:
+        if type(value) is not kind:
+            raise Invalid(f"must be {description}")
+        return value
+
+    return read_exactly
+
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+def _read_integer(value: Any, _kind: Any) -> int:
+    """One that a client in any language can read again, where it is told."""
+    if type(value) is not int:
+        raise Invalid("must be an integer")
+    if not _LEAST <= value <= _MOST:
+        raise Invalid("must be an integer of at most 64 bits")
+    return value
+
+
+def _list_reader(kind: Any) -> ValueReader:
+    part, build = get_args(kind)[0], get_origin(kind)
+    read = converter.get_structure_hook(part)
+
+    def read_list(value: Any, _kind: Any) -> Any:
+        if type(value) is not list:
+            raise Invalid("must be an array")
+        if part is Any:
+            return build(value)
+        items = []
+        for number, item in enumerate(value):
+            try:
+                items.append(read(item, part))
+            except Invalid as error:
+                raise Invalid(error.reason, f"[{number}]{error.path}") from None
+        return build(items)
+
+    return read_list
+
+
+def _literal_reader(kind: Any) -> ValueReader:
+    values = get_args(kind)
+    choice = " or ".join(dumps(value) for value in values)
+
+    def read_literal(value: Any, _kind: Any) -> Any:
+        if type(value) is not str or value not in values:
+            raise Invalid(f"must be {choice}")
+        return value
+
+    return read_literal
+
+
+def _union_reader(kind: Any) -> ValueReader:
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    readers = [(converter.get_structure_hook(part), part) for part in parts]
+
+    def read_union(value: Any, _kind: Any) -> Any:
+        reasons = []
+        for read, part in readers:
+            try:
+                return read(value, part)
+            except Invalid as error:
+                if error.path or len(readers) == 1:
+                    raise
+                reasons.append(error.reason)
+        raise Invalid(", or ".join(reasons))
+
+    return read_union
+
+
+# Writing
+
+NOT_ZERO = ("choice", "seq")
+"""Fields that are left out when they are 0: ``choice`` of the first choice, ``seq`` of
+what is no event of a stream."""
+
+
+def class_writer(kind: Any) -> ValueWriter:
+    """Writes an instance of the attrs class ``kind`` as an object.
+
+    The function is made for the class from its fields, as attrs makes ``__init__``: it
+    is called for every event.
+    """
+    types = get_type_hints(kind)
+    constants = {
+        camel(name): getattr(kind, name)
+        for name, hint in types.items()
+        if get_origin(hint) is ClassVar
+    }
+    lines = [f"written = {constants!r}"]
+    scope = {"ABSENT": ABSENT, "portable": portable, "writers": _WRITERS}
+    for each in fields(kind):
+        name = each.name
+        item = _written(types[name], "item", scope)
+        nothing = "ABSENT" if each.metadata == NULLABLE else "None"
+        test = "item" if name in NOT_ZERO else f"item is not {nothing}"
+        lines += [
+            f"item = value.{name}",
+            f"if {test}: written[{camel(name)!r}] = {item}",
+        ]
+    exec("def write(value):\n " + "\n ".join([*lines, "return written"]), scope)
+    return cast("ValueWriter", scope["write"])
+
+
+SHARED: set[type] = set()
+"""Frozen classes of which one instance stands in many results: written once."""
+
+
+class _Writers(dict[type, ValueWriter]):
+    """Writers by class, made when they are first needed."""
+
+    def __missing__(self, kind: type) -> ValueWriter:
+        write = class_writer(kind)
+        self[kind] = _once(write) if kind in SHARED else write
+        return self[kind]
+
+
+_MOST_SHARED = 32
+
+
+def _once(write: ValueWriter) -> ValueWriter:
+    """Writes the instances that came last as it did before."""
+    known: dict[int, tuple[Any, Any]] = {}  # by id, which theirs is while they are here
+
+    def write_once(value: Any) -> Any:
+        found = known.get(id(value))
+        if found is None:
+            if len(known) == _MOST_SHARED:
+                known.clear()
+            found = known[id(value)] = value, write(value)
+        return found[1]
+
+    return write_once
+
+
+_WRITERS = _Writers()
+
+
+def _written(kind: Any, name: str, scope: dict[str, Any]) -> str:
+    """Python that writes what stands under ``name`` and is a ``kind``; just the name
+    where that is JSON already. It is run in ``scope``."""
+    origin = get_origin(kind)
+    if kind in (Any, object) or origin is dict:
+        return f"portable({name})"
+    if kind == Span:
+        return f"{{'start': {name}[0], 'end': {name}[1]}}"
+    if has(kind):
+        return f"writers[type({name})]({name})"
+    if origin in (tuple, list):
+        each = _written(get_args(kind)[0], "each", scope)
+        items = f"([{each} for each in {name}] if {name} else [])"
+        return name if each == "each" else items
+    if origin in (Union, UnionType):
+        parts = [part for part in get_args(kind) if part is not NoneType]
+        return _written_union(parts, name, scope)
+    return name
+
+
+def _written_union(parts: list[Any], name: str, scope: dict[str, Any]) -> str:
+    """What writes a value of one of the types ``parts``, which its own class tells."""
+    kinds = {_written(part, name, scope): get_origin(part) or part for part in parts}
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    written = name
+    for text, kind in kinds.items():
+        if text != name:
+            scope[kind.__name__] = kind
+            written = f"({text} if type({name}) is {kind.__name__} else {written})"
+    return written
+
+
+_READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ValueReader]], ...] = (
+    (has, class_reader),
+    (lambda kind: get_origin(kind) in (tuple, list), _list_reader),
+    (lambda kind: get_origin(kind) is dict, lambda _: _exact_reader(dict, "an object")),
+    (lambda kind: get_origin(kind) is Literal, _literal_reader),
+    (lambda kind: get_origin(kind) in (Union, UnionType), _union_reader),
+)
+
+converter = Converter()
+for _fits, _make in _READERS:
+    converter.register_structure_hook_factory(_fits, _make)
+converter.register_structure_hook(str, _exact_reader(str, "a string"))
+converter.register_structure_hook(int, _read_integer)
+converter.register_structure_hook(bool, _exact_reader(bool, "true or false"))
+converter.register_unstructure_hook_factory(has, class_writer)

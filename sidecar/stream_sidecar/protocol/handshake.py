@@ -1,0 +1,139 @@
+"""``initialize``: what the client may say, and what it is told.
+
+Tolerant: ``{}`` is enough, and of the LSP fields only those are looked at that matter
+here. The answer needs no pygls, whose import takes three times as long as all the rest
+of the start (microsoft/lsprotocol#441), and which no host without LSP documents ever
+needs: `LSP_CAPABILITIES` is what pygls announces for the features registered on it, and
+a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stream_sidecar import __version__
+from stream_sidecar.errors import InvalidParamsError, UnsupportedVersionError
+from stream_sidecar.events import EVENTS
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.announced import DIALECT_NAMES, FRAMING_NAMES, WIRE_NAMES
+from stream_sidecar.protocol.converter import structure, unstructure
+from stream_sidecar.protocol.reading_options import LimitsPatch, PolicyPatch, patched
+from stream_sidecar.records import frozen
+
+PROTOCOL_VERSION = 1
+
+LSP_CAPABILITIES: dict[str, Any] = {
+    "textDocumentSync": {"openClose": True, "change": 2, "save": False},
+    "hoverProvider": True,
+    "documentSymbolProvider": True,
+    "codeActionProvider": {
+        "codeActionKinds": ["quickfix", "source.fixAll.streamSidecar"]
+    },
+    "codeLensProvider": {"resolveProvider": False},
+    "executeCommandProvider": {"commands": ["streamSidecar.fixMessage"]},
+    "diagnosticProvider": {
+        "identifier": "stream-sidecar",
+        "interFileDependencies": False,
+        "workspaceDiagnostics": False,
+    },
+    "workspace": {
+        "workspaceFolders": {"supported": True, "changeNotifications": True},
+        "fileOperations": {},
+    },
+}
+
+_POSITION_ENCODINGS = ("utf-8", "utf-16", "utf-32")
+
+
+@frozen
+class ConnectionOptions:
+    """``initializationOptions.streamSidecar``: defaults for every stream."""
+
+    protocol_version: int | None = None
+    policy: PolicyPatch | None = None
+    limits: LimitsPatch | None = None
+
+
+@frozen
+class Capabilities:
+    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
+
+    protocol_version: int
+    wires: tuple[str, ...]
+    framings: tuple[str, ...]
+    dialects: tuple[str, ...]
+    events: tuple[str, ...]
+    limits: Limits
+
+
+@frozen
+class Handshake:
+    """What was agreed on; ``process_id`` is the client's, to end when it ends."""
+
+    policy: Policy
+    limits: Limits
+    process_id: int | None
+    result: dict[str, Any]
+
+
+def shake_hands(params: Any) -> Handshake:
+    """Reads the params of ``initialize`` and makes its result."""
+    if params is None:
+        params = {}
+    if not isinstance(params, dict):
+        raise InvalidParamsError("params: must be an object", path="params")
+    options = _connection_options(params.get("initializationOptions"))
+    limits = patched(Limits(), options.limits or {})
+    process_id = params.get("processId")
+    return Handshake(
+        policy=patched(Policy(), options.policy or {}),
+        limits=limits,
+        process_id=process_id if type(process_id) is int else None,
+        result={
+            "capabilities": {
+                "positionEncoding": _position_encoding(params),
+                **LSP_CAPABILITIES,
+                "experimental": {
+                    "streamSidecar": unstructure(_our_capabilities(limits))
+                },
+            },
+            "serverInfo": {"name": "stream-sidecar", "version": __version__},
+        },
+    )
+
+
+def _connection_options(initialization_options: Any) -> ConnectionOptions:
+    """Our part of what may hold options of other servers, too."""
+    ours = None
+    if isinstance(initialization_options, dict):
+        ours = initialization_options.get("streamSidecar")
+    path = "params.initializationOptions.streamSidecar"
+    options = structure({} if ours is None else ours, ConnectionOptions, path)
+    if options.protocol_version not in (None, PROTOCOL_VERSION):
+        raise UnsupportedVersionError(
+            f"protocolVersion {options.protocol_version} is not supported, "
+            f"supported is {PROTOCOL_VERSION}",
+            requested=options.protocol_version,
+            supported=[PROTOCOL_VERSION],
+        )
+    return options
+
+
+def _our_capabilities(limits: Limits) -> Capabilities:
+    return Capabilities(
+        protocol_version=PROTOCOL_VERSION,
+        wires=WIRE_NAMES,
+        framings=FRAMING_NAMES,
+        dialects=DIALECT_NAMES,
+        events=tuple(vars(event)["type"] for event in EVENTS),
+        limits=limits,
+    )
+
+
+def _position_encoding(params: dict[str, Any]) -> str:
+    """The first of the client's encodings that pygls knows; UTF-16 is the default."""
+    general: Any = params
+    for name in ("capabilities", "general", "positionEncodings"):
+        general = general.get(name) if isinstance(general, dict) else None
+    offered = general if isinstance(general, list) else []
+    return next((name for name in offered if name in _POSITION_ENCODINGS), "utf-16")

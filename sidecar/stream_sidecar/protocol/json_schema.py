@@ -1,0 +1,284 @@
+"""From attrs classes to JSON Schema 2020-12: generic, knows no class of the protocol.
+
+The spelling is that of ``converter``, read from the same annotations. What the
+host sends (``reads``) is closed: enumerations are ``enum``, null equals absent. What
+the sidecar sends is open: enumerations are strings with ``x-open-enum``, unions end in
+an ``Unknown...`` variant, and there is no null. What annotations do not say is in the
+`SchemaRules` and in the converter's `CHECKS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NewType,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from attrs import NOTHING, fields, fields_dict, has
+
+from stream_sidecar.events import Span
+from stream_sidecar.parts import JsonObject
+from stream_sidecar.protocol.converter import CHECKS, NOT_ZERO, camel
+from stream_sidecar.records import define, field, frozen
+
+Maker: TypeAlias = Callable[["Definitions", Any, bool], JsonObject]
+
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+@frozen
+class SchemaRules:
+    """What the annotations do not say.
+
+    ``unions``: unions of classes that differ in ``type``, with their names.
+    ``patches``: types that mean some fields of a class. ``spellings``: classes of which
+    the host may send other spellings, and their schema. ``known_values``: of strings
+    that the sidecar sends, by class and field. ``numbered``: the classes that always
+    have a ``seq``.
+    """
+
+    unions: dict[Any, str] = field(factory=dict)
+    patches: dict[Any, type] = field(factory=dict)
+    spellings: dict[type, JsonObject] = field(factory=dict)
+    known_values: dict[tuple[type, str], tuple[str, ...]] = field(factory=dict)
+    numbered: frozenset[type] = frozenset()
+
+
+@define
+class Definitions:
+    """The definitions that were needed so far, by name.
+
+    A class that is both read and written has two; the second one that is met has
+    ``Input`` or ``Output`` behind its name.
+    """
+
+    rules: SchemaRules
+    found: dict[str, JsonObject] = field(factory=dict)
+    _names: dict[tuple[Any, bool], str] = field(factory=dict)
+
+    def of(self, hint: Any, *, reads: bool = False) -> JsonObject:
+        """The schema of a type; classes and unions become definitions."""
+        if hint in self.rules.patches:
+            return _patch(self, self.rules.patches[hint], reads)
+        if hint in self.rules.unions:
+            return _named_union(self, hint, reads)
+        return next(make for fits, make in _MAKERS if fits(hint))(self, hint, reads)
+
+    def refer(
+        self, key: Any, name: str, reads: bool, make: Callable[[], JsonObject]
+    ) -> JsonObject:
+        """A reference to the definition of ``key``, made when it is first met."""
+        if (key, reads) not in self._names:
+            if name in self.found:
+                name += "Input" if reads else "Output"
+            self._names[key, reads] = name
+            self.found[name] = {}  # it may contain itself
+            self.found[name] = make()
+        return {"$ref": f"#/$defs/{self._names[key, reads]}"}
+
+
+# Classes
+
+
+def _class(made: Definitions, kind: Any, reads: bool) -> JsonObject:
+    def make() -> JsonObject:
+        return _object(made, kind, reads, patch=False)
+
+    own = made.refer(kind, kind.__name__, reads, make)
+    if not reads or kind not in made.rules.spellings:
+        return own
+    name = f"Provider{kind.__name__}"
+    other = made.rules.spellings[kind]
+    return {"anyOf": [own, made.refer(name, name, reads, lambda: other)]}
+
+
+def _patch(made: Definitions, kind: Any, reads: bool) -> JsonObject:
+    """Some fields of a class, and of the classes in it."""
+
+    def make() -> JsonObject:
+        return _object(made, kind, reads, patch=True)
+
+    return made.refer(("patch", kind), f"{kind.__name__}Patch", reads, make)
+
+
+def _object(made: Definitions, kind: Any, reads: bool, *, patch: bool) -> JsonObject:
+    hints = get_type_hints(kind)
+    properties = {
+        camel(name): {"const": getattr(kind, name)}
+        for name, hint in hints.items()
+        if get_origin(hint) is ClassVar
+    }
+    required = [*properties]
+    for each in fields(kind):
+        hint = hints[each.name]
+        part = _field(made, kind, each.name, hint, reads, patch=patch)
+        if not patch and _is_required(made, kind, each, hint, reads):
+            required.append(camel(each.name))
+        elif reads:
+            part = _or_null(part)
+        properties[camel(each.name)] = part
+    written: JsonObject = {"description": prose(kind), "type": "object"}
+    written |= {"properties": properties} if properties else {}
+    written |= {"required": required} if required else {}
+    return written | (_facts(kind, "") if reads and not patch else {})
+
+
+def _field(
+    made: Definitions, kind: Any, name: str, hint: Any, reads: bool, *, patch: bool
+) -> JsonObject:
+    """What a field holds when it is there."""
+    hint = _without_none(hint)
+    if patch and has(hint):
+        return _patch(made, hint, reads)
+    part = made.of(hint, reads=reads)
+    if reads:
+        return {**part, **_facts(kind, name)}
+    if name in NOT_ZERO:
+        return {**part, "minimum": 1}
+    known = made.rules.known_values.get((kind, name))
+    return {**part, "x-open-enum": list(known)} if known else part
+
+
+def _facts(kind: Any, name: str) -> JsonObject:
+    """What the converter checks beside the type, where the check can say it."""
+    found: JsonObject = getattr(CHECKS.get((kind, name)), "schema", {})
+    return found
+
+
+def _is_required(
+    made: Definitions, kind: Any, each: Any, hint: Any, reads: bool
+) -> bool:
+    """Whether the converter insists on a field, or always writes it."""
+    if reads:
+        return each.default is NOTHING
+    if each.name == "seq" and kind in made.rules.numbered:
+        return True
+    may_be_none = hint in (Any, object) or NoneType in get_args(hint)
+    return each.name not in NOT_ZERO and not may_be_none
+
+
+def prose(kind: Any) -> str:
+    """The docstring with JSON's names and values, a paragraph a line."""
+    text = cleandoc(kind.__doc__)
+    text = re.sub("``(.+?)``", lambda code: f"`{camel(code[1])}`", text)
+    text = re.sub(r"\b(None|True|False)\b", lambda word: _VALUES[word[1]], text)
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+
+_VALUES = {"None": "absent", "True": "true", "False": "false"}
+
+
+# Other types
+
+
+def _without_none(hint: Any) -> Any:
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    if _is_union(hint) and len(parts) < len(get_args(hint)):
+        return Union[tuple(parts)]  # noqa: UP007 - made at run time
+    return hint
+
+
+def _or_null(part: JsonObject) -> JsonObject:
+    """A field that may be null, which is as good as absent."""
+    if not part:
+        return part
+    if "enum" in part:
+        return {**part, "enum": [*part["enum"], None]} | _nullable_type(part)
+    if "type" in part:
+        return part | _nullable_type(part)
+    options = part["anyOf"] if [*part] == ["anyOf"] else [part]
+    return {"anyOf": [*options, {"type": "null"}]}
+
+
+def _nullable_type(part: JsonObject) -> JsonObject:
+    kinds = part.get("type", [])
+    return {"type": [*([kinds] if isinstance(kinds, str) else kinds), "null"]}
+
+
+def _is_union(hint: Any) -> bool:
+    return get_origin(hint) in (Union, UnionType)
+
+
+def _named_union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+    """One of some classes by their ``type``, or what a later version adds to them."""
+    name = made.rules.unions[hint]
+    kinds = get_args(hint)
+    types = [vars(kind)["type"] for kind in kinds]
+    unknown = {
+        "description": f"A `{name}` of a later version, to be passed over.",
+        "type": "object",
+        "properties": {"type": {"type": "string", "not": {"enum": types}}},
+        "required": ["type"],
+    }
+
+    def make() -> JsonObject:
+        numbered = all("seq" in fields_dict(kind) for kind in kinds)
+        return {
+            "description": "One of these, told apart by `type`.",
+            "type": "object",
+            "required": ["type", "seq"] if numbered else ["type"],
+            "oneOf": [
+                *(made.of(kind, reads=reads) for kind in kinds),
+                made.refer(f"Unknown{name}", f"Unknown{name}", reads, lambda: unknown),
+            ],
+        }
+
+    return made.refer(hint, name, reads, make)
+
+
+def _union(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+    options = [made.of(part, reads=reads) for part in get_args(hint)]
+    if all([*option] == ["type"] for option in options):
+        return {"type": [option["type"] for option in options]}
+    return {"anyOf": options}
+
+
+def _literal(_: Definitions, hint: Any, reads: bool) -> JsonObject:
+    key = "enum" if reads else "x-open-enum"
+    return {"type": "string", key: [*get_args(hint)]}
+
+
+def _list(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+    items = made.of(get_args(hint)[0], reads=reads)
+    return {"type": "array", "items": items} if items else {"type": "array"}
+
+
+def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
+    edge = {"type": "integer"}
+    span = {
+        "description": "Code points in the wire's channel, removals included.",
+        "type": "object",
+        "properties": {"start": edge, "end": edge},
+        "required": ["start", "end"],
+    }
+    return made.refer("Span", "Span", reads, lambda: span)
+
+
+def _named(made: Definitions, hint: Any, reads: bool) -> JsonObject:
+    """A type that is another one under a name of its own."""
+    return made.of(hint.__supertype__, reads=reads)
+
+
+_MAKERS: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
+    (lambda hint: hint in (Any, object), lambda *_: {}),
+    (lambda hint: isinstance(hint, NewType), _named),
+    (lambda hint: hint in _SIMPLE, lambda _made, hint, _: {"type": _SIMPLE[hint]}),
+    (lambda hint: hint == Span, _span),
+    (has, _class),
+    (_is_union, _union),
+    (lambda hint: get_origin(hint) in (tuple, list), _list),
+    (lambda hint: get_origin(hint) is Literal, _literal),
+    (lambda hint: get_origin(hint) is dict, lambda *_: {"type": "object"}),
+)
+"""The first that fits; in the order of the converter's own questions."""

@@ -1,0 +1,69 @@
+"""Methods that need no stream: what a call is, what a failed response says, and how a
+message goes back.
+
+All ask the tables that streams ask, so that a host can treat calls and errors that it
+got elsewhere (stored messages, other protocols, failed HTTP requests) alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.protocol.params import (
+    ClassifyResult,
+    NormalizeErrorResult,
+    RenderResult,
+)
+from stream_sidecar.provider_errors.normalize import normalize_error
+from stream_sidecar.tools.classify import CallContext, classify, from_item
+from stream_sidecar.wires.render import render
+
+if TYPE_CHECKING:
+    from stream_sidecar.protocol.params import (
+        ClassifyParams,
+        NormalizeErrorParams,
+        RenderParams,
+    )
+    from stream_sidecar.protocol.sessions import Sessions
+
+
+def classify_calls(_: Sessions, params: ClassifyParams) -> ClassifyResult:
+    """``tool/classify``: every item as a `ToolCall`; ids that are missing are made."""
+    wire = None if params.wire == "auto" else params.wire
+    tools = {tool.name: tool for tool in params.tools or ()}
+    context = CallContext(None if params.tools is None else tools, wire)
+    calls = [from_item(item, number) for number, item in enumerate(params.calls, 1)]
+    return ClassifyResult([classify(call, context) for call in calls])
+
+
+def render_message(_: Sessions, params: RenderParams) -> RenderResult:
+    """``message/render``: the turn as the next request must carry it."""
+    messages, lost = render(
+        params.message,
+        params.wire,
+        provider=params.provider,
+        model=params.model,
+        results=params.results,
+        claims=params.claims == "include",
+        reasoning=params.reasoning,
+    )
+    return RenderResult(messages, lost)
+
+
+def normalize_http_error(
+    _: Sessions, params: NormalizeErrorParams
+) -> NormalizeErrorResult:
+    """``error/normalize``: nothing of the response was used, so it is before-stream."""
+    error = normalize_error(params.body, params.status, params.headers, params.provider)
+    return NormalizeErrorResult(
+        kind=error.kind,
+        message=error.message,
+        retryable=error.retryable,
+        phase="before-stream",
+        partial=False,
+        raw=error.raw,
+        code=error.code,
+        provider_type=error.provider_type,
+        http_status=error.http_status,
+        retry_after_ms=error.retry_after_ms,
+    )

@@ -1,0 +1,85 @@
+"""The commonest results as JSON text at once: of pushes without a provider's documents.
+
+`written` spells them as ``encode(unstructure(PushResult(...)))`` does, without the
+objects in between: the few values are put into ``{"streamId":..,"events":[{"type":
+"text-delta",..}],"lastSeq":..,"pushes":..}``. Where one delta is all that came, the
+last event so far is that delta, so its number stands there twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.events import ReasoningDelta, TextDelta, ToolCallDelta
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.protocol.open_stream import OpenStream
+
+
+def written(entry: OpenStream, events: list[Event]) -> bytes:
+    """The result of a push to a stream without ``emit`` as JSON text."""
+    if len(events) == 1:
+        event = events[0]
+        write = _WRITERS.get(type(event))
+        text = None if write is None else write(entry.spelled, event, entry.pushes)
+        if text is not None:
+            return text
+    told = encode([unstructure(each) for each in events]) if events else b"[]"
+    return _EVENTS % (entry.spelled, told, entry.stream.last_seq, entry.pushes)
+
+
+_EVENTS = b'{"streamId":%b,"events":%b,"lastSeq":%d,"pushes":%d}'
+_TEXT = (
+    b'{"streamId":%b,"events":[{"type":"text-delta","seq":%d,%b"block":%d,'
+    b'"text":%b}],"lastSeq":%d,"pushes":%d}'
+)
+_REASONING = (
+    b'{"streamId":%b,"events":[{"type":"reasoning-delta","seq":%d,%b"block":%d,'
+    b'"text":%b,"source":"%b"}],"lastSeq":%d,"pushes":%d}'
+)
+_CALL = (
+    b'{"streamId":%b,"events":[{"type":"tool-call-delta","seq":%d,%b"block":%d,'
+    b'"argumentsDelta":%b}],"lastSeq":%d,"pushes":%d}'
+)
+
+
+def _text(stream_id: bytes, event: TextDelta, pushes: int) -> bytes | None:
+    if event.span is not None:
+        return None
+    seq, text = event.seq, encode(event.text)
+    choice = _choice(event.choice) if event.choice else b""
+    return _TEXT % (stream_id, seq, choice, event.block, text, seq, pushes)
+
+
+def _reasoning(stream_id: bytes, event: ReasoningDelta, pushes: int) -> bytes | None:
+    if event.span is not None:
+        return None
+    seq, text = event.seq, encode(event.text)
+    choice = _choice(event.choice) if event.choice else b""
+    source = event.source.encode()
+    return _REASONING % (stream_id, seq, choice, event.block, text, source, seq, pushes)
+
+
+def _call(stream_id: bytes, event: ToolCallDelta, pushes: int) -> bytes | None:
+    if event.tool_call_id is not None or event.name is not None:
+        return None
+    seq, text = event.seq, encode(event.arguments_delta)
+    choice = _choice(event.choice) if event.choice else b""
+    return _CALL % (stream_id, seq, choice, event.block, text, seq, pushes)
+
+
+def _choice(choice: int) -> bytes:
+    return b'"choice":%d,' % choice
+
+
+_WRITERS: dict[type, Callable[[bytes, Any, int], bytes | None]] = {
+    TextDelta: _text,
+    ReasoningDelta: _reasoning,
+    ToolCallDelta: _call,
+}
+"""Each gives nothing for a delta that says more than most."""

@@ -1,0 +1,211 @@
+"""The protocol as JSON Schema: the one source of the types of every client.
+
+`schema` has a definition for every params, result and event class, `table` the methods,
+notifications, events and errors with the names of their definitions. Both are read from
+the tables and classes that the server itself uses, so that a new field, class or row of
+``methods.METHODS`` is exported by itself. Here are only the names and values
+that no annotation has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from attrs import has
+
+from stream_sidecar import errors
+from stream_sidecar.errors import UsageError
+from stream_sidecar.events import (
+    EVENTS,
+    Citation,
+    Event,
+    Finish,
+    Metadata,
+    ProviderError,
+    ToolCall,
+)
+from stream_sidecar.history.results import KINDS, Finding, Removal
+from stream_sidecar.message.message import Block, Message
+from stream_sidecar.message.sources import Source
+from stream_sidecar.options import Emit, Tool
+from stream_sidecar.protocol import params
+from stream_sidecar.protocol.announced import FRAMING_NAMES, WIRE_NAMES
+from stream_sidecar.protocol.handshake import (
+    PROTOCOL_VERSION,
+    Capabilities,
+    ConnectionOptions,
+)
+from stream_sidecar.protocol.json_schema import Definitions, SchemaRules
+from stream_sidecar.protocol.methods import METHODS, Method
+from stream_sidecar.protocol.reading_options import PATCHES, TOOL_KINDS
+from stream_sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
+from stream_sidecar.wires import WRITERS
+from stream_sidecar.wires.shared.usage import REASONS
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import JsonObject
+
+SCHEMA_FILE = "stream-sidecar.schema.json"
+TABLE_FILE = "methods.json"
+
+_INTRODUCTION = (
+    "Objects may have further properties, which readers ignore. What the sidecar sends"
+    " is open: a string with x-open-enum has one of those values or one of a later"
+    " version, for which a reader has a default; an object that fits only the"
+    " Unknown... variant of a union is of a later version and is passed over. What the"
+    " host sends is closed: a value that is not in an enum is refused, and null equals"
+    " absent."
+)
+
+_ERROR_KINDS = (*SPECIFIC.values(), *GENERIC.values(), *STATUS.values(), "unknown")
+_KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
+    (Finish, "reason"): (*REASONS, "unknown"),
+    (ProviderError, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
+    (params.NormalizeErrorResult, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
+    (ToolCall, "kind"): TOOL_KINDS,
+    (Source, "kind"): get_args(get_type_hints(Citation)["kind"]),
+    (Finding, "kind"): KINDS,
+    (Removal, "kind"): KINDS,
+    (Emit, "wire"): (*WRITERS,),
+    **{
+        (kind, name): values
+        for kind in (params.OpenResult, params.StreamRow, Metadata)
+        for name, values in (("wire", WIRE_NAMES), ("framing", FRAMING_NAMES))
+    },
+}
+
+_SPELLINGS: dict[type, JsonObject] = {
+    Tool: {
+        "description": "A tool as Chat Completions or Anthropic spell it, or a"
+        " provider's own tool, which goes by its `type`.",
+        "type": "object",
+        "anyOf": [
+            {"required": [name]}
+            for name in ("type", "function", "custom", "input_schema")
+        ],
+    }
+}
+
+
+def schema() -> JsonObject:
+    """``$defs`` and nothing else; `table` points into them."""
+    made = Definitions(
+        SchemaRules(
+            unions={Event: "Event", Block: "Block"},
+            patches=PATCHES,
+            spellings=_SPELLINGS,
+            known_values=_KNOWN_VALUES,
+            numbered=frozenset(EVENTS) - _outside_streams(),
+        )
+    )
+    for method in METHODS.values():
+        made.of(method.params, reads=True)
+        made.of(result_of(method))
+    made.of(ConnectionOptions, reads=True)
+    made.of(Capabilities)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "StreamSidecar",
+        "description": _INTRODUCTION,
+        "$defs": dict(sorted({**made.found, **_refusals()}.items())),
+    }
+
+
+def table() -> JsonObject:
+    """Methods, notifications, events and errors, with the names of definitions."""
+    notifying = [method for method in METHODS.values() if method.notifies]
+    return {
+        "protocolVersion": PROTOCOL_VERSION,
+        "schema": SCHEMA_FILE,
+        "initialize": {
+            "initializationOptions.streamSidecar": ConnectionOptions.__name__,
+            "capabilities.experimental.streamSidecar": Capabilities.__name__,
+        },
+        "methods": {method.name: _row(method) for method in METHODS.values()},
+        "notifications": {
+            method.notifies: {
+                "params": result_of(method).__name__,
+                "refusal": "PushRefusal",
+            }
+            for method in notifying
+        },
+        "events": {vars(kind)["type"]: kind.__name__ for kind in EVENTS},
+        "errors": {
+            kind.kind: {"code": kind.code, "retryable": kind.retryable}
+            for kind in _error_classes()
+        },
+    }
+
+
+def result_of(method: Method) -> type[Any]:
+    """The class of what a method's handler gives."""
+    name = method.handler.__annotations__["return"]
+    kind: type[Any] = getattr(params, name)
+    return kind
+
+
+def _row(method: Method) -> JsonObject:
+    row = {"params": method.params.__name__, "result": result_of(method).__name__}
+    return {**row, "notifies": method.notifies} if method.notifies else row
+
+
+def _outside_streams() -> set[Any]:
+    """Event classes that a result also has outside of a stream, without ``seq``."""
+    found: set[Any] = set()
+    rest: list[Any] = [result_of(method) for method in METHODS.values()]
+    while rest:
+        hint = rest.pop()
+        if hint in (Event, Message) or (has(hint) and hint in found):
+            continue
+        if has(hint):
+            found.add(hint)
+            rest += get_type_hints(hint).values()
+        rest += get_args(hint)
+    return found & {*EVENTS}
+
+
+def _refusals() -> JsonObject:
+    """What is said to a host's mistake: the only shapes that have no class."""
+    text, number = {"type": "string"}, {"type": "integer"}
+    kinds = [kind.kind for kind in _error_classes()]
+    return {
+        "ResponseError": {
+            "description": "The `error` of an answer; `message` stands alone.",
+            "type": "object",
+            "properties": {
+                "code": number,
+                "message": text,
+                "data": {"$ref": "#/$defs/ErrorData"},
+            },
+            "required": ["code", "message", "data"],
+        },
+        "ErrorData": {
+            "description": "What a program wants to know of an error.",
+            "type": "object",
+            "properties": {
+                "kind": {**text, "x-open-enum": kinds},
+                "retryable": {"type": "boolean"},
+            },
+            "required": ["kind", "retryable"],
+        },
+        "PushRefusal": {
+            "description": "The notification that answers a refused push.",
+            "type": "object",
+            "properties": {
+                "streamId": text,
+                "error": {"$ref": "#/$defs/ResponseError"},
+            },
+            "required": ["error"],
+        },
+    }
+
+
+def _error_classes() -> list[type[UsageError]]:
+    """Every mistake of a host's, those of the JSON-RPC envelope first."""
+    return [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type)
+        and issubclass(kind, UsageError)
+        and kind is not UsageError
+    ]

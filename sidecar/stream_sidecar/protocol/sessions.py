@@ -1,0 +1,346 @@
+"""The open streams of one connection: what every ``stream/*`` method does.
+
+`Sessions` takes params and gives results (``params``); what a host does wrong
+raises a ``UsageError`` and changes nothing. Streams live in memory only. With
+``idle_timeout_ms`` a stream that was not used for so long is forgotten at the next
+call, whatever call that is. Time comes from the two clocks that are handed in.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from operator import add, attrgetter
+from typing import TYPE_CHECKING, Any
+
+from attrs import fields
+
+from stream_sidecar.errors import (
+    LimitExceededError,
+    SequenceError,
+    StreamExistsError,
+    StreamNotFoundError,
+)
+from stream_sidecar.history.repair_counts import MODELS, RepairCounts
+from stream_sidecar.options import Limits, Policy, StreamOptions
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.protocol.open_stream import OpenStream
+from stream_sidecar.protocol.params import (
+    AllCounters,
+    CloseParams,
+    CloseResult,
+    Counters,
+    ListResult,
+    ModelCounters,
+    NoParams,
+    NormalizeParams,
+    NormalizeResult,
+    OpenParams,
+    OpenResult,
+    PushParams,
+    PushResult,
+    SnapshotParams,
+    SnapshotResult,
+    StatsResult,
+    StreamCounts,
+    StreamRow,
+)
+from stream_sidecar.protocol.plain_answers import written
+from stream_sidecar.protocol.reading_options import patched
+from stream_sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import encode
+from stream_sidecar.values.text_size import text_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.message.message import Message, Stats
+
+_REMEMBERED = 4096
+"""So many ids of closed and expired streams are known as such afterwards."""
+
+_WIDEST = 4
+"""Bytes of the widest code point: what is held back is counted with it."""
+
+_COUNTED = tuple(each.name for each in fields(Counters))
+_counts_of = attrgetter(*_COUNTED[1:])
+"""What of a stream is added up, beside that it is one."""
+
+
+class Sessions:
+    """Streams by id. ``monotonic`` and ``now`` give seconds, ``now`` since 1970."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        limits: Limits,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.policy = policy
+        self.limits = limits
+        self._monotonic = monotonic
+        self._now = now
+        self._started = monotonic()
+        self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
+        self._earlier = EarlierStreams()
+        self._gone: dict[str, str] = {}
+        self._named = 0
+        self._counts = {"opened": 0, "closed": 0, "expired": 0}
+        self._counters: dict[tuple[str | None, str | None], tuple[int, ...]] = {}
+        self.repairs = RepairCounts()
+        self._room = limits.max_held_bytes  # what may come before it is counted again
+
+    def received(self, size: int) -> None:
+        """So many bytes came, which streams may hold back."""
+        self._room -= size * _WIDEST
+
+    def open(self, params: OpenParams) -> OpenResult:
+        self._expire()
+        stream_id = params.stream_id or self._free_id()
+        if stream_id in self._streams:
+            raise StreamExistsError(
+                f'stream "{stream_id}" is already open', streamId=stream_id
+            )
+        limit = self.limits.max_streams
+        if len(self._streams) >= limit:
+            raise LimitExceededError(
+                f"{limit} streams are open, which is maxStreams",
+                limit=limit,
+                value=limit + 1,
+            )
+        options = stream_options(params, self.policy, self.limits)
+        stream = Stream(options, earlier=self._earlier)
+        self._streams[stream_id] = OpenStream(
+            encode(stream_id),
+            stream,
+            self._now(),
+            self._monotonic(),
+            params.metadata,
+            stream.emission(),
+        )
+        self._gone.pop(stream_id, None)
+        self._counts["opened"] += 1
+        return OpenResult(
+            stream_id,
+            stream.wire,
+            stream.framing,
+            stream.profile,
+            stream.policy,
+            stream.options.limits,
+            params.emit,
+        )
+
+    def push_one(self, params: Any) -> bytes | None:
+        """The result as JSON text where the JSON ``params`` are ``streamId`` and
+        ``chunk`` and nothing else: what is sent for every chunk."""
+        if type(params) is not dict or len(params) != 2 or "chunk" not in params:
+            return None
+        stream_id, chunk = params.get("streamId"), params["chunk"]
+        if type(stream_id) is not str:
+            return None
+        entry = self._streams.get(stream_id)
+        if entry is None or self.limits.idle_timeout_ms:
+            entry = self._use(stream_id)
+        if self._room < 0:
+            self._count_held(chunk)
+        events = entry.stream.push(chunk)
+        entry.pushes += 1
+        if entry.emission is None:
+            return written(entry, events)
+        return encode(unstructure(_pushed(stream_id, entry, events)))
+
+    def push(self, params: PushParams) -> PushResult:
+        entry = self._use(params.stream_id)
+        expected = entry.pushes + 1
+        if params.push_seq is not None and params.push_seq != expected:
+            raise SequenceError(
+                f"pushSeq is {params.push_seq}, expected was {expected}",
+                streamId=params.stream_id,
+                expected=expected,
+            )
+        chunks = [params.chunk] if params.chunks is None else params.chunks
+        if self._room < 0:
+            self._count_held(chunks)
+        stream = entry.stream
+        events = [event for chunk in chunks for event in stream.push(chunk)]
+        entry.pushes = expected
+        return _pushed(params.stream_id, entry, events)
+
+    def close(self, params: CloseParams) -> CloseResult:
+        entry = self._use(params.stream_id)
+        events = entry.stream.close(params.why, params.failure)
+        message, stats = entry.stream.message(), _stats(entry)
+        emission = entry.emission
+        chunks = None if emission is None else emission.close(events, message)
+        self._forget(params.stream_id, "closed")
+        self._count(entry.stream.options, message, stats)
+        entry.stream.forget()
+        return CloseResult(params.stream_id, events, message, stats, chunks)
+
+    def snapshot(self, params: SnapshotParams) -> SnapshotResult:
+        entry = self._use(params.stream_id)
+        stream = entry.stream
+        return SnapshotResult(stream.message(), _stats(entry), stream.last_seq)
+
+    def list(self, params: NoParams) -> ListResult:
+        self._expire()
+        rows = sorted(self._streams.items(), key=lambda item: item[1].opened)
+        return ListResult([_row(stream_id, entry) for stream_id, entry in rows])
+
+    def normalize(self, params: NormalizeParams) -> NormalizeResult:
+        self._expire()
+        options = stream_options(params, self.policy, self.limits)
+        stream = Stream(options, earlier=self._earlier)
+        events = stream.push(params.body) + stream.close()
+        message, stats = stream.message(), stream.stats()
+        emission = stream.emission()
+        body = None if emission is None else emission.body(message, stream.wire)
+        self._count(stream.options, message, stats)
+        stream.forget()
+        return NormalizeResult(events, message, stats, body)
+
+    def stats(self, params: NoParams) -> StatsResult:
+        self._expire()
+        rows = [
+            ModelCounters(**_named(row), provider=provider, model=model)
+            for (provider, model), row in self._counters.items()
+        ]
+        total = map(sum, zip(*self._counters.values(), strict=True))
+        return StatsResult(
+            uptime_ms=int((self._monotonic() - self._started) * 1000),
+            streams=StreamCounts(open=len(self._streams), **self._counts),
+            counters=AllCounters(**_named(total), by_model=rows),
+            repairs=self.repairs.total(),
+        )
+
+    def _count_held(self, chunks: Any) -> None:
+        """Raises where ``chunks`` could make all streams hold back too much."""
+        limit = self.limits.max_held_bytes
+        held = sum(entry.stream.held for entry in self._streams.values())
+        alone = _WIDEST * text_size(chunks)
+        value = _WIDEST * held + alone
+        if value > limit:
+            raise LimitExceededError(
+                f"streams would hold back {value} bytes, maxHeldBytes is {limit}",
+                limit=limit,
+                value=value,
+                retryable=alone <= limit,
+            )
+        self._room = limit - value
+
+    def _free_id(self) -> str:
+        while True:
+            self._named += 1
+            name = f"stream-{self._named}"
+            if name not in self._streams:
+                return name
+
+    def _use(self, stream_id: str) -> OpenStream:
+        """The open stream ``stream_id``, which counts as used now."""
+        if self.limits.idle_timeout_ms:
+            self._expire()
+            if entry := self._streams.pop(stream_id, None):
+                entry.used = self._monotonic()
+                self._streams[stream_id] = entry
+        entry = self._streams.get(stream_id)
+        if entry is None:
+            reason = self._gone.get(stream_id, "never")
+            raise StreamNotFoundError(
+                f'stream "{stream_id}" {_NOT_OPEN[reason]}',
+                streamId=stream_id,
+                reason=reason,
+            )
+        return entry
+
+    def _expire(self) -> None:
+        timeout = self.limits.idle_timeout_ms / 1000
+        if not timeout:
+            return
+        deadline = self._monotonic() - timeout
+        for stream_id, entry in list(self._idle(deadline)):
+            self._forget(stream_id, "expired")
+            stream = entry.stream
+            self._count(stream.options, stream.message(), stream.stats())
+
+    def _idle(self, deadline: float) -> Iterator[tuple[str, OpenStream]]:
+        for stream_id, entry in self._streams.items():
+            if entry.used > deadline:
+                return
+            yield stream_id, entry
+
+    def _forget(self, stream_id: str, reason: str) -> None:
+        del self._streams[stream_id]
+        self._counts[reason] += 1
+        self._gone[stream_id] = reason
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def _count(self, options: StreamOptions, message: Message, stats: Stats) -> None:
+        said = message.metadata
+        provider = options.provider or (said.provider if said else None)
+        model = options.model or (said.model if said else None)
+        if (provider, model) not in self._counters and len(self._counters) >= MODELS:
+            provider = model = None
+        told, known = (1, *_counts_of(stats)), self._counters.get((provider, model))
+        counts = told if known is None else tuple(map(add, known, told))
+        self._counters[provider, model] = counts
+
+
+_NOT_OPEN = {
+    "never": "is not open",
+    "closed": "is closed",
+    "expired": "expired, it was idle for too long",
+}
+
+
+def stream_options(
+    params: OpenParams | NormalizeParams, policy: Policy, limits: Limits
+) -> StreamOptions:
+    """What a stream is opened with; ``policy`` and ``limits`` are the connection's."""
+    textual = "text" in (params.wire, params.framing)
+    return StreamOptions(
+        wire="text" if textual else params.wire,
+        framing="text" if textual else params.framing,
+        encoding=params.encoding,
+        provider=params.provider,
+        model=params.model,
+        tools=params.tools,
+        policy=patched(policy, params.policy or {}),
+        limits=limits,
+        emit=params.emit,
+    )
+
+
+def _pushed(stream_id: str, entry: OpenStream, events: list[Event]) -> PushResult:
+    emission, last_seq = entry.emission, entry.stream.last_seq
+    chunks = None if emission is None else emission.push(events)
+    return PushResult(stream_id, events, last_seq, entry.pushes, chunks)
+
+
+def _named(counts: Iterable[int]) -> dict[str, Any]:
+    """Counters by name; none where nothing was counted."""
+    return dict(zip(_COUNTED, counts, strict=False))
+
+
+def _stats(entry: OpenStream) -> Stats:
+    """The stream's counters; a push is what the host calls so, not a chunk."""
+    return entry.stream.stats(entry.pushes)
+
+
+def _row(stream_id: str, entry: OpenStream) -> StreamRow:
+    opened = datetime.fromtimestamp(entry.opened, UTC).isoformat(
+        timespec="milliseconds"
+    )
+    return StreamRow(
+        stream_id=stream_id,
+        wire=entry.stream.wire,
+        opened_at=opened.replace("+00:00", "Z"),
+        pushes=entry.pushes,
+        chars=entry.stream.stats().chars,
+        last_seq=entry.stream.last_seq,
+        metadata=entry.metadata,
+    )

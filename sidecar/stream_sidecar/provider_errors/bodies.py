@@ -1,0 +1,273 @@
+"""Reads a provider's error body of any shape into facts.
+
+A body is a nest: an object in ``error``, JSON text in its ``message``, a list around
+it. `read_body` goes from the outside in; what lies deeper says more, so it wins. Keys
+and shapes: wires/README.md, "Error bodies". Never raises.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.provider_errors.kinds import WINDOW
+from stream_sidecar.provider_errors.waits import milliseconds, wait_of_headers
+from stream_sidecar.records import define, field
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EXCEPTIONS = frozenset(
+    (
+        "internalServerException",
+        "modelStreamErrorException",
+        "modelTimeoutException",
+        "serviceUnavailableException",
+        "throttlingException",
+        "validationException",
+    )
+)
+"""Members of Bedrock's response union that are errors."""
+
+_DEPTH = 16
+"""Levels that are read: objects, lists and JSON inside strings."""
+
+_MOST = 32
+"""Entries of a list of details that are read."""
+
+_MESSAGES = (
+    "message",
+    "Message",
+    "error_message",
+    "errorMessage",
+    "human_readable_message",
+    "status_msg",
+    "originalMessage",
+    "msg",
+    "error_description",
+    "detail",
+    "error",
+    "title",
+)
+_CODES = ("code", "status_code", "error_code", "errorCode")
+_TYPES = ("type", "error_type", "errorType", "__type")
+_WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
+_STATUSES = (
+    "status",
+    "status_code",
+    "statusCode",
+    "http_status",
+    "raw_status_code",
+    "originalStatusCode",
+    "code",
+)
+_WAITS = {
+    "retryDelay": 1000,
+    "retry_after": 1000,
+    "retryAfter": 1000,
+    "retry_after_ms": 1,
+    "retryAfterMs": 1,
+}
+"""Key -> milliseconds of its unit."""
+
+_ASIDE = ("details", "innererror", "inner_error", "metadata")
+"""Where an error keeps more about itself."""
+
+_NOTHING = re.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.I)
+_EVENT_NAME = re.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
+"""Names of events, as ``type`` has them in a stream: they are no types of errors."""
+
+_DATA = re.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
+_HTML = re.compile(r"\s*<(?:!doctype|html|head|body)", re.I)
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,300})", re.I)
+_TAG = re.compile(r"<[^<>]{0,500}>")
+_TITLE_STATUS = re.compile(r"\s*([45][0-9]{2})\b")
+
+
+@define
+class ErrorFacts:
+    """What a body says; ``words`` are codes, types and reasons, innermost first.
+
+    ``aside`` is text beside the message, ``wait`` in milliseconds. ``spent``: a quota
+    that the next minutes do not fill.
+    """
+
+    message: str = ""
+    aside: str = ""
+    code: str | int | None = None
+    type: str | None = None
+    status: int | None = None
+    wait: int | None = None
+    spent: bool = False
+    words: list[str] = field(factory=list)
+
+
+def read_body(body: Any) -> ErrorFacts:
+    """The facts of a body: an object, a list, or text (JSON, HTML or plain)."""
+    facts = ErrorFacts()
+    node = body
+    for _ in range(_DEPTH):
+        if isinstance(node, dict):
+            node = _read_object(facts, node)
+        elif isinstance(node, list):
+            node = _read_list(facts, node)
+        elif isinstance(node, str):
+            inner = json_in(node)
+            if inner is None:
+                _read_text(facts, node)
+            node = inner
+        else:
+            break
+    return facts
+
+
+def json_in(text: str) -> Any:
+    """The JSON in a string: bare, with stray commas, or behind ``data:``; or None."""
+    data = _DATA.search(text[:WINDOW]) if text.startswith(("data:", "event:")) else None
+    text = (data[1] if data else text).strip(" \t\r\n,")
+    if not text.startswith(("{", "[", '"')):
+        return None
+    try:
+        return loads(text)
+    except ValueError:
+        return None
+
+
+def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
+    """Takes what the object says and gives what lies further in, or None."""
+    _read_words(facts, node)
+    code, kind = _first(node, _CODES, str | int), _first(node, _TYPES, str)
+    facts.code = facts.code if code is None else code
+    if kind is not None and not _EVENT_NAME.fullmatch(kind[:WINDOW]):
+        facts.type = kind
+    elif isinstance(node.get("status"), str) and node["status"].isupper():
+        facts.type = node["status"]  # Google's RESOURCE_EXHAUSTED
+    facts.status = _status(node) or facts.status
+    for key in _ASIDE:
+        _read_aside(facts, node.get(key))
+    for key in [key for key in node if key.endswith("Exception")]:
+        facts.type = key
+        facts.words.insert(0, key)
+        return node[key]
+    inner, said = _inside(node), _first(node, _MESSAGES, str)
+    if said is not None:
+        facts.message = said[:WINDOW]
+    # Text, too, can hold the whole error once more.
+    return said if inner is None else inner
+
+
+def _inside(node: dict[str, Any]) -> Any:
+    """The object or list with the error proper."""
+    for key in ("error", "errors", "detail", "message"):
+        if isinstance(node.get(key), dict | list) and node[key]:
+            return node[key]
+    for key in ("response", "x_groq", "delta"):
+        if holds(node.get(key), "error"):
+            return node[key]
+    base, choice = node.get("base_resp"), first_of(node.get("choices"))
+    return choice if holds(choice, "error") else base
+
+
+def _read_list(facts: ErrorFacts, node: list[Any]) -> Any:
+    """FastAPI's list of faults; else the first item with an error, or the first."""
+    items = node[:_MOST]
+    faults = [_fault(item) for item in items if isinstance(item, dict)]
+    if any(faults):
+        facts.message = "\n".join(filter(None, faults))[:WINDOW]
+        facts.words.insert(0, "validation")
+        return None
+    errors = (item for item in items if isinstance(item, dict) and item.get("error"))
+    return next(errors, items[0] if items else None)
+
+
+def _fault(item: dict[str, Any]) -> str:
+    """``body.messages.0.content: Field required``; "" for another item."""
+    said, place = item.get("msg"), item.get("loc")
+    if not isinstance(said, str):
+        return ""
+    steps = place if isinstance(place, list) else []
+    path = ".".join(str(step) for step in steps if isinstance(step, str | int))
+    return f"{path}: {said}" if path else said
+
+
+def _read_text(facts: ErrorFacts, text: str) -> None:
+    shown = text[:WINDOW]
+    if _HTML.match(shown):
+        title = _TITLE.search(shown)
+        shown = title[1] if title else _TAG.sub(" ", shown)
+        status = _TITLE_STATUS.match(shown)
+        facts.status = facts.status or (int(status[1]) if status else None)
+        shown = " ".join(shown.split())
+    facts.message = shown.strip() or facts.message
+
+
+def _read_words(facts: ErrorFacts, node: dict[str, Any]) -> None:
+    words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str | int)]
+    facts.words[:0] = words
+    if isinstance(node.get("error"), str):
+        facts.words.insert(0, node["error"])
+    if "QUOTA_EXHAUSTED" in words:
+        facts.spent = True
+    for key, unit in _WAITS.items():
+        wait = milliseconds(node.get(key), unit)
+        facts.wait = facts.wait if wait is None else wait
+
+
+def _read_aside(facts: ErrorFacts, value: Any) -> None:
+    """Google's details, Azure's inner error, OpenRouter's metadata."""
+    for item in (value if isinstance(value, list) else [value])[:_MOST]:
+        if not isinstance(item, dict):
+            continue
+        _read_words(facts, item)
+        if isinstance(item.get("raw"), str):
+            facts.aside += item["raw"][:WINDOW]
+        headers, violations = item.get("headers"), item.get("violations")
+        if isinstance(headers, dict):
+            wait = wait_of_headers(plain_headers(headers))
+            facts.wait = facts.wait if wait is None else wait
+        for violation in (violations if isinstance(violations, list) else ())[:_MOST]:
+            quota = violation.get("quotaId") if isinstance(violation, dict) else None
+            if isinstance(quota, str) and ("PerDay" in quota or "Daily" in quota):
+                facts.spent = True
+
+
+def _first(node: dict[str, Any], keys: tuple[str, ...], kind: Any) -> Any:
+    """The first value of that kind that says something."""
+    for key in keys:
+        value = node.get(key)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            continue
+        if not isinstance(value, str) or not _NOTHING.fullmatch(value[:WINDOW]):
+            return value
+    return None
+
+
+def _status(node: dict[str, Any]) -> int | None:
+    for key in _STATUSES:
+        value = node.get(key)
+        if isinstance(value, str) and len(value) == 3 and value.isdecimal():
+            value = int(value)
+        if isinstance(value, int) and 400 <= value < 600:
+            return value
+    return None
+
+
+def plain_headers(headers: Mapping[str, Any] | None) -> dict[str, str]:
+    """Headers with lower-case names; of several values the first."""
+    plain = {}
+    for name, value in (headers or {}).items():
+        value = first_of(value) if isinstance(value, list) else value
+        if isinstance(value, str | int | float):
+            plain[name.lower()] = str(value)
+    return plain
+
+
+def first_of(value: Any) -> Any:
+    """The first item of a list that has one, or None."""
+    return value[0] if isinstance(value, list) and value else None
+
+
+def holds(value: Any, key: str) -> bool:
+    """``value`` is an object with something in ``key``."""
+    return isinstance(value, dict) and bool(value.get(key))

@@ -1,0 +1,155 @@
+"""Errors of providers: whether a document is one, and what it says.
+
+`find_error` is the cheap test for every document of a stream; `normalize_error` reads
+any error body. Both look at keys and their shapes, never into answer text, and neither
+raises. Sources: wires/README.md, "Error bodies", "Kinds of errors" and "When to try
+again".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.parts import ErrorPart
+from stream_sidecar.provider_errors.bodies import (
+    EXCEPTIONS,
+    ErrorFacts,
+    first_of,
+    holds,
+    json_in,
+    plain_headers,
+    read_body,
+)
+from stream_sidecar.provider_errors.kinds import RETRYABLE, kind_of_error
+from stream_sidecar.provider_errors.waits import wait_of_headers, wait_of_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stream_sidecar.parts import Json
+
+_PAYLOAD = frozenset(
+    (
+        *("choices", "candidates", "delta", "object", "event_type", "content", "text"),
+        *("output", "response", "usage", "usageMetadata"),
+    )
+)
+"""Keys of documents that are something else, unless they say that they are errors."""
+
+_TOLD = frozenset(("error", "errors", "message", "detail", "msg"))
+
+_SENTENCES = {
+    "auth": "The provider did not accept the credentials",
+    "permission": "The provider did not permit the request",
+    "billing": "The account at the provider has no credit left",
+    "rate-limit": "The rate limit of the provider was reached",
+    "overloaded": "The provider is overloaded",
+    "context-length": "The request is longer than the context of the model",
+    "content-filter": "The content filter of the provider stopped the response",
+    "invalid-request": "The provider did not understand the request",
+    "not-found": "The provider does not know the model or resource",
+    "timeout": "The provider took too long",
+    "server": "The provider failed",
+    "network": "The connection to the provider failed",
+    "cancelled": "The request was cancelled",
+    "unknown": "The provider reported an error without a message",
+}
+"""Messages for bodies that have none."""
+
+_EMPTY_MEANS_LONG = ("cerebras", "mistral")
+"""Providers that refuse a request that is too long without a word (opencode)."""
+
+
+def find_error(value: Json, event: str | None = None) -> Json | None:
+    """The body for `normalize_error` when a document is an error or holds one.
+
+    ``event`` is the name of a server-sent event or of an event-stream frame.
+    """
+    if event is not None and event.endswith("Exception"):
+        return {event: value}
+    if event == "error":
+        return value or {"type": "error"}
+    if isinstance(value, str):
+        value = json_in(value)
+    first = first_of(value) if isinstance(value, list) else value
+    return value if isinstance(first, dict) and _is_error(first) else None
+
+
+def normalize_error(
+    body: Json,
+    status: int | None = None,
+    headers: Mapping[str, Any] | None = None,
+    provider: str | None = None,
+) -> ErrorPart:
+    """What an error body says; ``status`` and ``headers`` of its HTTP response.
+
+    A header's value is a string, a number or a list of them; names in any case.
+    """
+    facts, told = read_body(body), plain_headers(headers)
+    status = status if status is not None else facts.status
+    text = f"{facts.message}\n{facts.aside}"
+    kind = kind_of_error(facts.words, text, status)
+    if (
+        not body
+        and status in (400, 413)
+        and (provider or "").lower() in _EMPTY_MEANS_LONG
+    ):
+        kind = "context-length"
+    waits = (wait_of_headers(told), facts.wait, wait_of_text(text))
+    return ErrorPart(
+        kind=kind,
+        message=facts.message or _SENTENCES[kind],
+        retryable=_is_retryable(kind, status, told, facts),
+        raw=body,
+        code=facts.code,
+        provider_type=facts.type,
+        http_status=status,
+        retry_after_ms=next((wait for wait in waits if wait is not None), None),
+    )
+
+
+def _is_retryable(
+    kind: str, status: int | None, headers: Mapping[str, str], facts: ErrorFacts
+) -> bool:
+    """The header ``x-should-retry`` decides alone. Without it the kind decides, but a
+    spent quota or a request above the rate does not fit later either."""
+    told = headers.get("x-should-retry")
+    if told in ("true", "false"):
+        return told == "true"
+    if facts.spent or "request too large" in facts.message.lower():
+        return False
+    return kind in RETRYABLE or status == 409
+
+
+def _is_error(value: dict[str, Any]) -> bool:
+    if value.get("error") or not EXCEPTIONS.isdisjoint(value):
+        return True  # an error of null, "" or {} is none
+    choice = first_of(value.get("choices"))
+    if holds(choice, "error") or holds(value.get("x_groq"), "error"):
+        return True
+    if holds(value.get("base_resp"), "status_code") or _says_so(value):
+        return True
+    if value.get("error_type") and isinstance(value.get("error_message"), str):
+        return True  # DeepInfra, Venice
+    return _PAYLOAD.isdisjoint(value) and _is_bare(value)
+
+
+def _says_so(value: dict[str, Any]) -> bool:
+    """The document itself says that it is an error."""
+    kind = value.get("type") or value.get("event_type")
+    if kind == "message-end":  # Cohere
+        return holds(value.get("delta"), "error")
+    if kind in ("error", "response.failed") or value.get("object") == "error":
+        return True
+    if isinstance(kind, str) and kind.endswith(".error"):
+        return True
+    return value.get("success") is False and not _TOLD.isdisjoint(value)
+
+
+def _is_bare(value: dict[str, Any]) -> bool:
+    """Shapes that do not call themselves an error, and can be nothing else."""
+    if value.get("code") and isinstance(value.get("message"), str):
+        return True
+    if "type" in value:  # problem+json, RFC 9457
+        return "title" in value and isinstance(value.get("status"), int)
+    return bool(value.get("detail") or value.get("human_readable_message"))

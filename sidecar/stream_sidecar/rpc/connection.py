@@ -1,0 +1,339 @@
+"""One client: lifecycle, routing, and exactly one answer for every request.
+
+``push(data)`` takes bytes from the client and gives those for the client; ``close()``
+does so at the end. Our own methods are called right here, one after the other, but for
+batches, which have a thread of their own (`Batching`). All other methods are LSP's and
+pygls' business, on another one (`Lsp`). Either starts when the first of them arrives.
+What reads streams is two thirds of the modules; it is loaded behind the answer of
+``initialize``, when the host says the next thing, which mostly is ``initialized``.
+
+Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
+-32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
+an id that is still in flight -32600, then whatever the method says. A notification that
+cannot be used is ignored and logged.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stream_sidecar.errors import (
+    CancelledError,
+    InvalidRequestError,
+    MethodNotFoundError,
+    NotInitializedError,
+    ParseError,
+)
+from stream_sidecar.options import Limits, StreamOptions
+from stream_sidecar.protocol.handshake import shake_hands
+from stream_sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame, frame
+from stream_sidecar.rpc.batch_thread import BatchThread
+from stream_sidecar.rpc.batches import Batch
+from stream_sidecar.rpc.envelope import (
+    Id,
+    answer,
+    answer_text,
+    error_object,
+    fault,
+    is_id,
+    notification,
+    recover_id,
+    refusal,
+    usage_error,
+)
+from stream_sidecar.rpc.logs import log
+from stream_sidecar.values.jsontext import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.errors import UsageError
+    from stream_sidecar.protocol.handshake import Handshake
+    from stream_sidecar.protocol.methods import Method
+    from stream_sidecar.protocol.sessions import Sessions
+    from stream_sidecar.rpc.base_protocol import ReadFrame
+    from stream_sidecar.rpc.batches import Client
+
+
+class Lsp(Protocol):
+    """The LSP side; gives its answers to the connection's ``answer`` and ``refuse``."""
+
+    def submit(self, message: dict[str, Any]) -> None:
+        """Takes a request, a notification or a response of the client."""
+
+    def cancel(self, message_id: Id) -> None:
+        """The client does not want the answer to a submitted request any more."""
+
+
+class Batching(Protocol):
+    """Who answers batches, to the connection's ``answer`` and ``refuse``."""
+
+    def submit(self, batch: Batch) -> None: ...
+
+    def cancel(self, message_id: Id) -> None: ...
+
+    def cancel_all(self) -> None: ...
+
+
+class Connection:
+    """Bytes in, bytes out; ``exit_code`` is set when ``exit`` was read.
+
+    ``send`` takes bytes for the client from any thread at any time, ``open_lsp`` makes
+    the LSP side of this connection, ``watch`` is told the client's process id, and
+    ``open_batches`` makes what answers batches.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[bytes], None],
+        open_lsp: Callable[[Connection, Any], Lsp],
+        watch: Callable[[int], None],
+        open_batches: Callable[[Client], Batching] = BatchThread,
+    ) -> None:
+        self.exit_code: int | None = None
+        self._send = send
+        self._open_lsp = open_lsp
+        self._watch = watch
+        self._reader = BaseProtocolReader(Limits().max_message_bytes)
+        self._written: list[bytes] = []
+        self._methods: dict[str, Method] = {}
+        self._agreed: Handshake | None = None  # until streams can be served
+        self._sessions: Sessions | None = None  # from then on, until shutdown
+        self._shut_down = False  # after which there are no sessions, either
+        self._initialize_params: Any = None
+        self._initialized: dict[str, Any] | None = None
+        self._lsp: Lsp | None = None
+        self._batches = open_batches(self)
+        self._in_flight: set[Id] = set()
+        self._answered = threading.Condition()
+
+    def push(self, data: bytes) -> bytes:
+        """Takes bytes from the client; gives what is to be written at once."""
+        if self._agreed is not None:
+            self._serve(self._agreed)
+        if self._sessions is not None:
+            self._sessions.received(len(data))
+        found = self._reader.first(data)
+        while found is not None and self.exit_code is None:
+            self._receive(found)
+            found = self._reader.next()
+        return self._take()
+
+    def close(self, patience: float) -> bytes:
+        """The end of input, or ``exit``: waits for LSP answers, then gives them up."""
+        if self.exit_code is None:
+            if (found := self._reader.finish()) is not None:
+                self._receive(found)
+            with self._answered:
+                self._answered.wait_for(lambda: not self._in_flight, patience)
+        for message_id in list(self._in_flight):
+            self.refuse(message_id, CancelledError("the process is ending"))
+        return self._take()
+
+    # From the LSP side, on any thread
+
+    @property
+    def stream_options(self) -> StreamOptions:
+        """Options of a stream of this connection that asks for nothing special."""
+        own = self._sessions or self._agreed
+        if own is None:
+            return StreamOptions()
+        return StreamOptions(policy=own.policy, limits=own.limits)
+
+    def answer(self, message_id: Id, result: Any) -> None:
+        """The result of a submitted request, unless it was answered already."""
+        self._finish(message_id, encode(answer(message_id, result)))
+
+    def refuse(self, message_id: Id, error: UsageError) -> None:
+        """The error of a submitted request, unless it was answered already."""
+        self._finish(message_id, encode(refusal(message_id, error)))
+
+    def send(self, message: dict[str, Any]) -> None:
+        """A notification or request for the client."""
+        self._send(frame(encode(message)))
+
+    def _finish(self, message_id: Id, body: bytes) -> None:
+        with self._answered:
+            if message_id in self._in_flight:
+                self._in_flight.remove(message_id)
+                self._send(frame(body))
+                self._answered.notify_all()
+
+    # From the client
+
+    def _take(self) -> bytes:
+        written = self._written
+        if len(written) == 1:
+            return written.pop()
+        self._written = []
+        return b"".join(written)
+
+    def _write(self, message: dict[str, Any]) -> None:
+        self._written.append(frame(encode(message)))
+
+    def _receive(self, found: ReadFrame) -> None:
+        if isinstance(found, UnreadableFrame):
+            self._write(refusal(found.id, found.error))
+            return
+        try:
+            message = decode(found)
+        except ValueError as error:
+            self._unreadable(found, error)
+        else:
+            self._route(message)
+
+    def _unreadable(self, body: bytes, error: ValueError) -> None:
+        """No JSON; with a wrong length a message may end inside ``body``."""
+        before = self._reader.reject(body)
+        if before is not None:
+            with suppress(ValueError):
+                self._route(decode(before))
+                return
+        problem = ParseError(f"the message is not JSON: {error}")
+        self._write(refusal(recover_id(body if before is None else before), problem))
+
+    def _route(self, message: Any) -> None:
+        if self._agreed is not None:
+            self._serve(self._agreed)
+        reason = fault(message)
+        if reason is not None:
+            self._take_response_or_refuse(message, reason)
+        elif "id" in message:
+            self._request(message["id"], message["method"], message)
+        else:
+            self._notification(message["method"], message)
+
+    def _take_response_or_refuse(self, message: Any, reason: str) -> None:
+        """An error answer to a response would be the beginning of a ping-pong."""
+        known: dict[str, Any] = message if isinstance(message, dict) else {}
+        if "method" not in known and ("result" in known or "error" in known):
+            if self._lsp is not None:
+                self._lsp.submit(known)
+            return
+        message_id = known.get("id")
+        error = InvalidRequestError(reason)
+        self._write(refusal(message_id if is_id(message_id) else None, error))
+
+    def _request(self, message_id: Id, name: str, message: dict[str, Any]) -> None:
+        try:
+            if message_id in self._in_flight:
+                raise InvalidRequestError(f"id {message_id!r} is still in flight")
+            method, sessions = self._methods.get(name), self._sessions
+            if method is None or sessions is None:
+                result = self._call_other(message_id, name, message)
+            elif method.batch:
+                result = self._begin(message_id, method, message.get("params"))
+            else:
+                result = method.write(sessions, message.get("params"))
+            if result is None:  # it comes later
+                return
+            body = answer_text(message_id, result)
+        except Exception as error:
+            body = encode(refusal(message_id, usage_error(error, name)))
+        self._written.append(frame(body))
+
+    def _call_other(
+        self, message_id: Id, name: str, message: dict[str, Any]
+    ) -> bytes | None:
+        """The result of what is none of our methods, or comes when they cannot be
+        called, as JSON text; None when the LSP side will answer."""
+        if name == "initialize":
+            return encode(self._initialize(message.get("params")))
+        if self._shut_down:
+            raise InvalidRequestError(f"{name} after shutdown")
+        if self._sessions is None:
+            raise NotInitializedError(f"{name} before initialize")
+        if name == "shutdown":
+            return self._shutdown(message_id, message)
+        if name.startswith("$/"):
+            raise MethodNotFoundError(f"there is no method {name}")
+        return self._submit(message_id, message)
+
+    def _begin(self, message_id: Id, method: Method, params: Any) -> bytes | None:
+        """A batch, which is answered when it is done."""
+        assert self._sessions is not None
+        self._in_flight.add(message_id)
+        self._batches.submit(Batch(message_id, method, self._sessions, params))
+        return None
+
+    def _initialize(self, params: Any) -> Any:
+        if self._sessions is not None or self._shut_down:
+            raise InvalidRequestError("initialize was answered before")
+        self._agreed = handshake = shake_hands(params)
+        self._reader.limit = handshake.limits.max_message_bytes
+        self._initialize_params = params
+        if handshake.process_id is not None:
+            self._watch(handshake.process_id)
+        return handshake.result
+
+    def _serve(self, agreed: Handshake) -> None:
+        """Streams can be opened from now on; what reads them is loaded once."""
+        from stream_sidecar.protocol.methods import METHODS
+        from stream_sidecar.protocol.sessions import Sessions
+
+        self._agreed = None
+        self._methods = METHODS
+        self._sessions = Sessions(agreed.policy, agreed.limits)
+
+    def _shutdown(self, message_id: Id, message: dict[str, Any]) -> bytes | None:
+        """Streams are gone, and what is in flight: batches here, LSP's by pygls."""
+        self._shut_down = True
+        self._sessions = None
+        self._batches.cancel_all()
+        return b"null" if self._lsp is None else self._submit(message_id, message)
+
+    def _submit(self, message_id: Id, message: dict[str, Any]) -> bytes | None:
+        self._in_flight.add(message_id)
+        self._lsp_side().submit(message)
+        return None
+
+    def _lsp_side(self) -> Lsp:
+        """The LSP side, started now if need be, with the lifecycle so far."""
+        if self._lsp is None:
+            self._lsp = self._open_lsp(self, self._initialize_params)
+            if self._initialized is not None:
+                self._lsp.submit(self._initialized)
+        return self._lsp
+
+    def _notification(self, name: str, message: dict[str, Any]) -> None:
+        if name == "exit":
+            self.exit_code = 0 if self._shut_down else 1
+        elif self._sessions is None or name in ("initialize", "shutdown"):
+            log.debug("ignored notification %s", name)
+        elif (method := self._methods.get(name)) is not None:
+            self._notify(method, self._sessions, message.get("params"))
+        elif self._lsp is None and name == "initialized":
+            self._initialized = message
+        elif name == "$/cancelRequest":
+            self._cancel(message.get("params"))
+        elif self._lsp is None and name.startswith("$/"):
+            log.debug("ignored notification %s", name)
+        else:
+            self._lsp_side().submit(message)
+
+    def _notify(self, method: Method, sessions: Sessions, params: Any) -> None:
+        """Calls a method whose result, if anybody wants it, is a notification."""
+        if method.batch:
+            log.debug("ignored notification %s, whose answer has nowhere to go", method)
+            return
+        try:
+            result = method.call(sessions, params)
+        except Exception as error:
+            problem = usage_error(error, method.name)
+            log.info("notification %s: %s", method.name, problem)
+            result = {"error": error_object(problem)}
+            stream_id = params.get("streamId") if isinstance(params, dict) else None
+            if isinstance(stream_id, str):  # anything else is no id to tell
+                result = {"streamId": stream_id, **result}
+        if method.notifies is not None:
+            self._write(notification(method.notifies, result))
+
+    def _cancel(self, params: Any) -> None:
+        """Batches and LSP requests; all others are answered when they are read."""
+        message_id = params.get("id") if isinstance(params, dict) else None
+        if is_id(message_id) and message_id in self._in_flight:
+            self._batches.cancel(message_id)
+            if self._lsp is not None:
+                self._lsp.cancel(message_id)

@@ -1,0 +1,114 @@
+"""Conversations written down as they go, for whoever asked for it (``--record``).
+
+The file holds everything that the host sends and gets, model text and all; nothing else
+in the process writes content anywhere. Its lines are those of a transcript: a header,
+then ``{"dir": "in" | "out", "msg": ...}``; what came in and is no message stands as
+``{"dir": "in", "base64": ...}``. It is a new file that only the user may read; an old
+one is not replaced, because it may be the recording of a crash. A file that cannot be
+written any more is given up with a warning, and the conversation goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar import __version__
+from stream_sidecar.protocol.handshake import PROTOCOL_VERSION
+from stream_sidecar.rpc.base_protocol import BaseProtocolReader, frame
+from stream_sidecar.rpc.connection import Connection
+from stream_sidecar.rpc.logs import log
+from stream_sidecar.rpc.new_files import open_new
+from stream_sidecar.values.jsontext import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.rpc.connection import Lsp
+
+_HEADER = {
+    "transcript": 1,
+    "protocolVersion": PROTOCOL_VERSION,
+    "title": f"recorded by stream-sidecar {__version__}",
+}
+
+
+class Recording:
+    """A file being written. ``%p`` in ``path`` is the process id.
+
+    OSError when it cannot be made, FileExistsError when there is one.
+    """
+
+    def __init__(self, path: str) -> None:
+        path = path.replace("%p", str(os.getpid()))
+        self._file: int | None = open_new(path)
+        self._lock = threading.Lock()
+        self._came = BaseProtocolReader(sys.maxsize)
+        self._went = BaseProtocolReader(sys.maxsize)
+        log.warning("everything that is said, content too, is recorded in %s", path)
+        self._write([_HEADER])
+
+    def came(self, data: bytes) -> None:
+        self._note("in", self._came, data)
+
+    def went(self, data: bytes) -> None:
+        self._note("out", self._went, data)
+
+    def _note(self, direction: str, reader: BaseProtocolReader, data: bytes) -> None:
+        with self._lock:
+            reader.feed(data)
+            lines = []
+            while (found := reader.next()) is not None:
+                if isinstance(found, bytes):
+                    lines.append({"dir": direction, **_said(found)})
+                else:
+                    lines.append({"comment": f"unreadable: {found.error}"})
+            self._write(lines)
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        text = b"".join(encode(line) + b"\n" for line in lines)
+        try:
+            while text and self._file is not None:
+                text = text[os.write(self._file, text) :]
+        except OSError as error:
+            self._file = None
+            log.warning("the recording ends here: %s", error)
+
+
+def _said(body: bytes) -> dict[str, Any]:
+    try:
+        return {"msg": decode(body)}
+    except ValueError:
+        return {"base64": b64encode(frame(body)).decode()}
+
+
+class RecordedConnection(Connection):
+    """A connection whose conversation is written down."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        send: Callable[[bytes], None],
+        open_lsp: Callable[[Connection, Any], Lsp],
+        watch: Callable[[int], None],
+    ) -> None:
+        def send_recorded(data: bytes) -> None:
+            recording.went(data)
+            send(data)
+
+        super().__init__(send_recorded, open_lsp, watch)
+        self._recording = recording
+
+    def push(self, data: bytes) -> bytes:
+        self._recording.came(data)
+        return self._told(super().push(data))
+
+    def close(self, patience: float) -> bytes:
+        return self._told(super().close(patience))
+
+    def _told(self, data: bytes) -> bytes:
+        self._recording.went(data)
+        return data

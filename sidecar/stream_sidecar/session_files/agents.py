@@ -1,0 +1,272 @@
+"""Where agents keep their sessions unless somebody has told them otherwise: a table.
+
+A place is a pattern of paths (`glob`) under a root that differs by system; a root that
+a variable of the environment names is there instead. `places_of` and `files_of` tell
+the places of an agent on this machine, and what is there.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+@frozen
+class Variable:
+    """A variable of the environment that names a folder: the root is ``below`` it, or
+    it is the root. ``system`` is the only one where it counts."""
+
+    name: str
+    below: str = ""
+    system: str = ""
+
+    def root(self, system: str, environment: Mapping[str, str]) -> str | None:
+        folder = environment.get(self.name)
+        counts = not self.system or system.startswith(self.system)
+        return os.path.join(folder, self.below) if folder and counts else None
+
+
+@frozen
+class Root:
+    """A folder by system; the first of ``variables`` that is set names another."""
+
+    linux: str
+    darwin: str
+    win32: str
+    variables: tuple[Variable, ...] = ()
+
+    def on(self, system: str) -> str:
+        places = {"darwin": self.darwin, "win32": self.win32}
+        return places.get(system, self.linux)
+
+    def told(self, system: str, environment: Mapping[str, str]) -> str | None:
+        """The folder that a variable names."""
+        roots = (each.root(system, environment) for each in self.variables)
+        return next(filter(None, roots), None)
+
+
+def _home(name: str, *variables: Variable) -> Root:
+    """A folder below the user's home, of one name on every system."""
+    return Root(f"~/{name}", f"~/{name}", f"~/{name}", variables)
+
+
+_SUPPORT = "~/Library/Application Support"
+_HERE = Root(".", ".", ".")
+_CONFIG = Root(
+    *("~/.config", _SUPPORT, "~/AppData/Roaming"),
+    (Variable("XDG_CONFIG_HOME", "", "linux"), Variable("APPDATA", "", "win32")),
+)
+
+_ZED = Root(
+    *("~/.local/share/zed", f"{_SUPPORT}/Zed", "~/AppData/Local/Zed"),
+    (
+        Variable("FLATPAK_XDG_DATA_HOME", "zed", "linux"),
+        Variable("XDG_DATA_HOME", "zed", "linux"),
+        Variable("LOCALAPPDATA", "Zed", "win32"),
+    ),
+)
+_XDG = _home(".local/share", Variable("XDG_DATA_HOME"))
+_GOOSE = Root(
+    *("~/.local/share/goose", "~/.local/share/goose"),
+    "~/AppData/Roaming/Block/goose/data",
+    (
+        Variable("GOOSE_PATH_ROOT", "data"),
+        Variable("XDG_DATA_HOME", "goose"),
+        Variable("APPDATA", "Block/goose/data", "win32"),
+    ),
+)
+_LLM = Root(
+    *("~/.config/io.datasette.llm", f"{_SUPPORT}/io.datasette.llm"),
+    "~/AppData/Roaming/io.datasette.llm",
+    (
+        Variable("LLM_USER_PATH"),
+        Variable("XDG_CONFIG_HOME", "io.datasette.llm", "linux"),
+        Variable("APPDATA", "io.datasette.llm", "win32"),
+    ),
+)
+_GEMINI = _home(".gemini", Variable("GEMINI_CLI_HOME", ".gemini"))
+_QWEN = _home(".qwen", Variable("QWEN_HOME"))
+_CLAUDE = _home(".claude", Variable("CLAUDE_CONFIG_DIR"))
+_CODEX = _home(".codex", Variable("CODEX_HOME"))
+_CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
+_COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
+_CLINE = _home(
+    *(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
+)
+_CODES = ("Code*", "VSCodium")
+"""Folders of VS Code, of its previews and of what is built from its sources."""
+_SERVED = _home(".vscode-server/data", Variable("VSCODE_AGENT_FOLDER", "data"))
+"""Where extensions keep theirs on a machine that is worked on from another."""
+
+
+Places: TypeAlias = tuple[tuple[Root, str], ...]
+"""Roots, and patterns of paths below them."""
+
+_FORMATS = {
+    ".json": ("json",),
+    ".jsonl": ("jsonl",),
+    ".jsonl.zst": ("jsonl.zst",),
+    ".json*": ("json", "jsonl"),
+    ".db": ("sqlite",),
+    ".vscdb": ("sqlite",),
+    ".md": ("markdown",),
+}
+"""How a place ends, and which formats its files have."""
+
+
+@frozen
+class Agent:
+    """``title`` is what people call it; ``places`` are where its sessions are."""
+
+    title: str
+    places: Places
+
+    def formats(self) -> list[str]:
+        """What its files are, in the words of `FileReport.format`."""
+        ends = {
+            end for _, place in self.places for end in _FORMATS if place.endswith(end)
+        }
+        return sorted({each for end in ends for each in _FORMATS[end]})
+
+    def patterns(self, system: str) -> Iterator[str]:
+        """The places as a person writes them."""
+        for root, pattern in self.places:
+            folder = root.on(system)
+            yield pattern if folder == "." else f"{folder}/{pattern}"
+
+
+_TASKS = "tasks/*/{}.json"
+
+
+def _tasks(root: Root, folder: str = "") -> Places:
+    """What Cline and its kin write below ``folder``."""
+    names = ("api_conversation_history", "ui_messages")
+    return tuple((root, folder + _TASKS.format(name)) for name in names)
+
+
+def _extension(name: str) -> Places:
+    """The tasks of an extension of VS Code."""
+    storage = f"User/globalStorage/{name}/"
+    own = (place for code in _CODES for place in _tasks(_CONFIG, f"{code}/{storage}"))
+    return (*own, *_tasks(_SERVED, storage))
+
+
+AGENTS: dict[str, Agent] = {
+    "claude-code": Agent("Claude Code", ((_CLAUDE, "projects/**/*.jsonl"),)),
+    "codex": Agent(
+        "Codex CLI",
+        tuple(
+            (_CODEX, f"{folder}/**/*.{ending}")
+            for folder in ("sessions", "archived_sessions")
+            for ending in ("jsonl", "jsonl.zst")
+        ),
+    ),
+    "gemini-cli": Agent(
+        "Gemini CLI",
+        (
+            (_GEMINI, "tmp/*/chats/**/*.json*"),
+            (_GEMINI, "tmp/*/checkpoint*.json"),
+        ),
+    ),
+    "qwen-code": Agent(
+        "qwen-code",
+        (
+            (_QWEN, "projects/*/chats/*.jsonl"),
+            (_QWEN, "tmp/*/chats/*.json*"),
+        ),
+    ),
+    "opencode": Agent(
+        "opencode",
+        ((_XDG, "opencode/storage/part/**/*.json"), (_XDG, "opencode/opencode*.db")),
+    ),
+    "cline": Agent(
+        "Cline",
+        (
+            *_extension("saoudrizwan.claude-dev"),
+            *_tasks(_CLINE),
+            (_CLINE, "sessions/*/*.messages.json"),
+        ),
+    ),
+    "roo": Agent("Roo Code", _extension("rooveterinaryinc.roo-cline")),
+    "continue": Agent("Continue", ((_CONTINUE, "sessions/*.json"),)),
+    "goose": Agent(
+        "goose", ((_GOOSE, "sessions/*.jsonl"), (_GOOSE, "sessions/sessions.db"))
+    ),
+    "crush": Agent("Crush", ((_HERE, ".crush/crush.db"),)),
+    "zed": Agent("Zed", ((_ZED, "threads/threads.db"),)),
+    "vs-code": Agent(
+        "VS Code chat",
+        tuple(
+            (_CONFIG, f"{code}/User/{folder}/*.json*")
+            for code in _CODES
+            for folder in (
+                "workspaceStorage/*/chatSessions",
+                "globalStorage/emptyWindowChatSessions",
+            )
+        ),
+    ),
+    "copilot-cli": Agent(
+        "Copilot CLI",
+        ((_COPILOT, "session-state/**/*.jsonl"),),
+    ),
+    "cursor": Agent(
+        "Cursor",
+        (
+            (_CONFIG, "Cursor/User/globalStorage/state.vscdb"),
+            (_home(".cursor"), "projects/*/agent-transcripts/**/*.jsonl"),
+        ),
+    ),
+    "llm": Agent("llm", ((_LLM, "logs.db"),)),
+    "aider": Agent("aider", ((_HERE, ".aider.chat.history.md"),)),
+}
+"""Agents that have a place of their own; what others write is told by a path."""
+
+ELSEWHERE = (
+    *("Open WebUI", "LibreChat", "exports of ChatGPT and opencode", "pydantic-ai"),
+    *("LangChain", "LangGraph", "AI SDK", "OpenAI Agents SDK"),
+)
+"""What is read, too, wherever it is."""
+
+
+def places_of(
+    name: str,
+    system: str = sys.platform,
+    environment: Mapping[str, str] = os.environ,
+) -> list[str]:
+    """The places of an agent on this machine: patterns of absolute paths."""
+    return [
+        os.path.join(root, *pattern.split("/"))
+        for root, pattern in _rooted(name, system, environment)
+    ]
+
+
+def files_of(
+    name: str,
+    system: str = sys.platform,
+    environment: Mapping[str, str] = os.environ,
+) -> list[Path]:
+    """The files at the places of an agent."""
+    found: dict[str, None] = {}
+    for root, pattern in _rooted(name, system, environment):
+        whole = os.path.join(glob.escape(root), *pattern.split("/"))
+        found |= dict.fromkeys(sorted(glob.glob(whole, recursive=True)))
+    return [Path(each) for each in found if os.path.isfile(each)]
+
+
+def _rooted(
+    name: str, system: str, environment: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The folders where an agent's places are, and the pattern below each."""
+    for root, pattern in AGENTS[name].places:
+        folder = root.told(system, environment) or root.on(system)
+        yield os.path.abspath(os.path.expanduser(folder)), pattern

@@ -1,0 +1,131 @@
+"""One large JSONL file on all cores: its lines in blocks, each read by a worker.
+
+What a line says depends on the lines before it only through the results of tools, so
+the process that hands out the blocks looks for those itself, and gives each block what
+is known before it. The blocks come back in their order: reports, removals and the new
+file are those that one process makes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any
+
+from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.history import History
+from stream_sidecar.history.messages import results_of
+from stream_sidecar.records import frozen
+from stream_sidecar.session_files.documents import Made, TextSession
+from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.session_files.roles import roles_beside
+from stream_sidecar.values.jsontext import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from stream_sidecar.session_files.files import Job
+
+LARGE = 8_000_000
+"""From so many bytes on a file is worth further processes."""
+
+_SIZE = 1 << 20
+MAY_HOLD_RESULTS = re.compile(
+    rb'"(?:tool["-]|function"|toolResult"|dynamic-tool"|function_?[rR]esponse"'
+    rb'|\w*tool_result"|\w*_call_output")|\\u00[2-7]'
+)
+"""Stands in every line with a result of a tool, perhaps with an escape of a character
+that needs none. It begins with one character, for speed."""
+
+
+@frozen
+class LineBlock:
+    """Whole lines of the file at ``path``, from the line ``first`` on. ``known`` are
+    the results of tools before them; ``tells``: somebody wants the removals."""
+
+    path: Path
+    job: Job
+    data: bytes
+    first: int
+    known: tuple[Any, ...]
+    tells: bool
+
+
+@frozen
+class DoneLines:
+    """``new``: what stands in its place, None where nothing changed."""
+
+    report: FileReport
+    new: bytes | None
+    records: bytes
+
+
+def read_block(block: LineBlock) -> DoneLines:
+    """In a worker: one block."""
+    records: list[bytes] = []
+
+    def tell(record: dict[str, Any]) -> None:
+        records.append(encode(record) + b"\n")
+
+    made, path = Made(), block.path
+    tally = Tally(FileReport(str(path)), tell if block.tells else None)
+    history = History(block.job.options, block.job.wants_in(path), block.known)
+    roles = roles_beside(path.absolute())
+    session = TextSession(history, tally, made, lambda _size: None, roles)
+    session.repair_lines(BytesIO(block.data), block.first)
+    return DoneLines(tally.finish(), made.new, b"".join(records))
+
+
+@frozen
+class LinesOnAllCores:
+    """Repairs the lines of a session of text; ``submit`` gives a block to a worker,
+    at most ``ahead`` of them at a time."""
+
+    path: Path
+    job: Job
+    records: IO[bytes] | None
+    submit: Callable[[LineBlock], Future[DoneLines]]
+    ahead: int
+
+    def __call__(self, session: TextSession, file: IO[bytes]) -> None:
+        waiting: deque[tuple[bytes, Future[DoneLines]]] = deque()
+        for block in self._blocks(file, session.history):
+            waiting.append((block.data, self.submit(block)))
+            if len(waiting) >= self.ahead:
+                self._take(session, *waiting.popleft())
+        while waiting:
+            self._take(session, *waiting.popleft())
+
+    def _blocks(self, file: IO[bytes], history: History) -> Iterator[LineBlock]:
+        first, tells = 1, self.records is not None
+        while lines := file.readlines(_SIZE):
+            known, data = history.known, b"".join(lines)
+            yield LineBlock(self.path, self.job, data, first, known, tells)
+            first += len(lines)
+            for line in filter(MAY_HOLD_RESULTS.search, lines):
+                _learn(history, line)
+
+    def _take(
+        self, session: TextSession, data: bytes, future: Future[DoneLines]
+    ) -> None:
+        done = future.result()
+        session.tally.include(done.report)
+        if self.records is not None:
+            self.records.write(done.records)
+        if done.new is None:
+            session.new.keep(data)
+        else:
+            session.new.change(done.new)
+        session.advance(len(data))
+
+
+def _learn(history: History, line: bytes) -> None:
+    try:
+        document = decode(line)
+    except (ValueError, RecursionError):
+        return
+    for found in messages_in(document):
+        history.learn(results_of(found.message))

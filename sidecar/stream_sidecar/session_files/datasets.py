@@ -1,0 +1,180 @@
+"""Sessions as datasets: the same repair over Ray Data, batch by batch.
+
+A row is one session or one message: its column of messages holds a list of messages, a
+message, or either as JSON text, and is written back in the same form. Ray is an
+optional dependency (``stream-sidecar[ray]``) and is imported here alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.history import History
+from stream_sidecar.records import frozen
+from stream_sidecar.session_files.documents import repaired, repairs_of
+from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.values.absent import ABSENT
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.results import Repair
+    from stream_sidecar.options import StreamOptions
+
+NOTES = "_stream_sidecar"
+"""The column that a batch gives beside its own: what was removed of each row."""
+
+_ROWS = 256
+
+
+@frozen
+class DatasetJob:
+    """``address`` of None: Ray is started on this machine. ``output``: the folder of
+    the repaired dataset, of the same format; None: nothing is written."""
+
+    path: str
+    column: str
+    options: StreamOptions
+    address: str | None = None
+    output: str | None = None
+
+
+def repair_dataset(job: DatasetJob) -> Iterator[tuple[FileReport, list[bytes]]]:
+    """The reports of the batches, each with its removals as lines of JSON.
+
+    ImportError without Ray; whatever Ray raises for a dataset that it cannot read.
+    """
+    import ray
+
+    ray.init(address=job.address, ignore_reinit_error=True, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    is_parquet = _is_parquet(job.path)
+    rows = (
+        ray.data.read_parquet(job.path) if is_parquet else ray.data.read_json(job.path)
+    )
+    names = set(rows.columns() or ())
+    if job.column not in names:
+        raise ValueError(f"{job.path} has no column {job.column}")
+    done = rows.map_batches(
+        RowRepair(job.path, job.column, job.options),
+        batch_size=_ROWS,
+        batch_format="pyarrow",
+    )
+    if job.output is not None:
+        done = done.materialize()
+        kept = done.drop_columns([NOTES])
+        write = kept.write_parquet if is_parquet else kept.write_json
+        write(job.output)
+    for batch in done.iter_batches(batch_size=None, batch_format="pyarrow"):
+        yield from _reports(batch)
+
+
+class RowRepair:
+    """Repairs the rows of a batch; Ray sends it to where the batches are."""
+
+    def __init__(self, path: str, column: str, options: StreamOptions) -> None:
+        self._path, self._column, self._options = path, column, options
+
+    def __call__(self, batch: Any) -> Any:
+        """A table of Arrow with new messages and one column more."""
+        import pyarrow
+
+        column = batch.column(self._column)
+        values, notes = [], []
+        for number, value in enumerate(column.to_pylist()):
+            new, note = self._row(value, number)
+            values.append(new)
+            notes.append(note)
+        place = batch.column_names.index(self._column)
+        new_column = pyarrow.array(values, column.type)
+        changed = batch.set_column(place, self._column, new_column)
+        return changed.append_column(NOTES, pyarrow.array(notes, pyarrow.binary()))
+
+    def _row(self, value: Any, number: int) -> tuple[Any, bytes]:
+        """The repaired value, and the report of it with all removals."""
+        removals: list[dict[str, Any]] = []
+        report = FileReport(self._path)
+        tally, history = Tally(report, removals.append), History(self._options)
+        new = value
+        if isinstance(value, str):
+            try:
+                repairs = repairs_of(value, history)
+                new = repaired(value, repairs)
+            except (ValueError, RecursionError):
+                report.unreadable = 1
+                repairs = []
+        else:
+            repairs = [
+                (found, history.repair(found.message, found.model, found.shape))
+                for found in messages_in(value)
+            ]
+            new = replaced(value, repairs)
+        for found, repair in repairs:
+            tally.add({"rowInBatch": number}, found, repair)
+        tally.finish()
+        return new, encode([_plain(report), removals])
+
+
+def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
+    """``value`` with the repaired messages in their places; it is changed itself."""
+    for found, repair in repairs:
+        if not repair.changed or repair.message is ABSENT:
+            continue
+        if not found.path:
+            return repair.message
+        holder = value
+        for name in found.path[:-1]:
+            holder = holder[name]
+        holder[found.path[-1]] = repair.message
+    return value
+
+
+def _plain(report: FileReport) -> dict[str, Any]:
+    return {
+        "unreadable": report.unreadable,
+        "models": [
+            [m.provider, m.model, m.removed, m.messages, m.changed, m.blocked]
+            for m in report.models
+        ],
+    }
+
+
+def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
+    """What `RowRepair` noted of the rows."""
+    from stream_sidecar.history.repair_counts import RepairCounts
+    from stream_sidecar.values.jsontext import decode
+
+    for note in batch.column(NOTES).to_pylist():
+        told, removals = decode(note)
+        counts = RepairCounts()
+        for provider, model, removed, messages, changed, blocked in told["models"]:
+            counts.add(
+                provider,
+                model,
+                removed,
+                messages=messages,
+                changed=changed,
+                blocked=blocked,
+            )
+        total = counts.total()
+        report = FileReport(
+            path="",
+            messages=total.messages,
+            changed=total.changed,
+            blocked=total.blocked,
+            unreadable=told["unreadable"],
+            removed=total.removed,
+            models=total.by_model,
+        )
+        yield report, [encode(each) + b"\n" for each in removals]
+
+
+def _is_parquet(path: str) -> bool:
+    folder = Path(path)
+    if folder.is_dir():
+        return any(folder.rglob("*.parquet"))
+    return path.rstrip("/").endswith((".parquet", ".pq"))

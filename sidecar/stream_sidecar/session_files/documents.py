@@ -1,0 +1,223 @@
+"""Sessions as text: JSON, one document a line or one a file, and logs in Markdown.
+
+A JSONL file is read line by line and may be larger than the memory; others are read
+whole. Lines that are not JSON stay as they are and are counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.history.chat_logs import answers_in, message_of
+from stream_sidecar.history.documents import cuts_of, messages_in, spans_of, spliced
+from stream_sidecar.history.shapes import is_piece
+from stream_sidecar.records import frozen
+from stream_sidecar.session_files.packing import CannotEditError, pack_zstd, unpack_zstd
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.history import History
+    from stream_sidecar.history.results import Repair
+    from stream_sidecar.history.shapes import RoleElsewhere
+    from stream_sidecar.session_files.reports import Tally
+
+Advance: TypeAlias = "Callable[[int], None]"
+"""Is told how many more bytes have been read."""
+
+RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
+
+
+class Output(Protocol):
+    """Takes a file's content in its order: what stays, and what stands in its place."""
+
+    def keep(self, data: bytes) -> None: ...
+
+    def change(self, data: bytes) -> None: ...
+
+
+class Made:
+    """In place of a file: what becomes of some of its lines."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._changed = False
+
+    def keep(self, data: bytes) -> None:
+        self._pieces.append(data)
+
+    def change(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._changed = True
+
+    @property
+    def new(self) -> bytes | None:
+        """What stands in their place, None where nothing changed."""
+        return b"".join(self._pieces) if self._changed else None
+
+
+_BOM = "\ufeff"
+
+
+@frozen
+class TextSession:
+    """What is needed to repair a session of text: who reads it, who counts, where the
+    new text goes, who is told of the bytes, and who knows roles of other files."""
+
+    history: History
+    tally: Tally
+    new: Output
+    advance: Advance
+    role_elsewhere: RoleElsewhere | None = None
+
+    def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
+        """Repairs a JSONL file, or lines of one from the line ``first`` on."""
+        for number, line in enumerate(file, first):
+            self._repair(line, number, by_line=True)
+            self.advance(len(line))
+
+    def repair_packed_lines(self, file: IO[bytes]) -> None:
+        """Repairs a JSONL file that is compressed as a whole."""
+        data, made = file.read(), Made()
+        try:
+            lines = BytesIO(unpack_zstd(data))
+        except ValueError:
+            self.tally.report.unreadable += 1
+        except CannotEditError as error:
+            self.tally.report.leave(str(error))
+        else:
+            inner = evolve(self, new=made, advance=lambda _size: self.advance(0))
+            inner.repair_lines(lines)
+        if made.new is None:
+            self.new.keep(data)
+        else:
+            self.new.change(pack_zstd(made.new))
+        self.advance(len(data))
+
+    def repair_whole(self, file: IO[bytes]) -> None:
+        """Repairs a JSON file."""
+        data = file.read()
+        self._repair(data, 1, by_line=False)
+        self.advance(len(data))
+
+    def _repair(self, data: bytes, line: int, *, by_line: bool) -> None:
+        if data.isspace() or not data:
+            self.new.keep(data)
+            return
+        place = {"line": line} if by_line else {}
+        try:
+            text = data.decode("utf-8")
+            document = loads(text.removeprefix(_BOM))
+        except (ValueError, RecursionError):
+            self.tally.report.unreadable += 1
+            self.new.keep(data)
+            return
+        repairs = _repairs_in(document, self.history, self.role_elsewhere)
+        if not by_line and is_piece(document, self.role_elsewhere):
+            self.tally.report.piece = True
+        self._tell(text, line, place, repairs)
+        if any(repair.changed for _, repair in repairs):
+            self.new.change(repaired(text, repairs).encode("utf-8"))
+        else:
+            self.new.keep(data)
+
+    def _tell(
+        self,
+        text: str,
+        line: int,
+        place: dict[str, int],
+        repairs: list[RepairedMessage],
+    ) -> None:
+        changed = [each for each in repairs if each[1].removed] if self._is_told else []
+        bom = len(_BOM) if text.startswith(_BOM) else 0
+        told = ((found, repair.removed) for found, repair in changed)
+        spans = iter(spans_of(text[bom:], told)) if changed else iter(())
+        lines = Lines(text, line) if changed else None
+        for found, repair in repairs:
+            where = []
+            if lines is not None and repair.removed:
+                where = [lines.place(s + bom, e + bom) for s, e in next(spans)]
+            self.tally.add(place, found, repair, where)
+
+    @property
+    def _is_told(self) -> bool:
+        return self.tally.tells
+
+    def repair_chat_log(self, file: IO[bytes]) -> None:
+        """Repairs a log in Markdown, as aider keeps it."""
+        data = file.read()
+        try:
+            text = data.decode("utf-8")
+        except ValueError:
+            self.tally.report.unreadable += 1
+            self.new.keep(data)
+            return
+        lines, cuts = Lines(text, 1), []
+        for start, end in answers_in(text):
+            found = message_of(text[start:end])
+            repair = self.history.repair_found(found)
+            spans = [(each.start + start, each.end + start) for each in repair.removed]
+            where = [lines.place(*span) for span in spans]
+            line = {"line": lines.point(start)[0]}
+            self.tally.add(line, found, repair, where)
+            cuts += [(each.start + start, each.end + start) for each in repair.edits]
+        if cuts:
+            self.new.change(spliced(text, cuts).encode("utf-8"))
+        else:
+            self.new.keep(data)
+        self.advance(len(data))
+
+
+class Lines:
+    """Lines and columns of a text whose first line has the number ``first``; they are
+    counted from 1, in code points."""
+
+    def __init__(self, text: str, first: int) -> None:
+        self._starts = [0, *_behind(text, "\n")]
+        self._first = first
+
+    def point(self, offset: int) -> tuple[int, int]:
+        number = bisect_right(self._starts, offset) - 1
+        return number + self._first, offset - self._starts[number] + 1
+
+    def place(self, start: int, end: int) -> dict[str, int]:
+        """A span as a report tells it."""
+        line, column = self.point(start)
+        end_line, end_column = self.point(end)
+        told = {"line": line, "column": column}
+        return {**told, "endLine": end_line, "endColumn": end_column}
+
+
+def _behind(text: str, mark: str) -> Iterator[int]:
+    at = text.find(mark)
+    while at >= 0:
+        yield at + 1
+        at = text.find(mark, at + 1)
+
+
+def repairs_of(text: str, history: History) -> list[RepairedMessage]:
+    """The messages of a document with their repairs; ValueError: it is not JSON."""
+    return _repairs_in(loads(text.removeprefix(_BOM)), history)
+
+
+def _repairs_in(
+    document: Any, history: History, role_elsewhere: RoleElsewhere | None = None
+) -> list[RepairedMessage]:
+    return [
+        (found, history.repair_found(found))
+        for found in messages_in(document, role_elsewhere)
+    ]
+
+
+def repaired(text: str, repairs: list[RepairedMessage]) -> str:
+    """``text`` with the repairs of its messages; nothing else of it changes."""
+    bom = _BOM if text.startswith(_BOM) else ""
+    body = text.removeprefix(_BOM)
+    changes = [(found, repair) for found, repair in repairs if repair.changed]
+    return bom + spliced(body, cuts_of(body, changes))

@@ -1,0 +1,264 @@
+"""One session file of any format: which it is, and its repair.
+
+`repair_file` never raises for what is in a file or for what becomes of it meanwhile:
+the report says why it was left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.history.chat_logs import is_chat_log
+from stream_sidecar.history.documents import BY_LINE, WHOLE
+from stream_sidecar.history.history import History
+from stream_sidecar.options import StreamOptions
+from stream_sidecar.records import field, frozen
+from stream_sidecar.session_files.backups import copied
+from stream_sidecar.session_files.beside import CannotReplaceError
+from stream_sidecar.session_files.documents import TextSession
+from stream_sidecar.session_files.replacing import FileChangedError, Replacement
+from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.session_files.roles import roles_beside
+from stream_sidecar.session_files.tables import (
+    copy_database,
+    layouts_of,
+    missing_in,
+    repair_tables,
+)
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from stream_sidecar.history.history import Wants
+    from stream_sidecar.history.spans import RemovedSpan
+    from stream_sidecar.session_files.documents import Advance
+    from stream_sidecar.session_files.layouts import TableLayout
+
+_DATABASES = ("db", "sqlite", "sqlite3", "vscdb")
+_LOGS = ("md",)
+_PACKED = ("zst",)
+SUFFIXES = frozenset(
+    f".{each}" for each in (*BY_LINE, *WHOLE, *_DATABASES, *_LOGS, *_PACKED)
+)
+"""What is looked at in a folder."""
+
+_SQLITE = b"SQLite format 3\0"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_HEAD = 1 << 16
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+"""How a document with messages begins."""
+
+
+@frozen
+class Job:
+    """What to do with every file; ``layout`` of None: all presets that fit; ``wants``
+    is asked of every removal in a file whether it is to be."""
+
+    options: StreamOptions = field(factory=StreamOptions)
+    layout: TableLayout | None = None
+    write: bool = False
+    wants: Callable[[Path, RemovedSpan], bool] | None = None
+
+    def wants_in(self, path: Path) -> Wants | None:
+        return None if self.wants is None else partial(self.wants, path)
+
+
+RepairLines: TypeAlias = Callable[[TextSession, IO[bytes]], None]
+
+
+class Stopped(Exception):  # noqa: N818 - a wish, no mistake
+    """Raised by ``advance``: the run is to end before this file is done."""
+
+
+def repair_file(
+    path: Path,
+    job: Job,
+    advance: Advance,
+    tell: Callable[[dict[str, Any]], None] | None = None,
+    repair_lines: RepairLines = TextSession.repair_lines,
+) -> FileReport:
+    """Repairs one file, or says what would be repaired; the lines of JSONL with
+    ``repair_lines``.
+
+    ``advance`` is told how many bytes were read, ``tell`` every removal. Where
+    ``advance`` raises `Stopped`, the file stays as it was.
+    """
+    report = FileReport(str(path))
+    tally = Tally(report, tell)
+    try:
+        report.format = format_of(path)
+        if report.format == "sqlite":
+            _repair_database(path, job, tally, advance)
+        elif report.format:
+            _repair_text(path, job, tally, advance, repair_lines)
+    except Stopped:
+        report.stopped = True
+    except (OSError, sqlite3.Error, FileChangedError, CannotReplaceError) as error:
+        report.error = f"{error}" or type(error).__name__
+    return tally.finish()
+
+
+def format_of(path: Path) -> str:
+    """``sqlite``, ``jsonl``, ``jsonl.zst``, ``json`` or ``markdown``: by its head where
+    the name does not tell; "" where it is none of them.
+
+    OSError where there is no regular file: a pipe would be waited for.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise OSError(f"the folder {path} cannot be read")
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path} is no regular file")
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(_SQLITE):
+        return "sqlite"
+    if head.startswith(_ZSTD):
+        return "jsonl.zst" if path.name.endswith(".jsonl.zst") else ""
+    if path.suffix.removeprefix(".") in BY_LINE:
+        return "jsonl"
+    if is_chat_log(path.name, head.decode("utf-8", "replace")):
+        return "markdown"
+    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    if rest.strip() and _is_document(first):
+        return "jsonl"
+    may_be_json = path.suffix.removeprefix(".") in WHOLE or _JSON.match(head)
+    return "json" if may_be_json else ""
+
+
+def _is_document(line: bytes) -> bool:
+    try:
+        return isinstance(loads(line.decode("utf-8")), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+_READ: dict[str, RepairLines] = {
+    "jsonl.zst": TextSession.repair_packed_lines,
+    "json": TextSession.repair_whole,
+    "markdown": TextSession.repair_chat_log,
+}
+
+
+def _repair_text(
+    path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
+) -> None:
+    history = History(job.options, job.wants_in(path))
+    roles = roles_beside(path.absolute())
+    with Replacement(path) as new:
+        with path.open("rb") as file:
+            new.begin(file)
+            output = new if job.write else _Unwritten()
+            session = TextSession(history, tally, output, advance, roles)
+            _READ.get(tally.report.format, repair_lines)(session, file)
+        if new.changed:
+            tally.report.backup = new.commit()
+            tally.report.written = True
+            tally.report.writers_unknown = new.writers_unknown
+
+
+def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
+    layouts = layouts_of(path) if job.layout is None else (job.layout,)
+    if not layouts:
+        raise sqlite3.Error("no known layout: say --table and --column")
+    if job.layout is not None and (gone := missing_in(path, job.layout)):
+        names = ", ".join(sorted(gone))
+        raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
+    choice = Answers(job.wants_in(path))
+    new_history = partial(History, job.options, choice)
+    repair_tables(path, layouts, new_history, tally, advance, write=False)
+    if job.write and tally.finish().changed:
+        backup = copied(path, lambda new: copy_database(path, new.name))
+        choice.repeat()
+        try:
+            _write_tables(path, layouts, new_history, tally.report, advance)
+            # As of a file that was replaced: who writes to it later changes its time.
+            changed = path.stat().st_mtime_ns
+            os.utime(backup, ns=(changed, changed))
+        except (OSError, sqlite3.Error, FileChangedError, Stopped):
+            backup.unlink()
+            raise
+        tally.report.backup = str(backup)
+
+
+def _write_tables(
+    path: Path,
+    layouts: tuple[TableLayout, ...],
+    new_history: Callable[[], History],
+    report: FileReport,
+    advance: Advance,
+) -> None:
+    silent = Tally(FileReport(str(path)), None)
+    report.written = repair_tables(
+        path, layouts, new_history, silent, lambda _size: advance(0), write=True
+    )
+    if not report.written:  # somebody else has repaired it meanwhile
+        raise FileChangedError("the rows were changed meanwhile")
+
+
+class Answers:
+    """Asks of each removal whether it is to be, and after ``repeat`` says the same of
+    the same removals again, in their order."""
+
+    def __init__(self, wants: Wants | None) -> None:
+        self._wants = wants
+        self._said: deque[bool] = deque()
+        self._repeats = False
+
+    def repeat(self) -> None:
+        self._repeats = True
+
+    def __call__(self, removal: RemovedSpan) -> bool:
+        if self._wants is None:
+            return True
+        if self._repeats:  # more than were asked of: the cells are others by now
+            return bool(self._said) and self._said.popleft()
+        self._said.append(self._wants(removal))
+        return self._said[-1]
+
+
+class _Unwritten:
+    """In place of a `Replacement`: nothing is written."""
+
+    def keep(self, data: bytes) -> None: ...
+
+    def change(self, data: bytes) -> None: ...
+
+
+def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
+    """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
+    those that may be sessions: by their suffix, Markdown by what is in it, databases by
+    their ``layout``, or that of a preset; and folders that cannot be read."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        for each in _files_in(path, layout) if path.is_dir() else [path]:
+            found.setdefault(os.path.realpath(each), each)
+    return list(found.values())
+
+
+def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
+    unread: list[Path] = []
+    names = os.walk(folder, onerror=lambda error: unread.append(Path(error.filename)))
+    inner = (Path(held, name) for held, _, files in names for name in files)
+    files = sorted(each for each in inner if each.suffix in SUFFIXES and each.is_file())
+    return unread + [each for each in files if _may_be(each, layout)]
+
+
+def _may_be(path: Path, layout: TableLayout | None) -> bool:
+    """Whether a file of a folder may be a session; what cannot be read is told."""
+    try:
+        kind = format_of(path)
+        if kind != "sqlite":
+            return bool(kind)
+        if layout is None:
+            return bool(layouts_of(path))
+        return not missing_in(path, layout)
+    except (OSError, sqlite3.Error):
+        return True

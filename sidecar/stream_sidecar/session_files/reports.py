@@ -1,0 +1,155 @@
+"""What is told of a session file: of each removal, and of the file as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.history.documents import path_of, value_at
+from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from stream_sidecar.history.documents import FoundMessage
+    from stream_sidecar.history.repair_counts import ModelRepairCounters
+    from stream_sidecar.history.results import Repair
+
+_CONTEXT = 60
+"""Code points around a removal that are told with it."""
+
+
+@define
+class FileReport:
+    """What became of one file. ``error``: why it was left alone; ``backup``: where the
+    old one is; ``stopped``: the run was to end before this file was done, and it is as
+    it was; ``writers_unknown``: it was replaced, and whether another program had it
+    open for writing could not be told.
+
+    ``unreadable`` counts lines and cells that are not JSON, ``left`` those that were
+    not read, by the reason; all stay as they are. ``piece``: the file belongs to a
+    store of many, and need have no text of a model.
+    """
+
+    path: str
+    format: str = ""
+    messages: int = 0
+    changed: int = 0
+    blocked: int = 0
+    unreadable: int = 0
+    left: dict[str, int] = field(factory=dict)
+    piece: bool = False
+    removed: dict[str, int] = field(factory=dict)
+    models: list[ModelRepairCounters] = field(factory=list)
+    written: bool = False
+    backup: str | None = None
+    error: str | None = None
+    stopped: bool = False
+    writers_unknown: bool = False
+
+    @property
+    def malformed(self) -> int:
+        """Messages of which something has to go."""
+        return self.changed + self.blocked
+
+    @property
+    def unrecognised(self) -> bool:
+        """Whether no message of a model was found where there should be one."""
+        silent = self.error is None and not self.stopped
+        return silent and not (self.messages or self.piece or self.left)
+
+    def leave(self, reason: str) -> None:
+        """Counts something that was not read."""
+        self.left[reason] = self.left.get(reason, 0) + 1
+
+
+class Tally:
+    """Counts into a `FileReport`, and tells ``tell`` every removal as a JSON object."""
+
+    def __init__(
+        self, report: FileReport, tell: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        self.report = report
+        self._tell = tell
+        self._counts = RepairCounts()
+
+    @property
+    def tells(self) -> bool:
+        """Whether somebody is told of the removals, and of their places."""
+        return self._tell is not None
+
+    def add(
+        self,
+        place: dict[str, Any],
+        found: FoundMessage,
+        repair: Repair,
+        where: Sequence[dict[str, int]] = (),
+    ) -> None:
+        """The repair of one message; ``place`` says where in the file it is, ``where``
+        the same of each removal, more exactly."""
+        if found.stored is None:
+            return
+        kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
+        self._counts.add(
+            found.provider,
+            found.model,
+            kinds,
+            changed=repair.changed,
+            blocked=repair.blocked,
+        )
+        if self._tell is not None:
+            for record, more in zip_longest(_records(found, repair), where):
+                told = {"file": self.report.path, **place, **(more or {})}
+                self._tell({**told, **record})
+
+    def include(self, part: FileReport) -> None:
+        """The numbers of a part of the file, which was read elsewhere."""
+        for each in part.models:
+            self._counts.add_counters(each)
+        self.report.unreadable += part.unreadable
+        self.report.piece = self.report.piece or part.piece
+
+    def finish(self) -> FileReport:
+        """The report, with everything that was counted."""
+        total, report = self._counts.total(), self.report
+        report.messages, report.changed = total.messages, total.changed
+        report.blocked, report.removed = total.blocked, total.removed
+        report.models = total.by_model
+        return report
+
+
+def add_report(whole: FileReport, part: FileReport) -> None:
+    """Adds the numbers of ``part`` to those of ``whole``."""
+    whole.messages += part.messages
+    whole.changed += part.changed
+    whole.blocked += part.blocked
+    whole.unreadable += part.unreadable
+    counts = RepairCounts()
+    for each in (*whole.models, *part.models):
+        counts.add_counters(each)
+    total = counts.total()
+    whole.removed, whole.models = total.removed, total.by_model
+
+
+def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
+    """The removals of one message with what stood around them."""
+    message = "".join(f"/{name}" for name in found.path)
+    more = {"model": found.model} if found.model else {}
+    for removal in repair.removed:
+        text = value_at(found.message, path_of(removal.path, found.message))
+        start, end = removal.start, removal.end
+        yield {
+            "message": message,
+            "path": removal.path,
+            "kind": removal.kind,
+            "start": start,
+            "end": end,
+            "text": removal.text,
+            "before": text[max(start - _CONTEXT, 0) : start],
+            "after": text[end : end + _CONTEXT],
+            **more,
+        }
+    if repair.blocked:
+        yield {"message": message, "kind": "blocked", "text": "", **more}

@@ -1,0 +1,284 @@
+"""Many session files on all cores.
+
+A worker is a process of its own, started anew on every platform, so nothing is shared
+but one counter of bytes. The removals of each file go into a file of their own, so that
+their number does not matter, and are handed over in the order of the files. A run that
+is to end goes on to the end of no file: a worker looks after each piece that it reads,
+and never while it puts a new file in an old one's place.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from stream_sidecar.session_files.beside import remove_leftovers
+from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
+from stream_sidecar.session_files.files import Stopped, format_of, repair_file
+from stream_sidecar.session_files.reports import FileReport
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.sharedctypes import Synchronized
+
+    from stream_sidecar.session_files.blocks import DoneLines, LineBlock
+    from stream_sidecar.session_files.documents import TextSession
+    from stream_sidecar.session_files.files import Job
+
+_TELL_BYTES = 1 << 18
+"""So many bytes a worker reads before it says so."""
+
+_WAIT_SECONDS = 0.1
+_AHEAD = 4
+"""So many files for each worker wait for their turn; a list of files may be long."""
+
+_KILLED = "a process that reads the files was killed"
+"""By the system, where the memory is short; the others of a run end with it."""
+
+_read: Synchronized[int] | None = None
+"""In a worker: bytes that all workers have read."""
+
+_stop: Any = None
+"""In a worker: its ``value`` tells whether the run is to end."""
+
+
+def _never() -> bool:
+    return False
+
+
+def repair_files(
+    paths: list[Path],
+    job: Job,
+    advance: Callable[[int], None],
+    records: IO[bytes] | None,
+    workers: int | None = None,
+    is_stopped: Callable[[], bool] = _never,
+) -> Iterator[FileReport]:
+    """The report of every file, in their order.
+
+    ``advance`` is told how many bytes were read since. ``records`` gets every removal
+    as a line of JSON. One file that is not large, or one worker, needs no further
+    process. When
+    ``is_stopped``, no further file is begun and those in hand are left as they are;
+    their reports say so, the others' do not come. Writing begins with the removal of
+    what killed runs have left.
+    """
+    if job.write:
+        remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
+    cores = workers or os.cpu_count() or 1
+    if cores > 1 and len(paths) == 1 and _is_large(paths[0]):
+        yield _by_blocks(paths[0], job, advance, records, cores, is_stopped)
+        return
+    count = min(cores, len(paths))
+    if count > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            yield from _in_workers(
+                paths, job, advance, records, count, Path(folder), is_stopped
+            )
+        return
+    for path in paths:
+        if is_stopped():
+            return
+        yield repair_file(path, job, _until(is_stopped, advance), _writer(records))
+
+
+def _is_large(path: Path) -> bool:
+    """Whether it is JSONL that all cores should read."""
+    try:
+        return path.stat().st_size >= LARGE and format_of(path) == "jsonl"
+    except OSError:
+        return False
+
+
+def _by_blocks(
+    path: Path,
+    job: Job,
+    advance: Callable[[int], None],
+    records: IO[bytes] | None,
+    workers: int,
+    is_stopped: Callable[[], bool],
+) -> FileReport:
+    """The report of one file, whose blocks are read by all ``workers``."""
+    context = multiprocessing.get_context("spawn")
+    read, stop = context.Value("q", 0), context.RawValue("b", 0)
+    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
+
+        def submit(block: LineBlock) -> Future[DoneLines]:
+            with _unsignalled():
+                return pool.submit(read_block, block)
+
+        on_all_cores = LinesOnAllCores(path, job, records, submit, 2 * workers)
+
+        def lines(session: TextSession, file: IO[bytes]) -> None:
+            try:
+                on_all_cores(session, file)
+            except BrokenProcessPool:
+                raise ChildProcessError(_KILLED) from None
+
+        checked = _until(is_stopped, advance)
+        try:
+            return repair_file(path, job, checked, _writer(records), lines)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _until(
+    is_stopped: Callable[[], bool], advance: Callable[[int], None]
+) -> Callable[[int], None]:
+    """``advance`` that raises `Stopped` when the run is to end."""
+
+    def checked(size: int) -> None:
+        if is_stopped():
+            raise Stopped
+        advance(size)
+
+    return checked
+
+
+def _in_workers(
+    paths: list[Path],
+    job: Job,
+    advance: Callable[[int], None],
+    records: IO[bytes] | None,
+    workers: int,
+    folder: Path,
+    is_stopped: Callable[[], bool],
+) -> Iterator[FileReport]:
+    context = multiprocessing.get_context("spawn")
+    read, stop = context.Value("q", 0), context.RawValue("b", 0)
+    futures: deque[Future[FileReport]] = deque()
+    left = deque(enumerate(paths))
+    told = 0
+    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
+        try:
+            for number in range(len(paths)):
+                stop.value = is_stopped()
+                while left and len(futures) < _AHEAD * workers and not stop.value:
+                    started, path = left.popleft()
+                    part = folder / str(started) if records is not None else None
+                    with _unsignalled():
+                        futures.append(_begun(pool, path, job, part))
+                if not futures:
+                    break
+                future = futures.popleft()
+                while not future.done():
+                    wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
+                    stop.value = is_stopped()
+                    advance(read.value - told)
+                    told = read.value
+                if isinstance(future.exception(), BrokenProcessPool):
+                    yield FileReport(str(paths[number]), error=_KILLED)
+                    continue
+                if records is not None:
+                    _append(records, folder / str(number))
+                yield future.result()
+        finally:
+            stop.value = True  # nobody waits for the rest
+        advance(read.value - told)
+
+
+def _begun(
+    pool: ProcessPoolExecutor, path: Path, job: Job, part: Path | None
+) -> Future[FileReport]:
+    """What becomes of a file; an error where a worker was killed before."""
+    try:
+        return pool.submit(_work, path, job, part)
+    except BrokenProcessPool as error:
+        failed: Future[FileReport] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+_SIGNALS = {
+    number
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if (number := getattr(signal, name, None)) is not None
+}
+"""What ends a run; Windows knows no SIGHUP."""
+
+
+@contextmanager
+def _unsignalled() -> Iterator[None]:
+    """A process that is started here gets no signals before it can say that it ignores
+    them: Ctrl-C goes to all processes of a terminal."""
+    if sys.platform == "win32":
+        yield
+    else:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(read: Synchronized[int], stop: Any) -> None:
+    """In a worker: signals are for the process that started it, and reach a worker
+    through ``stop``; with that process it ends."""
+    global _read, _stop
+    _read, _stop = read, stop
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _work(path: Path, job: Job, part: Path | None) -> FileReport:
+    """In a worker: one file, its removals into ``part``."""
+    waiting = 0
+
+    def advance(size: int) -> None:
+        nonlocal waiting
+        if _stop.value:
+            raise Stopped
+        waiting += size
+        if waiting >= _TELL_BYTES:
+            flush()
+
+    def flush() -> None:
+        nonlocal waiting
+        assert _read is not None
+        with _read.get_lock():
+            _read.value += waiting
+        waiting = 0
+
+    with nullcontext() if part is None else part.open("wb") as records:
+        if _stop.value:
+            return FileReport(str(path), stopped=True)
+        report = repair_file(path, job, advance, _writer(records))
+    flush()
+    return report
+
+
+def _writer(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
+    if records is None:
+        return None
+    write = records.write
+    return lambda record: void(write(encode(record) + b"\n"))
+
+
+def void(_value: object) -> None:
+    """Nothing, of whatever a call gives."""
+
+
+def _append(records: IO[bytes], part: Path) -> None:
+    with part.open("rb") as file:
+        while data := file.read(_TELL_BYTES):
+            records.write(data)
+    part.unlink()

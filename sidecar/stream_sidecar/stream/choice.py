@@ -1,0 +1,379 @@
+"""One choice of a stream: its channel, its calls and results, its citations.
+
+Structured calls stand between the texts: the first fragment that is sent of one decides
+the text held before it and ends its block. What is provisional of a call (who runs it,
+may it be run) is settled when the stream closes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.channel.channel import Channel
+from stream_sidecar.events import (
+    ChannelName,
+    Citation,
+    Diagnostic,
+    Finish,
+    Retract,
+    ToolCallDelta,
+    ToolResult,
+)
+from stream_sidecar.message.outlet import Going, Origin
+from stream_sidecar.parts import CallPart, CitationPart, ReasoningPart
+from stream_sidecar.records import evolve
+from stream_sidecar.stream.citations import CitationResolver, marked
+from stream_sidecar.stream.parts_run import PartsRun
+from stream_sidecar.tools.assemble import CallAssembler
+from stream_sidecar.tools.checks import check_call
+from stream_sidecar.tools.classify import (
+    TELLING,
+    CallContext,
+    classify,
+    executor_of,
+    settle,
+)
+from stream_sidecar.tools.written import Twins, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stream_sidecar.channel.setup import Surroundings
+    from stream_sidecar.events import Severity, Span, ToolCall
+    from stream_sidecar.forms.candidate import Taken
+    from stream_sidecar.parts import (
+        CallEndPart,
+        DiagnosticPart,
+        FinishPart,
+        Part,
+        ResultPart,
+    )
+    from stream_sidecar.stream.ending import Ending
+    from stream_sidecar.text.pieces import Piece
+    from stream_sidecar.tools.call import OpenCall
+
+
+_INVENTED: tuple[str, Severity, str] = (
+    "model-written-result",
+    "warning",
+    "no tool gave this result; the model wrote it",
+)
+
+
+class Choice:
+    """Takes the parts of one choice; ``close`` in five steps, as the order of events
+    at close wants it: ``flush``, ``end``, ``end_results``, ``judge``, ``finish``."""
+
+    def __init__(self, number: int, shared: Surroundings) -> None:
+        self.number = number
+        self.shared = shared
+        self.outlet = shared.outlet
+        self.tools = shared.tools
+        self.channel = Channel(number, shared, self)
+        self.last: FinishPart | None = None
+        self._sent: dict[int, OpenCall] = {}  # by block
+        self._results: dict[str, int] = {}  # key of a result -> its block
+        self._result_ids: set[str] = set()
+        self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
+        self._citations: CitationResolver | None = None
+        self._written = 0  # calls that were found in the text
+        self._marker = 0, -1  # place of the last citation's marker, and its end
+
+    @cached_property
+    def _calls(self) -> CallAssembler:
+        limit = self.shared.options.limits.max_call_chars
+        return CallAssembler(self.number, limit)
+
+    @cached_property
+    def _twins(self) -> Twins:
+        return Twins()
+
+    @property
+    def held(self) -> int:
+        """Code points of text and of calls that are held back."""
+        calls = self._calls.held if "_calls" in vars(self) else 0
+        return self.channel.held + calls
+
+    # What comes in
+
+    def text(self, text: str) -> None:
+        self.channel.text(text)
+        if self._citations is not None and self._citations.waits:
+            self.channel.settle()
+            self._cite(self._citations.ready())
+
+    def call(self, part: CallPart, wire: str) -> None:
+        if part.origin == "finish-message" and part.name not in (self.tools or ()):
+            return  # a guess; its text is in a diagnostic
+        for call, delta in self._calls.push(part):
+            begun = call.block is not None
+            self._stand(call)
+            if not call.ended or (begun and delta):
+                self._send_delta(call, delta, wire)
+            if call.ended:
+                self._send_call(call, wire)
+        self._report(self._calls.take_reports())
+
+    def begin_run(self, parts: list[Part], speaker: object) -> None:
+        """Begins a run behind the parts of a document of a ``speaker``, if what is like
+        them says no more than its text."""
+        going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
+        first, owners = parts[0], {(part.choice, part.block) for part in said}
+        if len(said) == len(parts) and len(owners) == 1:
+            fields = [part.field for part in said]
+            going = self.channel.goes_on(fields, said[0].block)
+        elif len(parts) == 1 and isinstance(first, CallPart):
+            going = self._going(first)
+        if going is not None:
+            PartsRun(self.outlet, parts, going, speaker)
+
+    def _going(self, part: CallPart) -> Going | None:
+        """How more fragments like ``part``, which came last, are read."""
+        entry = self._calls.goes_on(part)
+        if entry is None:
+            return None
+        block, arguments, number = entry.call.block, entry.text, self.number
+        assert block is not None  # a delta of it was sent
+
+        def make(seq: int, text: str) -> ToolCallDelta:
+            return ToolCallDelta(seq, number, block, text)
+
+        def account(texts: list[str], more: int) -> int:
+            arguments.push("".join(texts))
+            return arguments.longest(more)
+
+        return Going(arguments.matters, make, account)
+
+    def end_call(self, part: CallEndPart, wire: str) -> None:
+        self._end_calls(self._calls.end(part), wire)
+
+    def result(self, part: ResultPart) -> None:
+        """A server's result; one with a known key replaces the one before."""
+        block = self._results.get(part.key) if part.key is not None else None
+        if block is None:
+            self.channel.border(call=False)
+            block = self.outlet.block()
+        if part.key is not None:
+            self._results[part.key] = block
+        self._result_ids.update(filter(None, (part.id, part.key)))
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            block=block,
+            content=part.content,
+            source="server",
+            executed=True,
+            raw=part.raw,
+            tool_call_id=part.id or self._ids.get(part.key or ""),
+            name=part.name,
+            is_error=part.is_error,
+        )
+
+    def end_block(self, opaque: Any = None) -> None:
+        """The wire ends its text or reasoning block, whose state is ``opaque``."""
+        self.channel.border(call=False, opaque=opaque)
+        (self._citations or self.channel.map).end_block()
+        if self._citations is not None:
+            self._cite(self._citations.ready())
+
+    def cite(self, part: CitationPart) -> None:
+        if self._citations is None:
+            self._citations = CitationResolver(self.channel.map)
+        self.channel.settle()
+        self._citations.push(part)
+        self._cite(self._citations.ready())
+
+    def finished(self, part: FinishPart, wire: str) -> None:
+        """A finish chunk ends the calls; text may follow, the last reason wins."""
+        self.last = part
+        self._finish_calls(wire)
+
+    # What was written into the text
+
+    def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+        """Calls that the model wrote into its text or reasoning. Where the piece has no
+        text, the policy leaves the calls' text in the answer."""
+        _, text, start, _ = piece
+        assert taken.opening is not None  # every call has a dialect
+        found = opened(
+            taken.calls,
+            text or taken.raw,
+            start,
+            dialect=taken.opening.dialect.name,
+            channel=channel,
+            choice=self.number,
+            number=self._written,
+        )
+        self._written += len(taken.calls)
+        for call, span in found:
+            call.block = self.outlet.block()
+            self._classify(call, None, span if self.outlet.trace and text else None)
+
+    def written_result(self, taken: Taken, piece: Piece) -> None:
+        """A result that the model repeated or made up."""
+        rules, content = self.shared.rules, taken.content
+        known = rules.knows(content)
+        invented = not known and (self._written > 0 or bool(rules.known))
+        self.outlet.send(
+            ToolResult,
+            self.number,
+            block=self.outlet.block(),
+            content=content,
+            source="echo",
+            executed=True if known else False if self._written else None,
+            raw=piece[1],
+            span=self.outlet.span(*piece[2:]),
+        )
+        if invented:
+            self.outlet.diagnose(self.number, *_INVENTED)
+
+    def written_citation(self, taken: Taken, piece: Piece) -> None:
+        """A citation's marker: one citation for each of its references."""
+        _, text, start, end = piece
+        at = self._marker[0] if start == self._marker[1] else start
+        self._marker = at, end  # markers in a row stand at one place
+        for part in marked(taken.content, text, self.number, at):
+            self.cite(part)
+
+    # The end
+
+    def flush(self) -> None:
+        self.channel.flush()
+
+    def end(self, wire: str) -> None:
+        """Ends blocks and calls; citations find their places."""
+        self.channel.close()
+        if self.channel.has_extracted:
+            self.channel.extracted.send_calls()
+        self._finish_calls(wire)
+        if self.channel.repaired:
+            self._report_surrogates()
+        if self._citations is not None:
+            self._cite(self._citations.close(self._block_text))
+            if left_out := self._citations.left_out:
+                message = f"{left_out} references to sources: too many for the text"
+                self.outlet.diagnose(self.number, "citation-limit", "warning", message)
+
+    def end_results(self) -> None:
+        """Results that were held to the end go behind all calls."""
+        if self.channel.has_extracted:
+            self.channel.extracted.send_results()
+
+    def judge(self, ending: Ending) -> None:
+        """Once all is known that the end can tell: is reasoning the answer?"""
+        if self._is_empty and ending.derive(self.last, []) == "stop":
+            self.channel.answer_by_reasoning()
+
+    def finish(self, ending: Ending, wire: str) -> None:
+        """The last event, and the final word on the calls."""
+        calls = self._settle(wire, None)
+        reason = ending.derive(self.last, calls)
+        for call in self._settle(wire, reason) if reason in TELLING else calls:
+            self.outlet.builder.replace_call(call)
+        self.outlet.send(
+            Finish,
+            self.number,
+            reason,
+            self._is_empty,
+            ending.complete(self.last),
+            self.last.raw if self.last is not None else None,
+        )
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether nothing is visible and nothing was called."""
+        return self.channel.empty and not self._sent
+
+    def _settle(self, wire: str, reason: str | None) -> list[ToolCall]:
+        """The calls as they stand now that all results are known."""
+        if not self._sent:
+            return []
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        calls = self.outlet.builder.calls(self.number)
+        return [settle(call, self._sent[block], context) for block, call in calls]
+
+    def _block_text(self, block: int) -> str | None:
+        return self.outlet.builder.block_text(self.number, block)
+
+    # Calls
+
+    def _stand(self, call: OpenCall) -> None:
+        """Gives the call a block, unless it has one. Text that is held before the call
+        is decided first, so that blocks are numbered in the order of the answer."""
+        if call.block is None:
+            self.channel.border(call=True)
+            call.block = self.outlet.block()
+        if isinstance(call.key, str):
+            self._ids[call.key] = call.id
+
+    def _send_delta(self, call: OpenCall, delta: str, wire: str) -> None:
+        """A fragment of its arguments; the first one tells whose they are."""
+        who = () if call.told else (call.id, call.name)
+        assert call.block is not None  # it stands
+        if who:
+            self.outlet.open_call(call.block, partial(self._origin, call, wire))
+        call.told = True
+        self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
+
+    def _origin(self, call: OpenCall, wire: str) -> Origin:
+        context = CallContext(self.tools, wire, self._result_ids)
+        is_server = executor_of(call, context) == "server"
+        is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
+        return Origin("", is_server, is_free, *state)
+
+    def _finish_calls(self, wire: str) -> None:
+        """Ends the calls that are still open."""
+        if "_calls" in vars(self):
+            self._end_calls(self._calls.finish(), wire)
+
+    def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
+        for call in calls:
+            self._stand(call)
+            self._send_call(call, wire)
+        self._report(self._calls.take_reports())
+
+    def _send_call(self, call: OpenCall, wire: str) -> None:
+        if call.rest:
+            self._send_delta(call, call.rest, wire)
+        self._classify(call, wire)
+
+    def _classify(
+        self, call: OpenCall, wire: str | None, span: Span | None = None
+    ) -> None:
+        """Sends a call that is whole. Where a structured call and one from the text say
+        the same, the one from the text is retracted."""
+        reason = self.last.reason if self.last is not None else None
+        context = CallContext(self.tools, wire, self._result_ids, reason)
+        event = classify(call, context, self.outlet.seq + 1)
+        if span is not None:
+            event = evolve(event, span=span)
+        assert call.block is not None  # every caller gave it one
+        self._sent[call.block] = call
+        self.outlet.post(event)
+        self._report(check_call(event, (self.tools or {}).get(call.name)))
+        twin = self._twins.find(event)
+        if twin is not None:
+            self.outlet.send(Retract, self.number, (twin,), "duplicate-of-structured")
+
+    # Reports
+
+    def _cite(self, citations: Iterable[dict[str, Any]]) -> None:
+        for fields in citations:
+            self.outlet.send(Citation, self.number, **fields)
+
+    def _report(self, parts: Iterable[DiagnosticPart]) -> None:
+        for part in parts:
+            self.outlet.send(
+                Diagnostic,
+                self.number,
+                part.code,
+                part.severity,
+                part.message,
+                part.raw,
+            )
+
+    def _report_surrogates(self) -> None:
+        count = self.channel.repaired
+        message = f"{count} half characters had no other half and became U+FFFD"
+        self.outlet.diagnose(self.number, "surrogate-repaired", "info", message)

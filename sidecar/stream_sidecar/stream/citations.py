@@ -1,0 +1,303 @@
+"""Citations: from a provider's positions to positions in our visible text.
+
+Providers count in the answer as they sent it, in code points, UTF-8 bytes or UTF-16
+units (wires/README.md, "Citations"). `CitationResolver` gives each citation once its
+span is certain, with its place found by a `TextMap`; one of each for every choice.
+
+A place is ``blocks``, the text blocks that the span touches in their order, and
+``start``/``end`` in the joined text of exactly those blocks, in code points and in
+UTF-16 units, end exclusive. A span inside removed text has no place, one that straddles
+it is clipped. Which source a citation has, and what of it has been told, knows
+`stream_sidecar.stream.cited`.
+"""
+
+from __future__ import annotations
+
+import re
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.channel.text_map import ForgottenError, TextMap
+from stream_sidecar.parts import CitationPart
+from stream_sidecar.records import define, evolve
+from stream_sidecar.stream.cited import Cited
+from stream_sidecar.values.abridge import light
+from stream_sidecar.values.units import width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+__all__ = ["CitationResolver", "marked"]
+
+Fields: TypeAlias = dict[str, Any]
+"""Keyword arguments of `stream_sidecar.events.Citation` but for ``seq`` and
+``choice``."""
+
+_NOWHERE: Fields = dict.fromkeys(("blocks", "start", "end", "start_utf16", "end_utf16"))
+
+
+@define
+class _Pending:
+    """A citation and its span in the raw answer; an end of -1: it has none."""
+
+    part: CitationPart
+    number: int
+    start: int = 0
+    end: int = -1
+    exact: bool = True
+
+
+_number_of = attrgetter("number")
+
+
+class CitationResolver:
+    """Citations of one choice: given when their span is certain, equal ones once.
+
+    ``end_block`` must be told when the wire ends its own text block, or the map where
+    there is no resolver yet: that is where the anchors ``block`` and ``following`` end
+    for certain. A citation that has been given stays as it is, even if its block is
+    taken back later.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_cited",
+        "_count",
+        "_following",
+        "_free",
+        "_map",
+        "_markers",
+        "_spans",
+        "_unread",
+    )
+
+    def __init__(self, text_map: TextMap) -> None:
+        self._map = text_map
+        self._count = 0
+        self._blocks: list[_Pending] = []
+        self._following: list[_Pending] = []
+        self._markers: dict[str, _Pending] = {}
+        self._unread: list[_Pending] = []  # in units of text that is still to come
+        self._spans: list[tuple[int, int, _Pending]] = []  # a heap by raw end
+        self._free: list[_Pending] = []  # without a place
+        self._cited = Cited()
+
+    @property
+    def left_out(self) -> int:
+        """How many citations were too many for so little text."""
+        return self._cited.left_out
+
+    @property
+    def waits(self) -> bool:
+        """Whether some can be given as soon as enough of the text is decided."""
+        return bool(self._free or self._spans)
+
+    def push(self, part: CitationPart) -> None:
+        """A citation comes; the map knows all text before it."""
+        pending = _Pending(part, self._count)
+        self._count += 1
+        _ANCHORS[part.anchor](self, pending)
+
+    def end_block(self) -> None:
+        """The wire's own text block is over."""
+        self._end(self._following, exact=True)
+        self._end(self._blocks, exact=True)
+        self._map.end_block()
+
+    def ready(self) -> list[Fields]:
+        """The citations whose span is certain now."""
+        if not self._free and not self._has_shown():
+            return []
+        found, self._free = self._free, []
+        while self._has_shown():
+            found.append(heappop(self._spans)[2])
+        return self._give(found, _always, {})
+
+    def close(self, block_text: Callable[[int], str | None]) -> list[Fields]:
+        """All the rest. ``block_text``: final text of a block, None for one gone."""
+        self._end(self._following, exact=False)
+        self._end(self._blocks, exact=True)
+        for pending in self._unread:
+            self._convert(pending)
+        waiting = [pending for _, _, pending in self._spans]
+        found = [*self._free, *waiting, *self._markers.values()]
+        found.sort(key=_number_of)
+        texts = {block: block_text(block) for block in self._map.blocks}
+        live = {block: text for block, text in texts.items() if text is not None}
+        return self._give(found, live.__contains__, self._marked(live))
+
+    def _has_shown(self) -> bool:
+        """Is all text before the end of the next span decided?"""
+        return bool(self._spans) and self._spans[0][0] <= self._map.shown
+
+    def _at_offsets(self, pending: _Pending) -> None:
+        """The provider's own numbers; without an end they are an insertion point."""
+        part = pending.part
+        start, end = part.start, part.start if part.end is None else part.end
+        if start is None or end is None or not 0 <= start <= end:
+            self._free.append(pending)
+            return
+        try:
+            base = self._map.units(part.base, part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
+        pending.start, pending.end = base + start, base + end
+        known = self._map.units(self._map.length, part.unit)
+        if part.unit == "code-point" or pending.end <= known:
+            self._convert(pending)
+        else:
+            self._unread.append(pending)
+
+    def _here(self, pending: _Pending) -> None:
+        pending.start = pending.end = self._map.length
+        self._wait(pending)
+
+    def _follows(self, pending: _Pending) -> None:
+        """Begins here, for the text that follows. Where text came since the citations
+        before, that text is all theirs, and they end here: their end is a guess."""
+        if self._following and self._following[-1].start < self._map.length:
+            self._end(self._following, exact=False)
+        pending.start = self._map.length
+        self._following.append(pending)
+
+    def _in_block(self, pending: _Pending) -> None:
+        pending.start = self._map.border
+        self._blocks.append(pending)
+
+    def _at_marker(self, pending: _Pending) -> None:
+        """A marker means one source: the last one told."""
+        marker = pending.part.marker or ""
+        if marker in self._markers:
+            self._free.append(self._markers[marker])
+        self._markers[marker] = pending
+
+    def _nowhere(self, pending: _Pending) -> None:
+        self._free.append(pending)
+
+    def _end(self, pendings: list[_Pending], *, exact: bool) -> None:
+        """All ``pendings`` end with the raw text so far."""
+        for pending in pendings:
+            if pending.start < self._map.length:
+                pending.end, pending.exact = self._map.length, exact
+                self._wait(pending)
+            else:
+                self._free.append(pending)
+        pendings.clear()
+
+    def _convert(self, pending: _Pending) -> None:
+        """Units to code points; a character that is cut belongs to the span."""
+        try:
+            start, begins = self._map.position(pending.start, pending.part.unit)
+            end, ends = self._map.position(pending.end, pending.part.unit)
+        except ForgottenError:
+            self._free.append(pending)
+            return
+        pending.start, pending.end = start, end if ends else end + 1
+        pending.exact = begins and ends
+        self._wait(pending)
+
+    def _wait(self, pending: _Pending) -> None:
+        """The raw span is known; its text must be decided before it can be given."""
+        # An insertion at 0 has a place only when there is a block.
+        heappush(self._spans, (max(pending.end, 1), pending.number, pending))
+
+    def _give(
+        self,
+        found: list[_Pending],
+        is_live: Callable[[int], bool],
+        marked: dict[int, list[Fields]],
+    ) -> list[Fields]:
+        given = []
+        for pending in found:
+            part, places = pending.part, marked.get(pending.number)
+            for number, place in enumerate(places or [self._place(pending, is_live)]):
+                if number == 1 and not part.again:  # only a marker has several places
+                    part = evolve(part, raw=light(part.raw), again=True)
+                place = {"exact": pending.exact or place is _NOWHERE, **place}
+                fields = self._cited.fields(part, place, self._map.length)
+                if fields is not None:
+                    given.append(fields)
+        return given
+
+    def _place(self, pending: _Pending, is_live: Callable[[int], bool]) -> Fields:
+        """The place of a span; what lies behind the end of the answer is cut off."""
+        length = self._map.length
+        start, end = min(pending.start, length), min(pending.end, length)
+        if end < start or (start == end and pending.start != pending.end):
+            return _NOWHERE
+        pending.exact = pending.exact and end == pending.end
+        return self._map.place(start, end, is_live) or _NOWHERE
+
+    def _marked(self, live: dict[int, str]) -> dict[int, list[Fields]]:
+        """Where the markers stand in the visible text: number of citation -> places."""
+        found: dict[int, list[Fields]] = {}
+        if self._markers:
+            for block, text in live.items():
+                for marker, place in _occurrences(text, self._markers):
+                    places = found.setdefault(self._markers[marker].number, [])
+                    places.append({"blocks": (block,), **place})
+        return found
+
+
+def marked(
+    references: Iterable[str], marker: str, choice: int, at: int
+) -> Iterator[CitationPart]:
+    """The citations of a ``marker`` in the text: one for each of its references."""
+    raw = {"marker": marker}
+    for reference in references:
+        yield CitationPart(
+            "other",
+            {"ref": reference, **raw},
+            choice,
+            "marker",
+            "offsets",
+            start=at,
+            end=at,
+            document=reference,
+        )
+        raw = {}  # the whole marker with the first of them
+
+
+_ANCHORS: dict[str, Callable[[CitationResolver, _Pending], None]] = {
+    "offsets": CitationResolver._at_offsets,
+    "here": CitationResolver._here,
+    "following": CitationResolver._follows,
+    "block": CitationResolver._in_block,
+    "marker": CitationResolver._at_marker,
+    "none": CitationResolver._nowhere,
+}
+
+
+def _occurrences(
+    text: str, markers: Collection[str]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Every place of one of ``markers`` in ``text``, the longest where several fit.
+
+    Markers are short and of few lengths (``[12]``), so this is linear in the text.
+    """
+    lengths = sorted({len(marker) for marker in markers if marker}, reverse=True)
+    heads = "".join(sorted({re.escape(marker[0]) for marker in markers if marker}))
+    end = end_utf16 = 0
+    for match in re.finditer(f"[{heads}]" if heads else "(?!)", text):
+        start = match.start()
+        sizes = (size for size in lengths if text[start : start + size] in markers)
+        size = next(sizes, 0) if start >= end else 0
+        if size:
+            start_utf16 = end_utf16 + width(text[end:start], "utf16")
+            marker, end = text[start : start + size], start + size
+            end_utf16 = start_utf16 + width(marker, "utf16")
+            yield (
+                marker,
+                {
+                    "start": start,
+                    "end": end,
+                    "start_utf16": start_utf16,
+                    "end_utf16": end_utf16,
+                },
+            )
+
+
+def _always(_block: int) -> bool:
+    return True

@@ -1,0 +1,115 @@
+"""The sources that a choice cites: their numbers, and what of them has been told.
+
+`Cited` makes the fields of a citation from its part and its place. Equal citations are
+given once. A source's long address and title come with its first citation; what the
+provider spells out once and refers to often (`CitationPart.again`) comes short from the
+second time on, and there are not more of these than the text can have.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.records import frozen
+from stream_sidecar.values.abridge import is_long, without
+from stream_sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import CitationPart
+
+_ROOM = 16_384
+"""Code points of citations by reference that any answer may have."""
+
+_SHARE = 24
+"""Code points more that it may have for each one of its text and of its sources."""
+
+_COST = 256
+"""Code points of a citation beside its values."""
+
+
+@frozen
+class _Source:
+    """``texts``: the long values that its first citation had."""
+
+    number: int
+    texts: frozenset[str]
+
+
+class Cited:
+    """``fields`` of one citation after the other; ``left_out`` counts those that were
+    too many."""
+
+    __slots__ = ("_room", "_seen", "_sources", "left_out")
+
+    def __init__(self) -> None:
+        self.left_out = 0
+        self._room = _ROOM
+        self._seen: set[tuple[object, ...]] = set()
+        self._sources: dict[tuple[str, str], _Source] = {}
+
+    def fields(
+        self, part: CitationPart, place: dict[str, Any], length: int
+    ) -> dict[str, Any] | None:
+        """The fields of a citation at ``place``; None for one that was given, or is too
+        much for an answer of ``length``."""
+        key = _key(part)
+        known = self._sources.get(key)
+        own = frozenset() if part.again else _long(part.url, part.title)
+        source = known or _Source(len(self._sources), own)
+        told = _values(part, source.texts)
+        raw = dumps(told["raw"])
+        identity = (*place.values(), *_identity(told), raw)
+        if identity in self._seen or not self._has_room(part, told, raw, length):
+            return None
+        self._seen.add(identity)
+        self._sources[key] = source
+        if known is None and not part.again:
+            told = _values(part, frozenset())
+        return {**told, **place, "source": source.number}
+
+    def _has_room(
+        self, part: CitationPart, told: dict[str, Any], raw: str, length: int
+    ) -> bool:
+        """Citations that say something new make room, the others take it."""
+        if not part.again:
+            self._room += _SHARE * len(raw)
+            return True
+        values = (told["url"], told["title"], told["cited_text"])
+        cost = _COST + len(raw) + sum(len(dumps(each)) for each in values if each)
+        if cost > self._room + _SHARE * length:
+            self.left_out += 1
+            return False
+        self._room -= cost
+        return True
+
+
+_identity = itemgetter("kind", "role", "url", "title", "cited_text")
+
+
+def _key(part: CitationPart) -> tuple[str, str]:
+    """What makes two sources one: an equal URL, else an equal id of the document, else
+    an equal title; without all of them, an equal kind."""
+    if part.url:
+        return "url", part.url
+    if part.document:
+        return "document", part.document
+    return ("title", part.title) if part.title else ("", part.kind)
+
+
+def _long(*texts: str | None) -> frozenset[str]:
+    return frozenset(text for text in texts if text and is_long(text))
+
+
+def _values(part: CitationPart, texts: frozenset[str]) -> dict[str, Any]:
+    """The values of a citation without ``texts``; of one again without any long."""
+    gone = _long(part.url, part.title, part.cited_text) if part.again else texts
+    url, title, cited = part.url, part.title, part.cited_text
+    return {
+        "kind": part.kind,
+        "role": part.role,
+        "raw": without(part.raw, texts) if texts else part.raw,
+        "url": None if url in gone else url,
+        "title": None if title in gone else title,
+        "cited_text": None if part.again and cited in gone else cited,
+    }

@@ -1,0 +1,203 @@
+"""The stream that a host asked to have clean, as documents of a wire (``emit``).
+
+`Emission` takes the events of a stream as they come and gives the documents that a
+writer makes of them (``wires``, "Writers"). What stands here is what all wires share:
+what becomes of calls that were found in the text, and that nothing is taken back which
+was sent. A whole body is made of the message: there nothing has been sent before.
+
+`EmittingOutlet` is the outlet of such a stream. It notes what only writers need to know
+of a block (protocol.md, "The way through"), and reports events that take something
+back.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from stream_sidecar.events import (
+    BlockEnd,
+    Finish,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+from stream_sidecar.message.message import TextBlock
+from stream_sidecar.message.outlet import Origin, Outlet
+from stream_sidecar.wires import WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.events import Citation, Event
+    from stream_sidecar.message.message import Block, Message
+    from stream_sidecar.options import Emit, StreamOptions
+    from stream_sidecar.wires.shared.writing import Chunk
+
+
+class EmittingOutlet(Outlet):
+    """The outlet of a stream that is written, too."""
+
+    def __init__(self, emit: Emit, *, parts: bool, trace: bool) -> None:
+        super().__init__(parts=parts, trace=trace)
+        self.emit = emit
+        self.origins: dict[int, Origin] = {}
+        self._item: Origin | None = None
+
+    def block(self) -> int:
+        number = super().block()
+        if self._item is not None:
+            self.origins[number] = self._item
+        return number
+
+    def open_item(self, id: str, kind: str) -> None:
+        self._item = Origin(id, kind=kind)
+
+    def open_call(self, block: int, origin: Callable[[], Origin]) -> None:
+        own = origin()
+        known = self.origins.get(block, own)
+        self.origins[block] = evolve(own, item=known.item, kind=known.kind)
+
+    def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
+        super().send(make, choice, *args, **fields)
+        if make in (Reclassify, Retract) and not self.is_closing:
+            self._report(make(0, choice, *args, **fields))
+
+    def release(self) -> None:
+        for event in self.waiting(Reclassify, Retract):
+            assert isinstance(event, Reclassify | Retract)
+            self._report(event)
+        super().release()
+
+    def _report(self, event: Reclassify | Retract) -> None:
+        """What was sent stays where it stands: a host that reads documents only cannot
+        know that it is something else."""
+        is_call = isinstance(event, Retract) and event.reason.endswith("structured")
+        if is_call and self.emit.claims != "text":
+            return
+        blocks = ", ".join(map(str, event.blocks))
+        message = f"{event.type} of blocks that stay as they were emitted: {blocks}"
+        self.diagnose(event.choice, "emitted-before", "info", message)
+
+
+class Emission:
+    """``push`` and ``close`` give the documents of a stream's events."""
+
+    def __init__(
+        self, options: StreamOptions, outlet: EmittingOutlet, wire: str
+    ) -> None:
+        self._claims = outlet.emit.claims
+        self._stands = options.policy.tool_calls.mode == "report"
+        self._outlet = outlet
+        self._writer = WRITERS[outlet.emit.wire](wire, outlet.origins)
+
+    def push(self, events: list[Event]) -> list[Chunk]:
+        for event in events:
+            if isinstance(event, ToolCall | ToolResult):
+                return self._writer.push(self._written(events))
+        return self._writer.push(events)  # the commonest: nothing to decide
+
+    def close(self, events: list[Event], message: Message) -> list[Chunk]:
+        """The last documents: events, claims that are calls now, and how it ended."""
+        chunks = self.push(events)
+        return chunks + self._end(message)
+
+    def body(self, message: Message, wire: str) -> Chunk:
+        """The whole clean response."""
+        writer = type(self._writer)
+        self._writer = writer(wire, self._outlet.origins)
+        chunks = self.push(list(_told(message))) + self._end(message)
+        return writer.fold(chunks)
+
+    def _end(self, message: Message) -> list[Chunk]:
+        finishes, promoted = [], list[ToolCall]()
+        for each in message.choices or (message,):
+            calls = [call for call in each.tool_calls if self._is_promoted(call)]
+            promoted += (evolve(call, origin="structured") for call in calls)
+            assert each.finish is not None  # the stream is closed
+            finishes.append(_with_calls(each.finish) if calls else each.finish)
+        return self._writer.push(promoted) + self._writer.close(finishes)
+
+    def _written(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events that are written: no result that the model wrote itself, and of
+        its claims at most their text."""
+        for event in events:
+            if isinstance(event, ToolCall) and event.origin != "structured":
+                if self._is_text(event):
+                    yield _as_text(event)
+            elif not isinstance(event, ToolResult) or event.source == "server":
+                yield event
+
+    def _is_text(self, call: ToolCall) -> bool:
+        """A claim that is to be seen where it stood, and is not yet."""
+        is_asked = self._claims == "text" and not self._stands
+        return is_asked and call.origin == "text" and bool(call.raw)
+
+    def _is_promoted(self, call: ToolCall) -> bool:
+        """A whole call of the answer. A draft in the reasoning is no decision, and a
+        tool that nobody declared cannot be run."""
+        return (
+            self._claims == "promote"
+            and call.origin != "structured"
+            and call.channel == "text"
+            and call.state == "complete"
+            and call.declared is not False
+        )
+
+
+def outlet_of(options: StreamOptions) -> Outlet:
+    """The outlet of a new stream."""
+    policy, emit = options.policy, options.emit
+    if emit is None:
+        return Outlet(parts=policy.message.parts, trace=policy.trace)
+    return EmittingOutlet(emit, parts=policy.message.parts, trace=policy.trace)
+
+
+def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:
+    """What the model wrote, where it stood."""
+    assert call.block is not None  # every call of a stream has one
+    if call.channel == "reasoning":
+        return ReasoningDelta(call.seq, call.choice, call.block, call.raw, "tag")
+    return TextDelta(call.seq, call.choice, call.block, call.raw)
+
+
+def _with_calls(finish: Finish) -> Finish:
+    is_stop = finish.reason == "stop"
+    return evolve(finish, reason="tool-calls", raw=None) if is_stop else finish
+
+
+def _told(message: Message) -> Iterator[Event]:
+    """The message as events: whole blocks, each with the citations that are of it."""
+    if message.metadata is not None:
+        yield message.metadata
+    for each in message.choices or (message,):
+        cited: defaultdict[int, list[Citation]] = defaultdict(list)
+        for citation in each.citations:
+            cited[citation.blocks[-1] if citation.blocks else -1].append(citation)
+        for block in each.blocks or ():
+            yield from _told_block(block, each.choice)
+            yield from cited.pop(block.block or 0, ())
+        yield from chain(*cited.values())
+        yield from each.errors
+    if message.usage is not None:
+        yield message.usage
+
+
+def _told_block(block: Block, choice: int) -> Iterator[Event]:
+    if isinstance(block, ToolCall | ToolResult):
+        yield block
+        return
+    number, text, opaque = block.block, block.text, block.opaque
+    if isinstance(block, TextBlock):
+        yield TextDelta(0, choice, number, text)
+        yield BlockEnd(0, choice, number, "text", opaque=opaque)
+        return
+    if text:
+        yield ReasoningDelta(0, choice, number, text, "native")
+    yield BlockEnd(0, choice, number, "reasoning", block.signature, opaque)

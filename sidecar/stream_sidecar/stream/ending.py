@@ -1,0 +1,85 @@
+"""How a stream ended: the reason of each choice's ``finish``, and what is missing.
+
+The provider's raw reason is kept beside the derived one; the derived one says what a
+host must do next (protocol.md, "finish"): ``tool-calls`` only where a structured call
+waits for the client.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import define
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import ToolCall
+    from stream_sidecar.parts import ErrorPart, FinishPart
+
+_ERROR_REASONS = {
+    "refusal": "refusal",
+    "content-filter": "content-filter",
+    "context-length": "context-length",
+    "cancelled": "cancelled",
+}
+
+_CLOSED_BY_HOST = {"cancelled": "cancelled", "error": "error"}
+
+
+@define
+class Ending:
+    """What is known of the end of a stream.
+
+    ``done``: the provider said that it is over. ``reason`` is the host's reason of
+    stream/close. ``implicit``: the end of the text is its regular end (wire ``text``).
+    """
+
+    done: bool = False
+    reason: str = "eof"
+    implicit: bool = False
+    error: ErrorPart | None = None
+
+    @property
+    def over(self) -> bool:
+        """True when nothing is missing, or what is missing has been explained."""
+        explained = self.error is not None or self.reason != "eof"
+        return self.done or self.implicit or explained
+
+    def failed(self, error: ErrorPart) -> None:
+        self.error = error
+
+    def went_on(self) -> None:
+        """The provider gave a proper reason after an error: the error was not fatal."""
+        self.error = None
+
+    def derive(self, last: FinishPart | None, calls: list[ToolCall]) -> str:
+        """The reason of a choice whose last finish chunk was ``last``."""
+        if self.reason in _CLOSED_BY_HOST:
+            return _CLOSED_BY_HOST[self.reason]
+        if self.error is not None:
+            said = (self.error.provider_type or "", self.error.kind)
+            reasons = (_ERROR_REASONS.get(word) for word in said)
+            return next(filter(None, reasons), "error")
+        reason = self._said(last)
+        if reason in ("stop", "tool-calls"):
+            return "tool-calls" if waits_for_client(calls) else "stop"
+        if reason == "unknown" and last is None and self.done:
+            return "tool-calls" if waits_for_client(calls) else "unknown"
+        return reason
+
+    def _said(self, last: FinishPart | None) -> str:
+        if last is not None:
+            return last.reason
+        return "stop" if self.implicit else "unknown"
+
+    def complete(self, last: FinishPart | None) -> bool:
+        """False when the transport ended before the provider did."""
+        if self.reason in _CLOSED_BY_HOST:
+            return False
+        return self.done or self.implicit or last is not None
+
+
+def waits_for_client(calls: list[ToolCall]) -> bool:
+    """True when a structured call waits for the client's result or approval."""
+    return any(
+        call.origin != "text" and call.awaits.startswith("client") for call in calls
+    )

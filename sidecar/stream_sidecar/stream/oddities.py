@@ -1,0 +1,77 @@
+"""Diagnostics of what the provider sent: one each, but many small ones together.
+
+A document such as ``0`` takes two bytes and its diagnostic a hundred and fifty. Beyond
+the first few, small things of which the same is to be said wait for each other, so that
+output stays in proportion. Nothing of it depends on how the input was cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.events import Diagnostic
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import Severity
+    from stream_sidecar.message.outlet import Outlet
+    from stream_sidecar.parts import DiagnosticPart
+
+CODES = frozenset({"malformed-chunk", "unknown-chunk", "data-after-done"})
+"""What may be told together."""
+
+_ALONE = 32
+"""Small things that are told alone, of all kinds."""
+
+_TOGETHER = 16
+_KINDS = 64
+"""Different messages that wait at once."""
+
+_SMALL = 16
+"""Code points of a string that is small."""
+
+
+class Oddities:
+    """``push`` a part; ``close`` sends what waits for more of its kind."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self._alone = _ALONE
+        self._waiting: dict[tuple[int, str, Severity, str], list[Any]] = {}
+
+    def push(self, part: DiagnosticPart) -> None:
+        key = part.choice, part.code, part.severity, part.message
+        if part.code not in CODES or not _is_small(part.raw):
+            self._outlet.send(Diagnostic, *key, part.raw)
+        elif self._alone or (key not in self._waiting and len(self._waiting) == _KINDS):
+            self._alone = max(0, self._alone - 1)
+            self._outlet.send(Diagnostic, *key, part.raw)
+        else:
+            found = self._waiting.setdefault(key, [])
+            found.append(part.raw)
+            if len(found) == _TOGETHER:
+                self._send(key, self._waiting.pop(key))
+
+    def close(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for key, found in waiting.items():
+            self._send(key, found)
+
+    def _send(self, key: tuple[int, str, Severity, str], found: list[Any]) -> None:
+        choice, code, severity, message = key
+        message = f"{message} ({len(found)} times, raw has each)"
+        self._outlet.send(Diagnostic, choice, code, severity, message, found)
+
+
+def _is_small(value: Any) -> bool:
+    """A few characters, or a list or object with one of these at most."""
+    if isinstance(value, dict | list):
+        items = value.values() if isinstance(value, dict) else value
+        names = value if isinstance(value, dict) else ()
+        return len(value) < 2 and all(map(_is_word, (*items, *names)))
+    return _is_word(value)
+
+
+def _is_word(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return not value
+    return not isinstance(value, str) or len(value) <= _SMALL

@@ -1,0 +1,112 @@
+"""Runs of parts: reasoning in fields of the provider's own, arguments of one call.
+
+What plain text has in `stream_sidecar.channel.plain_run`, these have here: a delta that
+says nothing new but its text becomes an event at once and is only remembered, and the
+bookkeeping for all of them is done together. A wire reads such a document before
+(`Again.read`), because it may remember something of it; so a run takes parts, and only
+those that differ from the ones it began behind in their text alone. Example: behind
+``ReasoningPart("a", "why")`` it takes ``ReasoningPart("b", "why")``, and nothing of
+another field.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import fields
+
+from stream_sidecar.parts import CallPart, ReasoningPart
+from stream_sidecar.values.surrogates import has_half
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stream_sidecar.events import Event
+    from stream_sidecar.message.outlet import Going, Outlet
+    from stream_sidecar.parts import Part
+
+MOST = 128
+"""Deltas that are remembered at most: each is a string of its own."""
+
+_TEXTS: dict[Any, str] = {ReasoningPart: "text", CallPart: "arguments"}
+"""Parts of which there are runs, and what says their text."""
+
+_REST = {
+    kind: attrgetter(*(each.name for each in fields(kind) if each.name != name))
+    for kind, name in _TEXTS.items()
+}
+
+
+class PartsRun:
+    """The run behind ``parts``, all of one kind, which go on as ``going`` says; until
+    ``end`` it is the outlet's."""
+
+    __slots__ = (
+        *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
+        *("_outlet", "_rest", "_size", "_text", "_texts", "speaker"),
+    )
+
+    takes_parts: ClassVar[bool] = True
+
+    def __init__(
+        self, outlet: Outlet, parts: Sequence[Part], going: Going, speaker: object
+    ) -> None:
+        if outlet.run is not None:
+            outlet.run.end()
+        self._outlet = outlet
+        self.speaker = speaker
+        self._kind = kind = type(parts[0])
+        self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
+        self._like, *self._others = [self._rest(part) for part in parts]
+        self._size = len(parts)
+        self._matters, self._make = going.matters, going.make
+        self._account = going.account
+        self._texts: list[str] = []
+        self._most = going.account([], MOST)
+        outlet.run = self
+
+    def push_parts(self, parts: list[Part]) -> list[Event] | None:
+        """The events of a document's parts, under the next number; None: they must go
+        the long way."""
+        first = parts[0] if len(parts) == self._size else None
+        if type(first) is not self._kind or self._rest(first) != self._like:
+            return None
+        text = self._text(first)
+        if not text or (self._others and not self._is_said_by(parts[1:], text)):
+            return None
+        return self.push(text)
+
+    def push(self, text: str) -> list[Event] | None:
+        """The events of a part that says ``text``, of which nobody else has to know;
+        None: it must go the long way."""
+        if len(text) > self._most or self._matters(text):
+            return None
+        if not text.isascii() and has_half(text):
+            return None
+        self._texts.append(text)
+        if len(self._texts) == MOST:
+            self.settle()
+        outlet = self._outlet
+        outlet.seq = seq = outlet.seq + 1
+        return [self._make(seq, text)]
+
+    def _is_said_by(self, parts: list[Part], text: str) -> bool:
+        """Whether the other ``parts`` are like those before and say ``text``, too."""
+        for part, like in zip(parts, self._others, strict=True):
+            if type(part) is not self._kind or self._rest(part) != like:
+                return False
+            if self._text(part) != text:
+                return False
+        return True
+
+    def settle(self) -> None:
+        """Does the bookkeeping; the run goes on."""
+        texts, self._texts = self._texts, []
+        if texts:
+            self._most = self._account(texts, MOST)
+
+    def end(self) -> None:
+        """Does the bookkeeping, and is over."""
+        self._outlet.run = None
+        self.settle()

@@ -1,0 +1,387 @@
+"""The pipeline of one stream: framing -> wire -> channels and calls -> events.
+
+`Stream.push(chunk)` gives the events of one chunk and `Stream.close()` the rest, with
+the held text first and one ``finish`` per choice last (protocol.md, "Events"). Neither
+raises for anything a provider sends: whatever cannot be used becomes a ``diagnostic``.
+Any exception that leaves them is a bug. A whole response is pushed once and closed.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import fields
+
+from stream_sidecar.channel.setup import surroundings
+from stream_sidecar.events import Event, Metadata, ProviderError, Usage
+from stream_sidecar.message.message import Stats
+from stream_sidecar.parts import (
+    BlockEndPart,
+    CallEndPart,
+    CallPart,
+    CitationPart,
+    DiagnosticPart,
+    DonePart,
+    ErrorPart,
+    FinishPart,
+    ItemPart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    ResultPart,
+    TextPart,
+    UsagePart,
+)
+from stream_sidecar.provider_errors.normalize import normalize_error
+from stream_sidecar.stream.choice import Choice
+from stream_sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
+from stream_sidecar.stream.ending import Ending
+from stream_sidecar.stream.intake import MALFORMED, Intake
+from stream_sidecar.stream.oddities import Oddities
+from stream_sidecar.stream.parts_run import PartsRun
+from stream_sidecar.values.surrogates import has_half
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.message import Message
+    from stream_sidecar.message.outlet import Ear
+    from stream_sidecar.options import StreamOptions
+    from stream_sidecar.parts import Part
+    from stream_sidecar.stream.earlier_streams import EarlierStreams
+    from stream_sidecar.stream.learned_chunks import Learned
+
+_COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
+_counts_of = attrgetter(*_COUNTS)
+
+MAX_CHOICES = 128
+"""Choices of one stream; no provider gives more."""
+
+
+class Stream:
+    """One stream of one model. ``options`` is what stream/open said; ``ear`` hears the
+    channels as they come, where the policy ``trace`` is on. ``earlier``: the streams
+    before it, most of which were like it.
+
+    ``profile`` and ``policy``: with the dialects and the tags that are in force.
+    """
+
+    def __init__(
+        self,
+        options: StreamOptions,
+        ear: Ear | None = None,
+        earlier: EarlierStreams | None = None,
+    ) -> None:
+        self.options = options
+        self._outlet = outlet_of(options)
+        self._outlet.ear = ear
+        self._intake = Intake(options, earlier)
+        make = surroundings if earlier is None else earlier.surroundings
+        self._shared = make(options, self._outlet)
+        self.profile = self._shared.profile
+        self.policy = self._shared.policy
+        self._choices: dict[int, Choice] = {}
+        self._crowded = False
+        self._ending = Ending()
+        self._pushes = self._chars = self._malformed = 0
+        self._learned: Learned | None = None  # how chunks like the last one are read
+        self._passed = 0  # how many those were
+        self._lists = 0  # documents that gave parts: mirrors are told by their document
+        self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
+
+    @property
+    def wire(self) -> str:
+        """The wire's name, ``auto`` until it is decided."""
+        return self._intake.wire
+
+    @property
+    def framing(self) -> str:
+        """The framing's name, ``auto`` until it is decided."""
+        return self._intake.framing
+
+    @property
+    def held(self) -> int:
+        """Code points that are held back, at most; the message is none of it."""
+        choices = (choice.held for choice in self._choices.values())
+        return self._intake.held + sum(choices)
+
+    @property
+    def last_seq(self) -> int:
+        """``seq`` of the last event, 0 before the first."""
+        return self._outlet.seq
+
+    def emission(self) -> Emission | None:
+        """What writes this stream, where the host asked for that."""
+        if not isinstance(self._outlet, EmittingOutlet):
+            return None
+        return Emission(self.options, self._outlet, self.wire)
+
+    @cached_property
+    def _oddities(self) -> Oddities:
+        """Takes what the provider sent and nobody can use; few streams have it."""
+        return Oddities(self._outlet)
+
+    def push(self, chunk: object) -> list[Event]:
+        """The events of one chunk: a string (a slice as ``framing`` says) or any JSON
+        value (one decoded document)."""
+        if isinstance(chunk, str):
+            self._chars += len(chunk)
+        learned = self._learned
+        if learned is None:
+            return self._read(chunk)
+        text_of = learned.text_of
+        if text_of is not None:
+            text = text_of(chunk)
+        else:
+            text = chunk if type(chunk) is str else None
+        if text:
+            run, again = self._outlet.run, learned.again
+            speaker = again.speaker
+            if run is not None and speaker is not None and run.speaker == speaker:
+                events = run.push(text)
+                if events is not None:
+                    self._passed += 1
+                    if again.heeds is not None and (more := again.heeds(text)):
+                        self._take(more)
+                        events += self._outlet.take()
+                    return events
+                run.end()
+            if text.isascii() or not has_half(text):
+                return self._read_again(again.read(text))
+        elif text is not None and learned.again.number is not None:
+            return self._read_again([])
+        return self._read(chunk)
+
+    def _read_again(self, parts: list[Part]) -> list[Event]:
+        """The events of a chunk like the last one, which gives ``parts``."""
+        self._passed += 1
+        run = self._outlet.run
+        if isinstance(run, PartsRun):
+            events = run.push_parts(parts)
+            if events is not None:
+                return events
+        self._take(parts)
+        self._begin_run(parts)
+        return self._outlet.take()
+
+    def _begin_run(self, parts: list[Part]) -> None:
+        """What comes next may be read as the ``parts`` of a document were."""
+        learned, first = self._learned, parts[0] if parts else None
+        if learned and isinstance(first, (ReasoningPart, CallPart)):
+            speaker = learned.again.speaker
+            self._choice(first.choice).begin_run(parts, speaker)
+
+    def _read(self, chunk: object) -> list[Event]:
+        """The events of a chunk that says more."""
+        intake = self._intake
+        recognised = intake.recognise(chunk)
+        if recognised is not None:
+            self._learned = intake.learned
+            return self._read_again(recognised)
+        intake.passed = self._passed
+        self._pushes += 1
+        parts: list[Part] = []
+        for parts in intake.push(chunk):
+            self._take(parts)
+        self._learned = learned = intake.learned
+        if learned is not None and not learned.expected:
+            self._begin_run(parts)
+        return self._outlet.take()
+
+    def close(
+        self, reason: str = "eof", error: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """EOF: nothing that was held back is lost. ``error`` is what the host knows of
+        a failed transport (``status``, ``headers``, ``body``)."""
+        self._intake.passed = self._passed
+        for parts in self._intake.close():
+            self._take(parts)
+        self._ending.reason = reason
+        self._ending.done = self._ending.done or self._intake.done
+        self._ending.implicit = self.wire == "text"
+        self._choice(0)  # the message's top level, whatever came
+        choices = self._choices
+        self._outlet.end_parts()
+        self._outlet.closing()
+        for choice in choices.values():
+            choice.flush()
+        self._take(self._intake.end())
+        for choice in choices.values():
+            choice.end(self.wire)
+        for choice in choices.values():
+            choice.end_results()
+        self._report_end(error or {})
+        for choice in choices.values():
+            choice.judge(self._ending)
+        self._outlet.release()
+        for _, choice in sorted(choices.items()):
+            choice.finish(self._ending, self.wire)
+        return self._outlet.take()
+
+    def _report_end(self, host: dict[str, Any]) -> None:
+        """Errors and diagnostics that only the end can know of."""
+        if self._ending.reason == "error":
+            body, status = host.get("body"), host.get("status")
+            provider = self.options.provider
+            self._error(normalize_error(body, status, host.get("headers"), provider))
+        elif self._ending.reason == "eof" and self._intake.silent:
+            self._take(self._intake.silence())
+        else:
+            self._take(self._intake.strays())
+        if not (self._ending.over or self._intake.silent or self._is_finished):
+            message = "the stream ended without a finish reason or an end mark"
+            self._diagnostic(DiagnosticPart("missing-terminator", message))
+        if "_oddities" in vars(self):
+            self._oddities.close()
+
+    @property
+    def _is_finished(self) -> bool:
+        """Whether the provider gave any choice a finish reason."""
+        return any(choice.last for choice in self._choices.values())
+
+    def message(self) -> Message:
+        """The message of all events so far."""
+        self._outlet.settle()
+        return self._outlet.builder.build()
+
+    def stats(self, pushes: int | None = None) -> Stats:
+        """Counters so far; see ``Stats``. ``pushes``: as the host counts them."""
+        self._outlet.settle()
+        counters = self._outlet.counters
+        return Stats(
+            pushes=self._pushes + self._passed if pushes is None else pushes,
+            chunks=self._intake.documents + self._passed,
+            chars=self._chars,
+            events=self._outlet.seq,
+            delimiters_stripped=counters.delimiters_stripped,
+            reasoning_extracted=counters.reasoning_extracted,
+            tool_results_stripped=counters.tool_results_stripped,
+            tool_calls_from_text=counters.tool_calls_from_text,
+            malformed_chunks=self._malformed,
+            held_peak=counters.held_peak,
+        )
+
+    def forget(self) -> None:
+        """Nothing more is asked of the stream, which is over. What read it knows each
+        other in circles: cut, they are free at once, before garbage is collected."""
+        for choice in self._choices.values():
+            vars(choice.channel).clear()
+        vars(self._intake).clear()
+
+    # Parts
+
+    def _take(self, parts: list[Part]) -> None:
+        """The parts of one document."""
+        self._lists += 1
+        self._outlet.end_parts()
+        for part in parts:
+            self._READ[type(part)](self, part)
+
+    def _choice(self, number: int) -> Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            if len(self._choices) == MAX_CHOICES:
+                return self._crowd(number)
+            choice = self._choices[number] = Choice(number, self._shared)
+        return choice
+
+    def _crowd(self, number: int) -> Choice:
+        """One choice too many: what it says goes to the last one there was room for."""
+        if not self._crowded:
+            self._crowded = True
+            message = f"more than {MAX_CHOICES} choices; the rest is part of the last"
+            self._diagnostic(DiagnosticPart("unknown-chunk", message, raw=number))
+        return list(self._choices.values())[-1]
+
+    def _text(self, part: TextPart) -> None:
+        self._choice(part.choice).text(part.text)
+
+    def _reasoning(self, part: ReasoningPart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.reasoning(part.field, part.text, part.block, self._lists)
+
+    def _reasoning_state(self, part: ReasoningStatePart) -> None:
+        channel = self._choice(part.choice).channel
+        channel.state(part.signature, part.opaque, part.block, part.field)
+
+    def _block_end(self, part: BlockEndPart) -> None:
+        self._choice(part.choice).end_block(part.opaque)
+
+    def _call(self, part: CallPart) -> None:
+        self._choice(part.choice).call(part, self.wire)
+
+    def _call_end(self, part: CallEndPart) -> None:
+        self._choice(part.choice).end_call(part, self.wire)
+
+    def _item(self, part: ItemPart) -> None:
+        self._outlet.open_item(part.id, part.type)
+
+    def _result(self, part: ResultPart) -> None:
+        self._choice(part.choice).result(part)
+
+    def _citation(self, part: CitationPart) -> None:
+        self._choice(part.choice).cite(part)
+
+    def _finish(self, part: FinishPart) -> None:
+        self._choice(part.choice).finished(part, self.wire)
+        if part.reason != "unknown":
+            self._ending.went_on()
+
+    def _done(self, _part: DonePart) -> None:
+        """A wire's own end mark; spliced streams go on after it."""
+        self._ending.done = True
+
+    def _metadata(self, part: MetadataPart) -> None:
+        told = (part.id, part.model, part.provider, part.created)
+        self._outlet.send(Metadata, 0, *told, part.wire, part.framing)
+
+    def _count(self, part: UsagePart) -> None:
+        """Totals: replaced, never added; a field that is missing keeps its value."""
+        known, told = self._usage, _counts_of(part)
+        if told != known:
+            both = zip(known, told, strict=True)
+            counts = tuple([old if new is None else new for old, new in both])
+            if counts != known:
+                self._usage = counts
+                self._outlet.send(Usage, 0, part.raw, *counts)
+
+    def _error(self, part: ErrorPart) -> None:
+        self._ending.failed(part)
+        spoken = self._outlet.spoken
+        self._outlet.send(
+            ProviderError,
+            self._choice(part.choice).number,  # which then gets its finish
+            kind=part.kind,
+            message=part.message,
+            retryable=part.retryable,
+            phase="mid-stream" if spoken else "before-stream",
+            partial=spoken,
+            raw=part.raw,
+            code=part.code,
+            provider_type=part.provider_type,
+            http_status=part.http_status,
+            retry_after_ms=part.retry_after_ms,
+        )
+
+    def _diagnostic(self, part: DiagnosticPart) -> None:
+        if part.code in MALFORMED:
+            self._malformed += 1
+        self._oddities.push(part)
+
+    _READ: ClassVar[dict[type, Any]] = {
+        TextPart: _text,
+        ReasoningPart: _reasoning,
+        ReasoningStatePart: _reasoning_state,
+        BlockEndPart: _block_end,
+        CallPart: _call,
+        CallEndPart: _call_end,
+        ItemPart: _item,
+        ResultPart: _result,
+        CitationPart: _citation,
+        FinishPart: _finish,
+        DonePart: _done,
+        MetadataPart: _metadata,
+        UsagePart: _count,
+        ErrorPart: _error,
+        DiagnosticPart: _diagnostic,
+    }

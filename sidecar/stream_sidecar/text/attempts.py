@@ -1,0 +1,108 @@
+"""Candidates for forms: what is tried, and where nothing may be tried again.
+
+While a candidate is open it has the text. What failed is text again and goes back into
+the buffer, where the same steps read it, but none of its characters begins the same
+candidate twice: that is why time is linear. Example: ``[TOOL_CALLS]f(x`` fails at
+``(``, so no candidate begins before it, ``[TOOL_CALLS]`` is shown, and a closer that
+the call would have had is text as well: it is owed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.candidate import Candidate, Failed
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.markdown.slices import INDENT
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.candidate import Opening, Taken, Tried
+    from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.lexicon import Rules
+    from stream_sidecar.text.tail import Tail
+
+
+@define(eq=False)
+class Attempts:
+    """``candidate``: the open one. ``free``: before this position none may begin.
+
+    ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
+    closers are text, in the answer (False) and in reasoning (True). ``known``: how the
+    last one failed.
+    """
+
+    _rules: Rules
+    _buffer: Buffer
+    _tail: Tail
+    candidate: Candidate | None = None
+    free: int = 0
+    freed_inside: bool = False
+    owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
+    known: Tried | None = None
+
+    def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
+        """A candidate begins here; ``inside`` reasoning."""
+        given = self._buffer.place, openings, self._rules.context, self.known
+        self.candidate = Candidate(*given, inside=inside)
+
+    def fails(self, text: str) -> bool | None:
+        """Whether no form begins a line of the answer with ``text``, and nothing is to
+        be said of it; None: that takes a little more text to know."""
+        openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
+        if not openings:
+            return None if openings is None else True
+        candidate = Candidate(0, tuple(openings), self._rules.context, self.known)
+        verdict = candidate.push(text, self._tail.room, final=False)
+        if verdict is None:
+            return None if len(text) <= INDENT else False
+        self.known = candidate.known
+        return isinstance(verdict, Failed) and verdict.quiet
+
+    def read(self, *, final: bool) -> Taken | Failed | None:
+        """What the candidate is, with all the text there is; None: it stays open. Its
+        text is back in the buffer then."""
+        candidate, buffer = self.candidate, self._buffer
+        assert candidate is not None  # the caller looked
+        text = buffer.take(len(buffer))[0]
+        verdict = candidate.push(text, self._tail.room, final=final)
+        if verdict is not None:
+            self.candidate, self.known = None, candidate.known
+            buffer.put_back(candidate.raw, candidate.start)
+        return verdict
+
+    def fail(self, failed: Failed, *, inside: bool) -> None:
+        """The candidate was no form: its text is text again."""
+        buffer = self._buffer
+        restart = self._rules.lexicon.restart(buffer.text, failed.position)
+        self.free, self.freed_inside = buffer.base + restart, inside
+        if failed.full:
+            buffer.mark(PieceKind.FULL)
+        seen = buffer.ahead(failed.position)
+        if failed.code:
+            buffer.taken.append(failed)
+            start, end = buffer.base, buffer.base + failed.position
+            buffer.pieces.append((PieceKind.FAILED, "", start, end))
+        owed = self.owed[inside]
+        for closer in failed.closers:
+            if closer not in seen:
+                owed[closer] += 1
+
+    def is_owed(self, closer: str, *, inside: bool) -> bool:
+        """Whether ``closer`` belongs to an opener that was left as text, and so is text
+        itself; not where a new answer begins: what was left before is none of it."""
+        self.renew()
+        owed = self.owed[inside]
+        if self._tail.is_armed or not owed[closer]:
+            return False
+        owed[closer] -= 1
+        self.owed[inside] = +owed  # without those of which none is left
+        return True
+
+    def renew(self) -> None:
+        """Forgets what was tried where a new answer has begun: that happens once."""
+        if self._tail.shown.reopened:
+            self._tail.shown.reopened, self.free = False, 0
+            self.owed[False].clear()

@@ -1,0 +1,287 @@
+"""Steps through the answer: what is shown, and what is taken out of it.
+
+Delimiters and forms count outside code; a closer without an opener is a stray, or
+makes what stands before it reasoning. Example: of ``a `<think>` <think>b`` the first
+opener is code and shown, the second begins reasoning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import completions, rebuilt
+from stream_sidecar.markdown.lines import Line
+from stream_sidecar.markdown.runs import RunIndex
+from stream_sidecar.records import define
+from stream_sidecar.text.mentions import LONGEST_TAG, is_mention
+from stream_sidecar.text.pieces import FORMED
+from stream_sidecar.text.shown_text import Orphan
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.candidate import Taken
+    from stream_sidecar.markdown.code import CodeState
+    from stream_sidecar.text.attempts import Attempts
+    from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.in_reasoning import InReasoning
+    from stream_sidecar.text.lexicon import Rules
+    from stream_sidecar.text.tail import Tail
+
+CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
+"""After these an opener is not in mid-sentence (policy ``boundary``)."""
+
+PENDING = -2
+"""A call or its result stands before blanks."""
+
+
+@define(eq=False)
+class InAnswer:
+    """Its state is what was seen of the text ahead."""
+
+    _rules: Rules
+    _buffer: Buffer
+    _attempts: Attempts
+    _tail: Tail
+    _reasoning: InReasoning
+    _tried: int = -1  # the last place where a line began with nothing special
+    _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
+    _clear: int = 0  # up to here no literal begins: searched once, not by the line
+    _runs: RunIndex | None = None
+
+    def restart(self, start: int) -> None:
+        """Text from ``start`` on comes next, so what was seen ahead counts no more."""
+        self._runs, self._clear = None, start
+
+    def step(self, *, final: bool) -> bool:
+        """One step; False when nothing more can be done with what is there."""
+        buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
+        if buffer.border:
+            return self._after_border(final)
+        code = tail.shown.code_ahead
+        if code.fills_line and tail.shown.fences_pass:
+            return tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
+        if self._may_begin_line(code) and (step := self._at_line(final)) is not None:
+            return step
+        at = max(buffer.at, self._clear - buffer.base)
+        end, literal = lexicon.literals.next(buffer.text, at, final=final)
+        self._clear = buffer.base + end
+        line = lexicon.line_start(buffer.text, buffer.at, end)
+        if line is not None:  # a line may begin where the literal stands
+            end = line
+        if end > buffer.at:
+            return tail.show(end - buffer.at, final=final)
+        return literal is not None and self._at_literal(literal, final)
+
+    def _may_begin_line(self, code: CodeState) -> bool:
+        """Whether openers count here that count only where a line begins."""
+        place = self._buffer.place
+        read = place < self._attempts.free or place == self._tried
+        return not (read or self._tail.line_shown or code.is_code)
+
+    def _at_line(self, final: bool) -> bool | None:
+        """Tries what may begin here; None: nothing does."""
+        buffer, lexicon = self._buffer, self._rules.lexicon
+        if blanks := buffer.blanks():
+            self._tail.show(blanks)
+            return True
+        openings = lexicon.at_line(
+            buffer.text, buffer.at, start=self._tail.is_start, final=final
+        )
+        if openings is None:
+            return False
+        if openings and self._tail.is_open:
+            openings = [each for each in openings if each.form.tier != "C"]
+        if openings:
+            here = buffer.text, buffer.at
+            literal = lexicon.literals.any.match(*here)
+            overlap = lexicon.overlap(*here, literal[0], final=final) if literal else 0
+            if overlap is None:
+                return False
+            if not overlap:
+                self._attempts.begin(tuple(openings), inside=False)
+                return True
+        self._tried = buffer.place
+        return None
+
+    def _at_literal(self, literal: str, final: bool) -> bool:
+        """What stands here; False: that depends on text which has not come."""
+        buffer, lexicon = self._buffer, self._rules.lexicon
+        tag = literal in lexicon.delimiters.literals
+        here = buffer.text, buffer.at
+        overlap = 0 if tag else lexicon.overlap(*here, literal, final=final)
+        if overlap is None:
+            return False
+        if overlap:
+            self._tail.show(overlap)
+            return True
+        code = self._is_mention(literal, final, tag)
+        if code is False:
+            code = self._in_code(final, tag=tag)
+        if code is None:
+            return False
+        if not tag and (code or not self._protocol(literal)):
+            size = lexicon.delimiters.size_without(literal)
+            if size:
+                self._tail.show(size)
+                return True
+            literal = lexicon.delimiter_at(buffer.text, buffer.at)
+            tag, code = True, code and self._rules.scope != "everywhere"
+        if tag:
+            self._at_delimiter(literal, code=code)
+        return True
+
+    def _at_delimiter(self, delimiter: str, *, code: bool) -> None:
+        if code or not self._counts(delimiter):
+            self._tail.show(len(delimiter))
+        elif delimiter in self._rules.lexicon.delimiters.closers:
+            self._tail.await_answer()
+            self._tail.remove(PieceKind.STRAY, len(delimiter))
+        else:
+            last = self._tail.last
+            self._tail.remove(PieceKind.DELIMITER, len(delimiter))
+            closers = self._rules.lexicon.delimiters.partners[delimiter]
+            self._begin(closers, middle=bool(last) and last not in CLOSING_PUNCTUATION)
+
+    def _protocol(self, literal: str) -> bool:
+        """Handles a mark, a closer or an opener of calls; False: it is text here."""
+        words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        attempts.renew()
+        tried = self._buffer.place < attempts.free
+        shown = tried and not attempts.freed_inside
+        if shown or attempts.is_owed(literal, inside=False):
+            return False
+        called = self._tail.is_start or self._buffer.place == self._behind
+        openings = words.openings_of(literal, called=called)
+        closer = words.closers.get(literal)
+        if literal in words.ends or literal in words.marks or (closer and called):
+            self._tail.remove(PieceKind.MARK, len(literal))
+            self._behind = PENDING if closer else -1
+        elif closer:
+            self._tail.hold(closer)
+        elif not openings or (tried and any(o.form.place != "end" for o in openings)):
+            return False  # it has been read, and time is linear
+        else:
+            attempts.begin(openings, inside=False)
+        return True
+
+    def leave(self, *, final: bool) -> None:
+        """A candidate that began here has failed."""
+        buffer = self._buffer
+        if literal := self._rules.lexicon.literals.any.match(buffer.text, buffer.at):
+            self._at_literal(literal[0], final)
+
+    def take_out(self, taken: Taken) -> None:
+        """A form that was written here goes."""
+        buffer = self._buffer
+        if taken.kind is PieceKind.ENTER:
+            self._tail.remove(PieceKind.DELIMITER, taken.end)
+            self._begin(self._reasoning.closers_behind(taken), middle=False)
+        elif taken.waits:
+            self._tail.hold(taken)
+            buffer.border |= taken.kind is PieceKind.CALL
+        else:
+            if taken.kind in FORMED:
+                buffer.taken.append(taken)
+            if taken.kind is PieceKind.CALL:
+                self._tail.shown.followed(buffer.pieces)
+            ends = taken.kind is PieceKind.EXIT
+            self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
+        called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
+        self._behind = PENDING if called else -1
+
+    def completes(self, text: str) -> bool:
+        """Whether ``text`` behind a border may complete something from before it, or
+        has to be read there for another reason."""
+        if self._behind == PENDING or text[0].isspace():
+            return True
+        shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
+        return shown.code_ahead.promised or bool(completions(whole, shown.before))
+
+    def _after_border(self, final: bool) -> bool:
+        """What completes something across a removal goes: a literal, or a run of
+        backticks, which would be longer then and close the span no more."""
+        buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
+        if blanks := buffer.blanks():
+            tail.show(blanks)
+            return True
+        if self._keeps_promise():
+            return True
+        rest = buffer.ahead(lexicon.literals.longest)
+        size = rebuilt(lexicon.vocabulary.whole, tail.before, rest, final=final)
+        inside = bool(size) and self._in_code(final, tag=True)
+        if size is None or inside is None:
+            return False
+        if size and not inside:
+            tail.remove(PieceKind.REBUILT, size)
+        else:
+            buffer.border = False
+            self._behind = buffer.place if self._behind == PENDING else -1
+        return True
+
+    def _keeps_promise(self) -> bool:
+        """What was shown as code is none if certain backticks follow: these go."""
+        code, buffer = self._tail.shown.code_ahead, self._buffer
+        if not code.promised:
+            return False
+        if code.line is Line.INFO:
+            line = buffer.text[buffer.at :].partition("\n")[0]
+            if size := len(line.partition("`")[0]):
+                self._tail.show(size)
+                return True
+        elif not code.closing:
+            return False
+        if buffer.ahead(1) != "`":
+            return False
+        self._tail.remove(PieceKind.REBUILT, 1)
+        return True
+
+    def _in_code(self, final: bool, *, tag: bool) -> bool | None:
+        """Whether the literal that begins here is in code; None: wait."""
+        if tag and self._rules.scope == "everywhere":
+            return False
+        buffer, tail = self._buffer, self._tail
+        state = tail.shown.code_ahead
+        if state.is_code:
+            return True
+        plain = state.line is Line.TEXT and not (state.runs or state.undecided)
+        ahead = state if plain else state.behind()
+        breaks = tail.trailing is not None and tail.trailing.breaks
+        if breaks or not (ahead.runs or ahead.line is Line.INFO):
+            return False
+        at, limit = buffer.place, buffer.place + tail.room(len(buffer) + 1)
+        runs = self._runs = self._runs or RunIndex()
+        code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
+        if code is False and not final and not runs.ended(limit):
+            buffer.mark(PieceKind.FULL)
+        if code:
+            state.promised = True
+        return code
+
+    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool | None:
+        """Whether the literal that begins here is only spoken of; None: wait."""
+        if tag and self._rules.scope == "everywhere":
+            return False
+        buffer, tail, size = self._buffer, self._tail, len(literal)
+        before = tail.before
+        if is_mention(before, literal, "", final=False) is False:
+            return False  # as mostly
+        most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
+        after = buffer.ahead(most + 1, skip=size)
+        mention = is_mention(before, literal, after[:most], final=final)
+        if mention is None and len(after) > most:
+            buffer.mark(PieceKind.FULL)
+            return False
+        return mention
+
+    def _counts(self, delimiter: str) -> bool:
+        """Whether the delimiter is one here, under policy ``boundary``."""
+        boundary = self._rules.scope == "boundary"
+        if not boundary or delimiter in self._rules.lexicon.delimiters.closers:
+            return True
+        tail = self._tail
+        return not tail.line_shown or tail.before[-1:] in CLOSING_PUNCTUATION
+
+    def _begin(self, closers: frozenset[str], *, middle: bool) -> None:
+        self._tail.shown.next_orphan = Orphan.NONE
+        if self._rules.thinks:
+            self._reasoning.begin(closers, middle=middle)

@@ -1,0 +1,225 @@
+"""Steps through reasoning, between an opener and its closer or in a native field.
+
+What closes a block depends on its opener; delimiters of other pairs are text of it. An
+opener of its own pair nests only at a line's start or right after another one, a
+delimiter with backticks directly on both sides is quoted, and one line break right
+after an opener belongs to it. Calls that a model drafts here are taken out and the
+block goes on, unless their dialect ends reasoning by design. Example: of
+``why`</think>`?[/THINK]</think>Yes`` the last closer counts, and ``Yes`` is the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import rebuilt
+from stream_sidecar.records import define
+from stream_sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
+from stream_sidecar.text.pieces import FORMED
+from stream_sidecar.text.shown_text import SPACE
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.candidate import Taken
+    from stream_sidecar.text.attempts import Attempts
+    from stream_sidecar.text.buffer import Buffer
+    from stream_sidecar.text.lexicon import Rules
+    from stream_sidecar.text.tail import Tail
+
+
+@define(eq=False)
+class InReasoning:
+    """``depth``: how many openers are open; 0: what comes is the answer.
+
+    ``closers``: what closes them; ``implicit``: no opener so far; ``line_blank``: only
+    blanks since line break or opener; ``skip_break``: a line break here belongs to the
+    opener; ``before``: the last characters given; ``mentions``: a delimiter was left in
+    it as text.
+    """
+
+    _rules: Rules
+    _buffer: Buffer
+    _attempts: Attempts
+    _tail: Tail
+    closers: frozenset[str]
+    depth: int = 0
+    implicit: bool = False
+    line_blank: bool = True
+    skip_break: bool = False
+    before: str = ""
+    mentions: bool = False
+
+    def begin(self, closers: frozenset[str], *, middle: bool) -> None:
+        """A block begins behind an opener, and ``closers`` close it; ``middle``: that
+        stood in mid-sentence."""
+        kind = PieceKind.ENTER_MID if middle else PieceKind.ENTER
+        self._buffer.mark(kind, self._tail.waiting)
+        self.depth, self.implicit, self.closers = 1, False, closers
+        self._attempts.owed[True].clear()
+        self.line_blank = self.skip_break = True
+        self.before, self._buffer.border = "", False
+
+    def step(self, *, final: bool) -> bool:
+        """One step; False when nothing more can be done with this buffer."""
+        if self.skip_break:
+            return self._skip_break(final)
+        buffer, lexicon = self._buffer, self._rules.lexicon
+        if buffer.border:
+            return self._after_border(final)
+        end, literal = lexicon.literals.next(buffer.text, buffer.at, final=final)
+        self._think(end - buffer.at)
+        if literal is None:
+            return False
+        return self._at_literal(literal, final)
+
+    def _after_border(self, final: bool) -> bool:
+        """What completes a literal across a removal goes."""
+        buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
+        rest = buffer.ahead(self._rules.lexicon.literals.longest)
+        size = rebuilt(whole, self.before, rest, final=final)
+        if size:
+            buffer.cut(PieceKind.REBUILT, size)
+        else:
+            buffer.border = size is None
+        return size is not None
+
+    def _at_literal(self, literal: str, final: bool) -> bool:
+        buffer, lexicon = self._buffer, self._rules.lexicon
+        if literal not in lexicon.delimiters.literals:
+            overlap = lexicon.overlap(buffer.text, buffer.at, literal, final=final)
+            if overlap != 0:
+                self._think(overlap or 0)
+                return overlap is not None
+            quoted = self._is_quoted(literal, final)
+            if quoted is None:
+                return False
+            text = lexicon.delimiters.size_without(literal)
+            size = text if quoted else self._protocol(literal)
+            self._think(size or 0)
+            if size != 0:
+                return True
+            literal = lexicon.delimiter_at(buffer.text, buffer.at)
+        return self._at_delimiter(literal, final)
+
+    def _at_delimiter(self, delimiter: str, final: bool) -> bool:
+        partners = self._rules.lexicon.delimiters.partners[delimiter]
+        foreign = self.closers.isdisjoint(partners)
+        quoted = foreign or self._is_quoted(delimiter, final)
+        if quoted:
+            self.mentions = True
+            self._think(len(delimiter))
+        elif quoted is False:
+            (self._end if delimiter in self.closers else self._nest)(delimiter)
+        return quoted is not None
+
+    def _protocol(self, literal: str) -> int | None:
+        """Handles what is no delimiter: a mark, a closer or an opener of calls; where
+        it is text, gives how much of it."""
+        words, attempts = self._rules.lexicon.vocabulary, self._attempts
+        ends = words.ends.get(literal)
+        tried = self._buffer.place < attempts.free
+        if ends is not None and self.closers.isdisjoint(ends):
+            self.mentions = tried = True
+        if tried or attempts.is_owed(literal, inside=True):
+            return words.delimiters.size_without(literal)
+        if ends is not None:
+            self._buffer.cut(PieceKind.MARK, len(literal))
+            self._leave()
+        elif literal in words.marks or literal in words.closers:
+            self._buffer.cut(PieceKind.MARK, len(literal))
+            self._buffer.border = True
+        elif openings := words.openings_of(literal):
+            attempts.begin(openings, inside=True)
+        else:
+            return words.delimiters.size_without(literal)
+        return None
+
+    def _leave(self) -> None:
+        """Reasoning is over, whatever was open in it."""
+        self._buffer.border = True
+        if not self._rules.native:
+            self.depth, self.implicit = 0, False
+            self._buffer.mark(PieceKind.EXIT)
+
+    def take_out(self, taken: Taken) -> None:
+        """A form that was written here goes."""
+        borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
+        if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
+            self._leave()
+        if taken.kind in FORMED:
+            self._buffer.taken.append(taken)
+        self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
+        self._buffer.border = True
+        if taken.kind is PieceKind.ENTER and not self._rules.native:
+            self.begin(self.closers_behind(taken), middle=False)
+
+    def closers_behind(self, taken: Taken) -> frozenset[str]:
+        """What closes the reasoning that a form begins: tokens have ends of their own,
+        words have lost theirs, so that any closer may be meant."""
+        words = taken.opening.form.vague
+        return self._rules.lexicon.delimiters.closers if words else frozenset()
+
+    def _skip_break(self, final: bool) -> bool:
+        rest = self._buffer.ahead(2)
+        if rest == "\r" and not final:
+            return False
+        self.skip_break = False
+        if rest[0] == "\n" or rest == "\r\n":
+            self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
+        return True
+
+    def _think(self, size: int) -> None:
+        if size > 0:
+            self._tail.shown.unread += size  # somebody may keep it back
+            self.note(self._buffer.ahead(size))
+            self._buffer.cut(PieceKind.REASONING, size)
+
+    def note(self, text: str) -> None:
+        """Remembers the end of the reasoning."""
+        size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)
+        whole = text if len(text) >= size else self.before + text
+        self.before = whole[-size:]
+        if self.implicit and text.strip(SPACE):
+            self.implicit = False
+        line = text[text.rfind("\n") + 1 :]
+        if line.strip(SPACE):
+            self.line_blank = False
+        elif len(line) < len(text):
+            self.line_blank = True
+
+    def _is_quoted(self, literal: str, final: bool) -> bool | None:
+        """Whether the literal here is only spoken of; None: wait."""
+        if self._rules.scope == "everywhere":
+            return False
+        room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
+        after = self._buffer.ahead(max(room, 1), skip=len(literal))
+        quoted = is_quoted(self.before, after, final=final)
+        if quoted is not False:
+            return quoted
+        span = span_around(self.before, after, known=final or len(after) >= room)
+        return None if span is None else self._is_paired(literal, *span)
+
+    def _is_paired(self, literal: str, before: str, after: str) -> bool:
+        """Whether it stands in a span between the two with what it opens or closes."""
+        lexicon = self._rules.lexicon
+        closers = lexicon.delimiters.closers | lexicon.vocabulary.closers.keys()
+        others = before if literal in closers else after
+        found = {each[0] in closers for each in lexicon.literals.any.finditer(others)}
+        return (literal not in closers) in found
+
+    def _nest(self, opener: str) -> None:
+        if self.implicit and not self._rules.native:
+            self.closers = self._rules.lexicon.delimiters.partners[opener]
+        elif self.line_blank and not self._rules.native:
+            self.depth += 1
+        self._buffer.cut(PieceKind.DELIMITER, len(opener))
+        self.implicit = False
+        self.line_blank = self.skip_break = self._buffer.border = True
+
+    def _end(self, closer: str) -> None:
+        self._buffer.cut(PieceKind.DELIMITER, len(closer))
+        self.implicit = False
+        self._buffer.border = True
+        if not self._rules.native:
+            self.depth -= 1
+            self._buffer.mark(PieceKind.CUT if self.depth else PieceKind.EXIT)

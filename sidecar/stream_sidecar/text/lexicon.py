@@ -1,0 +1,258 @@
+"""All that the splitter stops at: reasoning delimiters, marks, openers of forms.
+
+`Lexicon` is made once for a stream from its delimiters, its dialects and its declared
+tools. It knows literals that count anywhere, and openers that count only where a line
+(or the answer) begins; both are looked for in slices, nothing is decided that more text
+could change.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from stream_sidecar.forms.candidate import Opening, Taken
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
+from stream_sidecar.markdown.code import BLANKS
+from stream_sidecar.records import evolve, hot
+from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
+from stream_sidecar.text.shown_text import Orphan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from stream_sidecar.forms.form import Dialect
+    from stream_sidecar.forms.grammar import Context
+    from stream_sidecar.text.fast_path import Gates
+
+Scope: TypeAlias = Literal["outside-code", "everywhere", "boundary"]
+
+Chosen: TypeAlias = "tuple[tuple[Dialect, bool], ...]"
+"""Dialects, and whether each was named by the host or by the model's profile."""
+
+Share: TypeAlias = tuple[int, int]
+"""What a reader holds of calls that it tries to read, and of anything else."""
+
+WHOLE = 4
+"""Literals of at least so many characters are not to be completed by a removal."""
+
+
+class Vocabulary:
+    """The part of a lexicon that is the same for all tools."""
+
+    def __init__(
+        self, delimiters: Delimiters, chosen: Chosen, about: frozenset[str]
+    ) -> None:
+        self.delimiters = delimiters
+        self.about = about
+        self.openings: dict[str, list[Opening]] = {}  # anywhere, by opener
+        self.lines: dict[str, list[Opening]] = {}  # at a line's start, by opener
+        self.per_tool: list[Opening] = []
+        self.marks: set[str] = set()
+        #: wrappers of the answer: what closes the reasoning that each of them ends
+        self.ends: dict[str, frozenset[str]] = {}
+        self.closers: dict[str, Taken] = {}  # of calls
+        self.openings_of = cache(self._openings_of)
+        for dialect, named in chosen:
+            self._learn(dialect, named)
+        for delimiter in delimiters.literals:
+            self.ends.pop(delimiter, None)
+        self.marks -= self.ends.keys() | delimiters.literals
+        known = self.marks, self.ends, self.closers, self.openings
+        self.literals = Literals(delimiters.literals.union(*known))
+        long = {each for each in self.literals.literals if len(each) >= WHOLE}
+        self.whole = Literals(delimiters.literals | long)  # not to be completed
+
+    def _learn(self, dialect: Dialect, named: bool) -> None:
+        if "marks" in self.about:
+            self.marks.update(dialect.marks)
+        own = frozenset(closer for _, closer in dialect.pairs)
+        ends = self.delimiters.closers if named else own
+        self.ends |= dict.fromkeys(dialect.ends, ends)
+        for form in dialect.forms:
+            bare = form.tier == "C" and "bare" not in self.about
+            if bare or form.about not in self.about:
+                continue
+            if "marks" in self.about:
+                for closer in form.closers:
+                    opening = Opening(dialect, form, closer, named)
+                    self.closers[closer] = Taken(opening, PieceKind.MARK, len(closer))
+            lines = form.place in ("line", "start")
+            table = self.lines if lines else self.openings
+            for opener in form.openers:
+                opening = Opening(dialect, form, opener, named)
+                if form.per_tool:
+                    self.per_tool.append(opening)
+                else:
+                    table.setdefault(opener, []).append(opening)
+
+    def _openings_of(
+        self, literal: str, *, called: bool = False
+    ) -> tuple[Opening, ...]:
+        """All forms whose opener ``literal`` begins with; ``called``: also those that
+        stand behind a call only."""
+        return tuple(
+            opening
+            for end in range(1, len(literal) + 1)
+            for opening in self.openings.get(literal[:end], ())
+            if called or opening.form.place != "behind-call"
+        )
+
+
+class Lexicon:
+    """A vocabulary, and the openers that are named after declared tools."""
+
+    def __init__(self, vocabulary: Vocabulary, names: Collection[str] = ()) -> None:
+        self.vocabulary = vocabulary
+        self.delimiters = vocabulary.delimiters
+        self.literals = vocabulary.literals
+        self._lines = dict(vocabulary.lines)
+        for opening in vocabulary.per_tool if names else ():
+            for opener in map(opening.opener.__mod__, names):
+                if opener not in self.literals.literals:
+                    named = evolve(opening, opener=opener)
+                    self._lines[opener] = [*self._lines.get(opener, ()), named]
+        #: the openers that count where the answer begins, by their first character
+        self.heads: dict[str, list[str]] = {}
+        for opener in self._lines:
+            self.heads.setdefault(opener[0], []).append(opener)
+        self._heads_inside = {
+            head: [one for one in openers if any(map(_is_inside, self._lines[one]))]
+            for head, openers in self.heads.items()
+        }
+        self._line_start = _line_starts(beginnings(self._lines))
+        heads = {head: each for head, each in self._heads_inside.items() if each}
+        #: what text of the answer, and of reasoning, must not have to pass
+        self.gates = line_gates(self.literals, heads)
+        self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
+        self.thought = anywhere(self.literals)
+
+    def gates_of(self, *, fences_pass: bool) -> Gates:
+        """The gates of the answer; where fences are text no opener waits in them."""
+        return self.gates if fences_pass else self._gates_everywhere
+
+    def begins(self, text: str) -> bool:
+        """Whether a form may begin with ``text`` where the answer begins, or blanks."""
+        blank = text[0].isspace()
+        return blank or self.at_line(text, 0, start=True, final=False) != []
+
+    def line_start(self, text: str, at: int, end: int) -> int | None:
+        """The first place before ``end`` where an opener may begin a line."""
+        match = self._line_start.search(text, at, end)
+        return match.end() if match else None
+
+    def at_line(
+        self, text: str, at: int, *, start: bool, final: bool
+    ) -> list[Opening] | None:
+        """The forms that begin a line at ``at``; None: more text could add some.
+
+        ``start``: the answer begins there.
+        """
+        openers = (self.heads if start else self._heads_inside).get(text[at])
+        if not openers:
+            return []
+        longest = max(map(len, openers))
+        rest = text[at : at + longest]
+        more = longest > len(rest) and not final
+        if more and any(one != rest and one.startswith(rest) for one in openers):
+            return None
+        found = [
+            opening
+            for opener in openers
+            if rest.startswith(opener)
+            for opening in self._lines[opener]
+            if start or _is_inside(opening)
+        ]
+        if not found:
+            return []
+        if not final and self.literals.certain(text, at) == at:
+            return None
+        match = self.literals.any.match(text, at)
+        if match is None:
+            return found
+        openings = self.vocabulary.openings_of(match[0])
+        if not openings:
+            return []  # a delimiter or a mark
+        return found + [each for each in openings if not _is_outdone(each, found)]
+
+    def delimiter_at(self, text: str, at: int) -> str:
+        """The delimiter with which a longer literal begins that is text here."""
+        match = self.delimiters.any.match(text, at)
+        assert match is not None  # the caller knows
+        return match[0]
+
+    def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int | None:
+        """How much of ``literal`` at ``at`` is text, since the rest of it begins a
+        delimiter; 0: no delimiter begins in it, None: that takes more text to know."""
+        size = self.delimiters.size_without(literal)
+        if size in (0, len(literal)):
+            return 0
+        after = at + len(literal)
+        rest = text[after : after + self.literals.longest]
+        found = rebuilt(self.delimiters, literal, rest, final=final)
+        return size if found else found
+
+    def restart(self, raw: str, position: int) -> int:
+        """Where candidates may begin again in ``raw``, which failed at ``position``.
+
+        That is the longest suffix of what was read that can begin an opener, or be one.
+        """
+        head = raw[:position]
+        found = self.literals.certain(head, 1)
+        if 1 < found == len(head) and head[-1] in self.literals.literals:
+            found -= 1
+        _, broken, line = head.rpartition("\n")
+        rest = line.lstrip(BLANKS)
+        heads = self.heads.get(rest[:1], ())
+        begins = broken and (not rest or any(one.startswith(rest) for one in heads))
+        return min(found, position - len(rest or line)) if begins else found
+
+
+def total(*shares: Share) -> Share:
+    """What readers hold together: nothing where there are none."""
+    calls = held = 0
+    for of_calls, of_others in shares:
+        calls, held = calls + of_calls, held + of_others
+    return calls, held
+
+
+@hot
+class Rules:
+    """By what a channel is read. ``max_held`` and ``max_call`` are code points, and
+    ``others`` tells what of them is used up elsewhere in the choice, once everybody has
+    read all pieces so far: that is what ``settle`` is for.
+
+    ``native``: all of it is reasoning, of which delimiters are only removed;
+    ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
+    just taken out; ``orphan``: what becomes of a first closer without an opener.
+    """
+
+    lexicon: Lexicon
+    context: Context
+    scope: Scope
+    max_held: int
+    max_call: int
+    others: Callable[[], Share] = total
+    native: bool = False
+    opened: bool = False
+    thinks: bool = True
+    orphan: Orphan = Orphan.NONE
+    settle: Callable[[], object] = total
+
+
+def _is_inside(opening: Opening) -> bool:
+    return opening.form.place == "line"  # of the answer, be it the first or not
+
+
+def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
+    """Whether a form with a longer opener stands at the same place."""
+    short = opening.opener
+    return any(short != each.opener and each.opener.startswith(short) for each in found)
+
+
+@lru_cache(maxsize=64)
+def _line_starts(openers: str) -> re.Pattern[str]:
+    """``openers`` is a pattern of what may begin a line, if anything may."""
+    return re.compile(rf"\n[{BLANKS}]*+(?={openers})")

@@ -1,0 +1,46 @@
+"""The pieces: what the splitter says of each character of a channel's text.
+
+A piece is ``(kind, text, start, end)`` with ``start`` and ``end`` in code points of the
+raw channel. Every raw character is in exactly one piece that has text; the pieces
+without text are marks between them. Where a block begins, ``start`` says how much of
+the answer waits before it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.forms.kinds import PieceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+Piece: TypeAlias = tuple[PieceKind, str, int, int]
+Pieces: TypeAlias = list[Piece]
+
+FORMED = frozenset((PieceKind.CALL, PieceKind.RESULT, PieceKind.CITE))
+"""Kinds of pieces that have a `Taken`."""
+
+_MERGED = {PieceKind.TEXT, PieceKind.REASONING}
+
+
+def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Joins neighbouring pieces of text and of reasoning that are contiguous."""
+    run: list[Piece] = []
+    for piece in pieces:
+        if run and (piece[0] is not run[0][0] or piece[2] != run[-1][3]):
+            yield _joined(run)
+            run = []
+        if piece[0] in _MERGED:
+            run.append(piece)
+        else:
+            yield piece
+    if run:
+        yield _joined(run)
+
+
+def _joined(run: list[Piece]) -> Piece:
+    if len(run) == 1:
+        return run[0]
+    return run[0][0], "".join([piece[1] for piece in run]), run[0][2], run[-1][3]

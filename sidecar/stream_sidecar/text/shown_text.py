@@ -1,0 +1,316 @@
+"""The visible text on its way out: which white space goes when something was removed.
+
+A visible line left blank by a removal goes with its break. Before the first visible
+character blank lines, and blanks on the removal's own line, go when something was
+removed there. Nothing else is trimmed, ever. So blanks at the start of a line, and at
+the answer's start all of them, wait for the character that decides. Example: of
+``a``, a line with ``<think>x</think>`` alone, and ``b``, two lines are shown.
+
+`ShownText` also knows what stands before a position (for rebuilt delimiters, and for
+openers in mid-sentence) and sees the first visible character behind an orphan closer.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
+from stream_sidecar.records import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.text.pieces import Pieces
+
+SPACE = "\n" + BLANKS
+
+_LINE = re.compile("[^\n]*+\n++|[^\n]++")
+"""A line, and the empty ones behind it, in which no blank can fill the hold."""
+
+_KNOWN = (
+    *("last", "line_removed", "line_shown", "orphan", "start", "start_removed"),
+    "reopened",
+)
+_STATE = attrgetter(*_KNOWN)
+
+_TAIL = 512
+"""How many characters are kept at most of what was shown, before it is cut back."""
+
+
+class Orphan(Enum):
+    """What has become of a closer without an opener."""
+
+    NONE = 1  # none is waiting
+    LINE = 2  # its line is blank so far
+    ARMED = 3  # text behind it makes what came before reasoning
+
+
+@define(eq=False)
+class ShownText:
+    """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits.
+
+    ``room`` says how many characters more may wait, and one always may; ``tail_size``
+    or more of what was shown are known, and ``unread`` have not been given yet.
+    ``fences_pass``: nothing is taken out of fenced code.
+    ``first_orphan``: what becomes of a closer with neither opener nor closer before it
+    since the last structured call; ``next_orphan``: of the next one.
+
+    ``start``: nothing but blanks has been shown; ``start_removed``: and something was
+    removed there. ``line_shown``: this line has a visible character, ``last`` is its
+    last one that is not blank; ``line_removed``: something was removed before the
+    first. ``lines`` and ``blanks``, of this line, wait, together ``held`` characters.
+    ``reopened``: a new answer has begun, which somebody has to note. ``at_call``: the
+    tail and the state of code at the last structured call; ``ahead``: the latter in a
+    new answer that may begin.
+    """
+
+    room: Callable[[int], int]
+    tail_size: int
+    fences_pass: bool
+    first_orphan: Orphan
+    next_orphan: Orphan
+    code: CodeState = field(factory=CodeState)
+    tail: str = ""
+    unread: int = 0
+    at_call: tuple[str, tuple[Any, ...]] = ("", CodeState().state())
+    last: str = ""
+    start: bool = True
+    start_removed: bool = False
+    line_shown: bool = False
+    line_removed: bool = False
+    lines: Pieces = field(factory=list)
+    blanks: Pieces = field(factory=list)
+    held: int = 0
+    orphan: Orphan = Orphan.NONE
+    reopened: bool = False
+    ahead: CodeState | None = None
+
+    def removed(self) -> None:
+        """Something was taken out at this place."""
+        self.line_removed = not self.line_shown or self.orphan is Orphan.ARMED
+        if self.start:
+            self.start_removed = True
+
+    def write(self, text: str, start: int, out: Pieces) -> None:
+        """Shows ``text``, which begins at ``start`` of the raw channel: one line at a
+        time where blanks could fill the hold."""
+        most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
+        whole = "\n" not in text or most < self.room(most + 1)
+        for line in [text] if whole else _LINE.findall(text):
+            self._write(line, start, out)
+            start += len(line)
+
+    def passed(self, text: str) -> None:
+        """``text`` was shown as it stands, and nothing waits."""
+        if not self.line_shown or "\n" in text:
+            self.line_removed = False
+        self.start, self.line_shown = False, text[-1] != "\n"
+        self.note(text)
+        self.unread = 0
+
+    def _write(self, text: str, start: int, out: Pieces) -> None:
+        while text:
+            step = self._write_shown if self._shows(text) else self._write_blank
+            if self.fences_pass and self.code.fills_line:
+                step = self._write_fenced
+            text, start = step(text, start, out)
+
+    def _shows(self, text: str) -> bool:
+        """Whether nothing of ``text`` goes or waits, but for blanks at its end."""
+        if self.line_shown:
+            return self.orphan is not Orphan.ARMED
+        return text[0] == "\n" and self.begins_line
+
+    def _write_fenced(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows lines that begin in fenced code, or a part of one: nothing goes, so no
+        blanks wait."""
+        end = text.rfind("\n") + 1 or len(text)
+        self._emit(text[:end], start, out)
+        self.line_shown, self.line_removed = text[end - 1] != "\n", False
+        return text[end:], start + end
+
+    def _write_blank(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Handles one line, or the rest of it, while nothing on it is visible; at the
+        answer's start with the empty ones behind it."""
+        cut = text.find("\n") + 1
+        if cut and self.start and not self.line_removed:
+            cut = len(text) - len(text[cut:].lstrip("\n"))
+        line = text[:cut] if cut else text
+        blanks = len(line) - len(line.lstrip(SPACE))
+        if not blanks:
+            self._begin_line(out)
+            return text, start
+        room = max(self.room(blanks + 1), 1)
+        taken = min(blanks, room)
+        self.blanks.append((PieceKind.BLANK, line[:taken], start, start + taken))
+        self.held += taken
+        if cut and taken == len(line):
+            self._blank_line(out)
+        if taken == room and self.held and not self.room(1):
+            out.append((PieceKind.FULL, "", 0, 0))
+            self.orphan = Orphan.NONE  # a stray, as at the end
+            self.flush(out)
+        return text[taken:], start + taken
+
+    def _blank_line(self, out: Pieces) -> None:
+        """A line ended without a visible character behind what waits."""
+        if self.orphan is Orphan.LINE:
+            self.orphan = Orphan.ARMED
+        gone = self.line_removed and not self.line_shown
+        if self.start or (self.orphan is Orphan.ARMED and not gone):
+            self.lines += self.blanks
+            self.blanks.clear()
+        else:
+            self._decide(self.blanks, out, gone=gone)
+        self.line_removed = self.line_shown = False
+
+    def _begin_line(self, out: Pieces) -> None:
+        """The first visible character of a line is about to come."""
+        if self.orphan is Orphan.ARMED:
+            self.reopen(out)
+        self.orphan = Orphan.NONE
+        if self.held:
+            self._decide(self.lines, out, gone=self._lines_go)
+            self._decide(self.blanks, out, gone=self._blanks_go)
+        self.start = self.start_removed = False
+        self.line_shown, self.line_removed = True, False
+        self.last = ""
+
+    def reopen(self, out: Pieces) -> None:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        out.append((PieceKind.REOPEN, "", 0, 0))
+        self.reopened = True
+        self.tail = self.at_call[0]
+        self.start = self.start_removed = True
+        self.code, self.ahead = self._begun(), None
+
+    def begin(self, out: Pieces) -> None:
+        """Reopens where the new answer starts at once, with a line of its own."""
+        self.reopen(out)
+        self.orphan = Orphan.NONE
+        self.line_shown = self.line_removed = False
+
+    def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
+        """Shows text from the middle of a line on, or from the beginning of one, all
+        but a last line of blanks: no line in it has a removal."""
+        cut = text.rfind("\n") + 1
+        end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
+        self._emit(text[:end], start, out)
+        self.line_shown, self.line_removed = end > cut, False
+        return text[end:], start + end
+
+    def _emit(self, text: str, start: int, out: Pieces) -> None:
+        out.append((PieceKind.TEXT, text, start, start + len(text)))
+        self.unread += len(text)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Remembers what was shown: its end, and where it has code."""
+        self.code.feed(text)
+        tail = self.tail + text
+        self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
+        if text[-1] not in BLANKS:
+            self.last = text[-1]
+        else:
+            self.last = text.rstrip(BLANKS)[-1:] or self.last
+        if self.last == "\n":
+            self.last = ""
+
+    def _decide(self, waiting: Pieces, out: Pieces, *, gone: bool) -> None:
+        """What waits is shown, or goes."""
+        for piece in waiting:
+            self.held -= len(piece[1])
+            if gone:
+                out.append(piece)
+            else:
+                self._emit(piece[1], piece[2], out)
+        waiting.clear()
+
+    def followed(self, out: Pieces) -> None:
+        """A call stands here, which is as good as text behind an orphan closer."""
+        if self.orphan is not Orphan.NONE:
+            self.begin(out)
+
+    def flush(self, out: Pieces) -> None:
+        """Decides what waits as at the end; an orphan closer has its line to itself,
+        and goes on waiting."""
+        self.ahead = None
+        if self.orphan is Orphan.LINE:
+            self.orphan = Orphan.ARMED
+        gone = self.start and self.start_removed
+        self._decide(self.lines, out, gone=gone)
+        gone = gone or (self.line_removed and not self.line_shown)
+        self._decide(self.blanks, out, gone=gone)
+
+    @property
+    def waits(self) -> bool:
+        """True while blanks wait, or a closer for visible text."""
+        return self.held > 0 or self.orphan is not Orphan.NONE
+
+    @property
+    def begins_line(self) -> bool:
+        """True at the beginning of a line, where nothing was removed or waits."""
+        return not (self.waits or self.start or self.line_shown or self.line_removed)
+
+    @property
+    def code_ahead(self) -> CodeState:
+        """The state of code before the next visible character."""
+        if not self.waits:
+            return self.code
+        code = self.code
+        if self.orphan is Orphan.ARMED:
+            code = self.ahead = self._begun()
+        start = [] if self._blanks_go else self.blanks[:LONGEST_START]
+        blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
+        if self.lines and not self._lines_go:  # blanks of the first may be shown
+            blanks = "\n" + blanks
+        return code.behind(blanks) if blanks else code
+
+    def _begun(self) -> CodeState:
+        """The state of code where a new answer begins."""
+        if self.ahead is not None:
+            return self.ahead
+        code = CodeState()
+        code.resume(self.at_call[1])
+        return code
+
+    @property
+    def before(self) -> str:
+        """What will stand directly before the next visible character."""
+        lines = self.lines and not self._lines_go
+        if lines or (self.blanks and not self._blanks_go):
+            return "\n"
+        return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
+
+    @property
+    def _lines_go(self) -> bool:
+        """Whether the lines that wait go before the next visible character."""
+        gone = self.start and self.start_removed
+        return gone or self.orphan is Orphan.ARMED
+
+    @property
+    def _blanks_go(self) -> bool:
+        """Whether the blanks on its own line do."""
+        return self._lines_go and self.line_removed
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is known of what was shown, where nothing waits."""
+        tail, code = self.tail[-self.tail_size :], self.code.state()
+        return _STATE(self), tail, code, self.at_call
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        """Goes on where ``state`` was taken."""
+        known, self.tail, code, self.at_call = state
+        self.ahead = None
+        for name, value in zip(_KNOWN, known, strict=True):
+            setattr(self, name, value)
+        self.code.resume(code)
+
+    def call(self) -> None:
+        """A structured call stands here."""
+        self.at_call = self.tail[-self.tail_size :], self.code.state()
+        self.next_orphan = self.first_orphan

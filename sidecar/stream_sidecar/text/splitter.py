@@ -1,0 +1,303 @@
+"""Who owns the next character of a channel: answer, reasoning or a written form.
+
+`Splitter` takes a channel's text in any slices and gives pieces (`pieces`), each
+decided at a position of the text, never at a slice's border: the same text gives the
+same pieces however it was cut. Example: ``<th``, then ``ink>a</think>b``, gives the
+opener, ``a`` as reasoning, the closer, and ``b`` as text.
+
+It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of the
+answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
+decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
+a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
+tail. While ``gate`` is set, text in which nothing matters is one piece.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.forms.candidate import Failed
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.markdown.code import AT_BEGINNING
+from stream_sidecar.markdown.lines import Line
+from stream_sidecar.markdown.slices import INDENT
+from stream_sidecar.text.attempts import Attempts
+from stream_sidecar.text.buffer import Buffer
+from stream_sidecar.text.fast_path import INSIDE, ROOM, in_code, in_fence, in_info, on
+from stream_sidecar.text.in_answer import InAnswer
+from stream_sidecar.text.in_reasoning import InReasoning
+from stream_sidecar.text.tail import Tail
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.candidate import Taken
+    from stream_sidecar.markdown.code import CodeState
+    from stream_sidecar.text.fast_path import Gate
+    from stream_sidecar.text.lexicon import Rules, Share
+    from stream_sidecar.text.pieces import Pieces
+
+State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
+"""A position, the closers that are text, whether something was taken out right before,
+and what is known of what was shown."""
+
+_STEP = 2048
+"""Code points that are taken into the buffer at once."""
+
+
+class Splitter:
+    """Splits one channel: ``push(text)``, ``flush()``; both give pieces."""
+
+    __slots__ = (
+        *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
+        *("fails", "gate", "gates", "reasoning", "shown", "taken"),
+    )
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._buffer = buffer = Buffer()
+        #: what is known of each piece of kind CALL, RESULT, CITE, SEEN and FAILED
+        self.taken = buffer.taken
+        self._tail = tail = Tail(rules, buffer)
+        self.shown = tail.shown
+        self._attempts = attempts = Attempts(rules, buffer, tail)
+        self.fails = attempts.fails  # of what may begin a line
+        opened = rules.opened or rules.native
+        closers = rules.lexicon.delimiters.closers  # of an opener that nobody sees
+        self.reasoning = reasoning = InReasoning(
+            *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
+        )
+        self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
+        #: for plain text from here on
+        self.gates = rules.lexicon.thought
+        self.gate: Gate | None = INSIDE if rules.native else None
+        if opened and not rules.native:
+            buffer.mark(PieceKind.ENTER)
+
+    def push(self, text: str) -> Pieces:
+        """The pieces that ``text`` decides."""
+        return self.passed(text) if self.passes(text) else self.read(text)
+
+    def passes(self, text: str) -> bool:
+        """Whether nothing in ``text`` matters, and nothing is held before it."""
+        if self._buffer.border and text and self._crosses(text):
+            self._buffer.border = False
+            self._watch()
+        gate = self.gate
+        read = None if gate is None else self.gates.read(gate, text, self.fails)
+        return read is not None and read[0] == len(text)
+
+    def read(self, text: str) -> Pieces:
+        """The pieces that ``text`` decides, in which something may matter."""
+        # In bounded steps, because each step through the buffer copies its rest.
+        for at in range(0, len(text), _STEP):
+            self._buffer.text += text[at : at + _STEP]
+            self._read(final=False)
+        return self.given()
+
+    def given(self) -> Pieces:
+        """The pieces since this was last asked."""
+        self.shown.unread = 0
+        return self._buffer.give()
+
+    def flush(self, *, followed: bool = False, called: bool = False) -> Pieces:
+        """Decides what is held as at the end of the text; the states of reasoning,
+        fence and line go on.
+
+        ``followed``: something visible follows that is not text; ``called``: a call.
+        """
+        tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
+        if candidate is not None:
+            candidate.called = called
+        if self.waits:
+            self._read(final=True)
+            tail.decide(echo=followed and tail.is_echo())
+            self._read(final=True)
+            tail.end_trailing(followed=False)
+            if tail.refused:
+                self._read(final=True)
+                tail.end_trailing(followed=False)
+            if followed:
+                self.shown.followed(buffer.pieces)
+            self.shown.flush(buffer.pieces)
+        buffer.border, self.gate = True, None
+        return self.given()
+
+    def passed(self, text: str) -> Pieces:
+        """Nothing in ``text`` matters and nothing is held: it goes as it came."""
+        if not text:
+            return []
+        start = self._buffer.base
+        self._buffer.base = end = start + len(text)
+        thinks = self.reasoning.depth > 0
+        (self.reasoning.note if thinks else self.shown.passed)(text)
+        self._watch()
+        return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
+
+    # What others know of the channel
+
+    def reopen(self) -> Pieces:
+        """What was shown since the last call is reasoning: a new answer starts here."""
+        self.shown.begin(self._buffer.pieces)
+        return self.given()
+
+    # How text is read from here on
+
+    @property
+    def waits(self) -> bool:
+        """Whether something would come of a `flush`."""
+        buffer, tail = self._buffer, self._tail
+        waits = tail.trailing or tail.leading or self.shown.waits
+        return bool(buffer.text or buffer.pieces or self._attempts.candidate or waits)
+
+    @property
+    def held(self) -> int:
+        """How many characters are held back."""
+        held, candidate = len(self._buffer.text), self._attempts.candidate
+        if candidate is not None:
+            held += candidate.size
+        return held + self._tail.held
+
+    def share(self) -> Share:
+        """What of the limits is used up; the beginning of a literal is free."""
+        begun, candidate = len(self._buffer.text), self._attempts.candidate
+        free = begun if begun <= self._rules.lexicon.literals.longest else 0
+        calls = self._tail.called
+        if candidate is not None and candidate.may_be_call:
+            calls += candidate.size
+        return calls, self.held - free - calls
+
+    def state(self) -> State:
+        """By what text is read from here on, where nothing is held, until something is
+        taken out of it."""
+        buffer, owed = self._buffer, dict(self._attempts.owed[False])
+        return buffer.base, owed, buffer.border, self.shown.state()
+
+    def standing(self) -> State | None:
+        """The `state` before what is held, if all of that may be read again."""
+        candidate, state = self._attempts.candidate, self.state()
+        if candidate is not None:
+            state = candidate.start, *state[1:]
+        return None if self._tail.held or self._attempts.free > state[0] else state
+
+    def resume(self, state: State, size: int) -> None:
+        """Goes on from ``state``, as if it had shown ``size`` code points more."""
+        _, owed, self._buffer.border, shown = state
+        self._buffer.base += size
+        self._attempts.owed[False].clear()
+        self._attempts.owed[False].update(owed)
+        self.shown.resume(shown)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Sets what to look for in text that may pass untouched (the fast path)."""
+        buffer, tail = self._buffer, self._tail
+        odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
+        gate = None if odd else self._next_gate()
+        self.gate = None if gate is None or tail.room(ROOM) < ROOM else gate
+
+    def _crosses(self, text: str) -> bool:
+        """Whether the border before ``text`` means nothing to it."""
+        return not (self.waits or self.reasoning.depth or self._answer.completes(text))
+
+    def _next_gate(self) -> Gate | None:
+        """The gate for what comes next, where nothing is held."""
+        lexicon, shown = self._rules.lexicon, self.shown
+        if self.reasoning.depth:
+            self.gates = lexicon.thought
+            return None if self.reasoning.skip_break else INSIDE
+        if shown.waits:
+            return None
+        code = shown.code
+        if shown.fences_pass and (code.fence or code.line is Line.CODE):
+            fills = code.fills_line or code.line is Line.INFO
+            if fills or 0 < code.indent <= INDENT:
+                return self._gate_of_code(code)
+        self.gates = lexicon.gates_of(fences_pass=shown.fences_pass)
+        if shown.begins_line and code.at_beginning:
+            return on("")
+        if shown.line_shown and code.line is not Line.INFO:
+            begun = code.line in AT_BEGINNING and code.undecided
+            return on(begun) if begun else INSIDE
+        return None
+
+    def _gate_of_code(self, code: CodeState) -> Gate | None:
+        """The gate in fenced or indented code."""
+        shown, lexicon = self.shown, self._rules.lexicon
+        indent, outside = code.indent, lexicon.gates
+        self.gates = in_code(indent) if indent else in_fence(code.fence, outside)
+        if code.line is Line.INFO:
+            self.gates = in_info(lexicon.literals, self.gates)
+        if code.line is Line.INFO or code.line is Line.CODE:
+            return INSIDE
+        known = not indent or (shown.begins_line and code.at_beginning)
+        return on(code.undecided) if known else None  # else it may end at this line
+
+    # Steps
+
+    def _read(self, *, final: bool) -> None:
+        while self._step(final):
+            pass
+        self._buffer.forget()
+        self._watch()
+
+    def _step(self, final: bool) -> bool:
+        """One step; False when nothing more can be done with what is there."""
+        depth = self.reasoning.depth
+        if self._tail.refused:
+            self._reread()
+            return True
+        if self._attempts.candidate is not None:
+            went = self._read_candidate(final)
+        elif self._buffer.at == len(self._buffer.text):
+            return False
+        else:
+            went = (self.reasoning if depth else self._answer).step(final=final)
+        if depth and not self.reasoning.depth:
+            self.shown.removed()
+        return went
+
+    def _read_candidate(self, final: bool) -> bool:
+        """Gives the candidate all there is; False when it stays open."""
+        verdict = self._attempts.read(final=final)
+        if not isinstance(verdict, Failed):
+            if verdict is not None:
+                self._take_out(verdict)
+            return verdict is not None
+        if verdict.full and self._tail.leading is not None:
+            self._tail.decide(echo=False)  # as at the end
+            self._reread()
+        self._attempts.renew()
+        self._attempts.fail(verdict, inside=self.reasoning.depth > 0)
+        if not self.reasoning.depth:
+            self._answer.leave(final=final)
+        return True
+
+    def _take_out(self, taken: Taken) -> None:
+        buffer = self._buffer
+        seen = taken.kind is PieceKind.CALL and self._rules.context.calls == "report"
+        if seen and not taken.waits:
+            buffer.see(taken, buffer.ahead(taken.end), buffer.base)
+            self._attempts.free = buffer.base + taken.end
+        elif self.reasoning.depth:
+            self.reasoning.take_out(taken)
+        else:
+            self._answer.take_out(taken)
+
+    def _reread(self) -> None:
+        """What waited is text: it is read again, and none of it begins a candidate;
+        reasoning may stand between, and tokens behind it."""
+        buffer, tail = self._buffer, self._tail
+        refused, tail.refused = tail.refused, []
+        before = buffer.text, buffer.base, buffer.at, buffer.border
+        trailing, tail.trailing, buffer.border = tail.trailing, None, False
+        self._attempts.freed_inside = False
+        for text, start, _ in refused:
+            if not text:
+                (tail.trailing or tail.shown).removed()
+            buffer.put_back(text, start)
+            self._attempts.free = start + len(text)
+            self._answer.restart(start)
+            while self._step(final=True):
+                pass
+        tail.trailing = tail.trailing or trailing
+        buffer.text, buffer.base, buffer.at, buffer.border = before
+        self._answer.restart(buffer.place)

@@ -1,0 +1,371 @@
+"""From fragments of structured calls to calls.
+
+One `CallAssembler` per choice takes the `CallPart`s of a wire. A part with a ``key``
+belongs to the call with that key. Without a key neither index nor id is an identity:
+both repeat, are left out or arrive late (apache/maka#1995). A fragment then goes to the
+call that its id, else its index, else the order of arrival points to, and opens a new
+one where it cannot go on with that call:
+
+- another non-empty id together with a name (Ollama: every call has index 0),
+- a name when the held arguments already are complete (no ids at all; or one id for
+  every call, huggingface/text-generation-inference),
+- another name before any arguments came, or at another index.
+
+A fragment alone that can begin no arguments goes on with the latest call, whatever its
+index is. A name is set once and never appended. A call never ends because its arguments
+happen to parse (vercel/ai#13137), but another object behind them is another call. What
+was resent is recognised and reported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stream_sidecar.parts import CallEndPart, CallPart, DiagnosticPart
+from stream_sidecar.tools.arguments import ArgumentText, nothing, same_json
+from stream_sidecar.tools.call import Entry, OpenCall, clean_name
+from stream_sidecar.values.jsontext import dumps
+
+__all__ = ["CallAssembler", "OpenCall"]
+
+
+class CallAssembler:
+    """Joins the call fragments of one choice; see the module for the rules.
+
+    A call keeps at most ``max_call_chars`` code points of arguments. `take_reports`
+    gives diagnostics with what was taken out in ``raw``.
+    """
+
+    def __init__(self, choice: int, max_call_chars: int) -> None:
+        self._reports: list[DiagnosticPart] = []
+        self._choice = choice
+        self._limit = max_call_chars
+        self._count = 0
+        self._open: dict[int, Entry] = {}
+        self._by_key: dict[int | str, Entry] = {}
+        self._by_id: dict[str, Entry] = {}
+        self._by_index: dict[int, Entry] = {}
+        self._latest: Entry | None = None
+        self._ended_keys: dict[int | str, OpenCall] = {}
+        self._ended_ids: set[str] = set()
+        self._ended: set[tuple[str, str, str]] = set()
+
+    def push(self, part: CallPart) -> list[tuple[OpenCall, str]]:
+        """The call and the argument text that may now be sent as a delta.
+
+        Empty while nothing may be sent: before the name is known, and while the call
+        may be a repetition. The text is "" when only the call became known. The call
+        of a whole part comes ``ended``, with all of its text.
+        """
+        text = _text(part)
+        if part.key is None:
+            entry = self._loose(part, text)
+        else:
+            entry = self._keyed(part.key, part, text)
+        if entry is None:
+            return []
+        entry.call.learn(part)
+        if not part.whole:
+            text = entry.text.news(text)
+        elif entry.before is not None and text.endswith(entry.text.text):
+            text = entry.text.text  # told again with what was glued before it
+        given: list[tuple[OpenCall, str]] = []
+        while (own := self._own(entry, part, text)) < len(text):
+            given += self._give(entry, text[:own], whole=part.whole, over=True)
+            entry, text = self._glue(entry), text[own:]
+        # A whole call with an id and no arguments waits: it may come once more with
+        # them (smallcloudai/refact).
+        waits = part.key is None and bool(part.id) and not text
+        over = part.whole and not waits
+        return given + self._give(entry, text, whole=part.whole, over=over)
+
+    def _own(self, entry: Entry, part: CallPart, text: str) -> int:
+        """How much of ``text`` belongs to this call."""
+        again = part.whole and not entry.text.empty
+        return len(text) if again else entry.text.own(text)
+
+    def _give(
+        self, entry: Entry, text: str, *, whole: bool, over: bool
+    ) -> list[tuple[OpenCall, str]]:
+        """What may be sent when ``text`` has come; ``over``: the call ends with it."""
+        delta = self._take(entry, whole, text)
+        if not over:
+            return self._hand_out(entry, delta)
+        call, before = entry.call, delta if entry.shown else ""
+        if not self._close(entry):
+            return []
+        delta, call.rest = before + call.rest, ""
+        return [(call, delta)]
+
+    def _glue(self, entry: Entry) -> Entry:
+        """Another object begins behind the arguments of ``entry``: another call."""
+        before = entry.call
+        if entry.before is None:
+            message = "Several objects came as the arguments of one call"
+            self._report("glued-arguments", message, None)
+        self._count += 1
+        call = OpenCall(
+            name=before.name,
+            id=f"call_c{self._choice}_{self._count}",
+            id_synthetic=True,
+            choice=self._choice,
+            type=before.type,
+            executor=before.executor,
+            origin=before.origin,
+        )
+        text = ArgumentText(self._limit)
+        self._latest = Entry(call, self._count, text, resent=False, before=before)
+        self._latest.inherit(entry)
+        self._open[self._count] = self._latest
+        return self._latest
+
+    def goes_on(self, part: CallPart) -> Entry | None:
+        """The call that ``part``, which came last, went to, if each fragment like it
+        goes there and out again as it is, unless its text ``matters``."""
+        entry = self._at(part)
+        is_told = part.key is None and bool(part.id or part.name)
+        is_bare = not (part.whole or is_told)
+        if entry is None or not is_bare or any(entry.heir) or not entry.shown:
+            return None
+        return entry if entry.text.goes_on else None
+
+    def _at(self, part: CallPart | CallEndPart) -> Entry | None:
+        """The open call that the part's key, else its index, else the order names."""
+        if part.key is not None:
+            return self._by_key.get(part.key)
+        return self._latest if part.index is None else self._by_index.get(part.index)
+
+    def end(self, part: CallEndPart) -> list[OpenCall]:
+        """The calls that the wire ends with ``part``: usually one."""
+        entry = self._at(part)
+        if entry is None:
+            return []
+        entry.call.cut = entry.call.cut or part.cut
+        entry.call.bare = entry.text.empty
+        return [entry.call] if self._close(entry) else []
+
+    def finish(self) -> list[OpenCall]:
+        """All calls still open, in order of opening: a finish chunk, or close."""
+        entries = list(self._open.values())
+        for entry in entries:
+            entry.call.bare = entry.text.empty
+        return [entry.call for entry in entries if self._close(entry)]
+
+    @property
+    def held(self) -> int:
+        """Code points of arguments of calls that are not told yet."""
+        entries = self._open.values()
+        unknown = sum(each.text.length for each in entries if not each.shown)
+        return unknown + sum(each.text.waiting for each in entries)
+
+    def take_reports(self) -> list[DiagnosticPart]:
+        """The diagnostics since the last time."""
+        reports, self._reports = self._reports, []
+        return reports
+
+    def _keyed(self, key: int | str, part: CallPart, text: str) -> Entry | None:
+        """The call of a part with an identity that the wire guarantees."""
+        entry = self._by_key.get(key)
+        if entry is not None:
+            entry.call.id = entry.call.id or part.id or ""
+            return entry
+        done = self._ended_keys.get(key)
+        if done is not None and part.id in (None, "", done.id):
+            if part.name in (None, "", done.name) and text in ("", done.arguments):
+                return None  # resent, as Groq does with executed_tools
+            if not part.name:
+                self._report("malformed-chunk", "Arguments after the call's end", text)
+                return None
+        return self._start(part, key=key)
+
+    def _loose(self, part: CallPart, text: str) -> Entry | None:
+        """The call of a part without one: wires/README.md, "Fragments of calls"."""
+        held = self._held(part) or self._interrupted(part, text)
+        if held is None:
+            return self._start(part) if part.id or part.name or text else None
+        known = bool(part.id) and (
+            part.id == held.call.id or self._by_id.get(part.id or "") is held
+        )
+        if _repeats(held, part, text, known):
+            raw = {"id": part.id, "name": part.name, "arguments": text}
+            self._report("duplicate-tool-call", "A tool call came twice", raw)
+            return None
+        here = part.index is None or self._by_index.get(part.index) is held
+        if not _goes_on(held, part, text, known, here):
+            return self._start(part, held.heir)
+        other = bool(part.id) and not known
+        head = bool(held.call.name) and (bool(part.name) or other)
+        if head and not text.strip() and held.text.complete:
+            held.heir = (part.id or held.heir[0], part.name or held.heir[1])
+        else:
+            self._place(held, part)
+        return held
+
+    def _held(self, part: CallPart) -> Entry | None:
+        """The open call that id, else index, else the order points to."""
+        by_index = None if part.index is None else self._by_index.get(part.index)
+        if by_index is not None and part.id and by_index.call.id == part.id:
+            return by_index  # the id may be that of several calls
+        if part.whole or (part.id and part.id in self._by_id):
+            return self._by_id.get(part.id or "")
+        return self._latest if part.index is None else by_index
+
+    def _interrupted(self, part: CallPart, text: str) -> Entry | None:
+        """The latest call, where the fragment has nothing that begins one: some servers
+        count on in the middle of a call (agno-agi/agno#8879)."""
+        begins = part.whole or part.id or part.name or not text.strip()
+        latest = None if begins or text.lstrip()[0] in "{[" else self._latest
+        return None if latest is None or latest.text.complete else latest
+
+    def _start(
+        self,
+        part: CallPart,
+        heir: tuple[str, str] = ("", ""),
+        key: int | str | None = None,
+    ) -> Entry:
+        self._count += 1
+        call = OpenCall(
+            id=part.id or heir[0],
+            name=clean_name(part.name or heir[1]),
+            choice=self._choice,
+            key=key,
+            format=part.format,
+            origin=part.origin,
+        )
+        text = ArgumentText(self._limit, json=part.format == "json")
+        entry = Entry(call, self._count, text, call.id in self._ended_ids)
+        self._open[entry.number] = entry
+        if key is not None:
+            entry.stand_at(self._by_key, key)
+            return entry
+        if call.id:
+            entry.stand_at(self._by_id, call.id)
+        self._place(entry, part)
+        return entry
+
+    def _place(self, entry: Entry, part: CallPart) -> None:
+        """Later fragments with this part's id or index belong to ``entry``."""
+        if part.id:
+            entry.call.id = entry.call.id or part.id
+            entry.stand_at(self._by_id, part.id)
+        if part.index is not None:
+            entry.stand_at(self._by_index, part.index)
+        self._latest = entry
+
+    def _take(self, entry: Entry, whole: bool, text: str) -> str:
+        if not text:
+            return ""
+        if not whole:
+            delta = entry.text.push(text)
+        elif entry.text.empty or not nothing(text):
+            delta = self._replace(entry, text)
+        else:
+            delta = ""  # a summary that lost the arguments (mudler/LocalAI#11635)
+        self._check_limit(entry)
+        return delta
+
+    def _replace(self, entry: Entry, text: str) -> str:
+        """The whole arguments, after fragments; equal JSON in another spelling is not
+        news, and what they put out of force is reported."""
+        given = entry.text.text
+        if not text.startswith(given):
+            if same_json(given, text):
+                return ""
+            message = "The whole arguments of a call are not what its fragments were"
+            self._report("malformed-chunk", message, given)
+        return entry.text.replace(text)
+
+    def _hand_out(self, entry: Entry, delta: str) -> list[tuple[OpenCall, str]]:
+        call = entry.call
+        if entry.shown:
+            return [(call, delta)] if delta else []
+        if (
+            entry.resent
+            or entry.before
+            or not call.name
+            or not (call.id or entry.text.length)
+        ):
+            return []
+        self._show(entry)
+        return [(call, entry.text.text)]
+
+    def _show(self, entry: Entry) -> None:
+        entry.shown = True
+        if not entry.call.id:
+            entry.call.id = f"call_c{self._choice}_{entry.number}"
+            entry.call.id_synthetic = True
+
+    def _close(self, entry: Entry) -> bool:
+        """Ends the call; False when it only repeats one that ended."""
+        call, tail = entry.call, entry.text.close()
+        self._check_limit(entry)
+        call.arguments = entry.text.text
+        entry.leave()
+        del self._open[entry.number]
+        self._latest = None if self._latest is entry else self._latest
+        before = entry.before
+        if before is not None and same_json(before.arguments, call.arguments):
+            self._report("glued-arguments", "They came twice", call.arguments)
+            return False
+        identity = (call.id, call.name, call.arguments)
+        if entry.resent and identity in self._ended:
+            raw = {"id": call.id, "name": call.name, "arguments": call.arguments}
+            self._report("duplicate-tool-call", "A tool call came twice", raw)
+            return False
+        call.rest = tail if entry.shown else call.arguments
+        call.ended = True
+        self._show(entry)
+        if not call.id_synthetic:
+            self._ended_ids.add(call.id)
+            self._ended.add(identity)
+        if call.key is not None:
+            self._ended_keys[call.key] = call
+        return True
+
+    def _check_limit(self, entry: Entry) -> None:
+        if entry.text.cut:
+            entry.call.cut = True
+            message = "The arguments of a tool call are longer than maxCallChars"
+            self._report("hold-limit", message, entry.text.cut)
+            entry.text.cut = ""
+
+    def _report(self, code: str, message: str, raw: Any) -> None:
+        part = DiagnosticPart(code, message, raw=raw, choice=self._choice)
+        self._reports.append(part)
+
+
+def _text(part: CallPart) -> str:
+    """The fragment as text: an object is serialised, a string already is arguments."""
+    if part.arguments or part.value is None:
+        return part.arguments or ""
+    return part.value if isinstance(part.value, str) else dumps(part.value)
+
+
+def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:
+    """The whole arguments of the call that is held came once more.
+
+    With its id and name (mudler/LocalAI#9722), or bare (lidge-jun/opencodex#361);
+    a name without an id rather makes a second, equal call.
+    """
+    if part.id and not known:
+        return False
+    if part.name and not (known and part.name == held.call.name):
+        return False
+    return held.text.repeats(text)
+
+
+def _goes_on(held: Entry, part: CallPart, text: str, known: bool, here: bool) -> bool:
+    """Whether the fragment belongs to the call that stands at its place.
+
+    ``known``: it has an id of that call; ``here``: no other index than that call's.
+    """
+    call, other = held.call, bool(part.id) and not known
+    if other and call.id and part.name:
+        return False
+    if not (part.name or other or any(held.heir)):
+        return True
+    complete, placeholder = held.text.complete, held.text.placeholder
+    if part.name and call.name and part.name != call.name:
+        return here and not (complete or placeholder or held.text.empty)
+    complete = complete or (placeholder and not known)
+    return not (complete and text.strip())

@@ -1,0 +1,163 @@
+"""What is odd about a finished call: diagnostics, never an edit.
+
+`check_call` compares the arguments with the declared ``inputSchema``: with the extra
+``validate`` (jsonschema-rs) in full, without it the required keys and the JSON types of
+the top level. It also finds the end of a call's envelope inside a string: a parameter
+that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.parts import DiagnosticPart
+from stream_sidecar.values.jsontext import NumberText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.events import ToolCall
+    from stream_sidecar.options import Tool
+
+_ENVELOPE = re.compile(
+    r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
+    r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
+)
+"""Tags of the dialects whose values have no escapes."""
+
+_MAX_FINDINGS = 8
+"""Faults of one call that are reported; the rest is more of the same."""
+
+_MAX_QUOTED = 80
+"""Code points of a provider's text that a message quotes."""
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: (
+        isinstance(value, str) and not isinstance(value, NumberText)
+    ),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: _is_number(value),
+    "integer": lambda value: _is_number(value) and _is_whole(value),
+}
+"""JSON Schema's types (Validation 6.1.1); an unknown one says nothing."""
+
+
+def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]:
+    """``truncated-tool-call`` and ``suspicious-arguments`` of a finished call."""
+    if call.state == "truncated":
+        message = f"The arguments of {_quoted(call.name)} were cut off"
+        return [_part(call, "truncated-tool-call", message)]
+    if call.state == "invalid":
+        return []
+    faults = list(_envelopes(call))
+    if call.arguments_format == "json" and tool is not None:
+        faults.extend(islice(_mismatches(call.input, tool.input_schema), _MAX_FINDINGS))
+    return [
+        _part(call, "suspicious-arguments", f"{_quoted(call.name)}: {fault}")
+        for fault in faults
+    ]
+
+
+def _part(call: ToolCall, code: str, message: str) -> DiagnosticPart:
+    return DiagnosticPart(code, message, choice=call.choice)
+
+
+def _envelopes(call: ToolCall) -> Iterator[str]:
+    """Top-level fields with the end of an envelope in one of their strings."""
+    if "<" not in call.arguments and "\\u003" not in call.arguments:
+        return  # no string has what an envelope begins with
+    value = call.arguments if call.arguments_format == "text" else call.input
+    fields = value if isinstance(value, dict) else {"arguments": value}
+    found = (name for name, part in fields.items() if _has_envelope(part))
+    for name in islice(found, _MAX_FINDINGS):
+        yield f"argument {_quoted(name)} holds the end of a tool call's envelope"
+
+
+def _has_envelope(value: Any) -> bool:
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            if _ENVELOPE.search(value):
+                return True
+        elif isinstance(value, dict):
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    return False
+
+
+def _mismatches(value: Any, schema: Any) -> Iterable[str]:
+    if not isinstance(schema, dict):
+        return ()
+    library = _library()
+    if library is None:
+        return _own_check(value, schema)
+    try:
+        validator = library.validator_for(schema, retriever=_no_retriever)
+        errors = list(islice(validator.iter_errors(value), _MAX_FINDINGS))
+    except Exception:  # a schema or value that the library cannot use, whatever it is
+        return _own_check(value, schema)
+    return [f"{_where(e.instance_path)}: {_quoted(e.message)}" for e in errors]
+
+
+@cache
+def _library() -> Any:
+    """The module jsonschema_rs, or None where it is not installed."""
+    try:
+        return import_module("jsonschema_rs")
+    except ImportError:
+        return None
+
+
+def _no_retriever(uri: str) -> Any:
+    # A schema must not make this process read from the network or the disk.
+    raise ValueError(f"{uri} is not fetched")
+
+
+def _own_check(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
+    """Required keys and JSON types of the top level."""
+    if not _fits(value, schema.get("type")):
+        yield f"arguments: not of type {_quoted(schema['type'])}"
+    required = schema.get("required")
+    for name in required if isinstance(required, list) else ():
+        if isinstance(name, str) and name not in value:
+            yield f"argument {_quoted(name)} is required"
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        kind = part.get("type") if isinstance(part, dict) else None
+        if name in value and not _fits(value[name], kind):
+            yield f"argument {_quoted(name)} is not of type {_quoted(kind)}"
+
+
+def _fits(value: Any, types: Any) -> bool:
+    names = types if isinstance(types, list) else [types]
+    checks = [_TYPES.get(name) for name in names if isinstance(name, str)]
+    return not checks or any(check is None or check(value) for check in checks)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | NumberText) and not isinstance(value, bool)
+
+
+def _is_whole(value: float | NumberText) -> bool:
+    if isinstance(value, NumberText):
+        return value.removeprefix("-").isdecimal()
+    return value == value // 1
+
+
+def _where(path: list[Any]) -> str:
+    """``argument "a"`` for the top-level field that an error lies in."""
+    return f"argument {_quoted(path[0])}" if path else "arguments"
+
+
+def _quoted(value: Any) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "..."

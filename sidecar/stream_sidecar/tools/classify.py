@@ -1,0 +1,223 @@
+"""Who runs a call, in what state it is, and whether the host may run it.
+
+Pure functions from what is known of a call (`OpenCall`) and of its surroundings
+(`CallContext`) to the event `ToolCall`. What tells the executor, in this order:
+structural type, a result with the same id, id prefix, the provider's own field, the
+declared tool, else the client (wires/README.md, "Who runs a call").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stream_sidecar.events import ToolCall
+from stream_sidecar.records import evolve, hot
+from stream_sidecar.tools.call import OpenCall
+from stream_sidecar.tools.judging import ArgumentState, judge
+from stream_sidecar.tools.kinds import kind_of
+from stream_sidecar.tools.runners import (
+    APPROVAL_PREFIXES,
+    APPROVAL_TYPES,
+    runner_by_id,
+    runner_by_type,
+    tool_of_type,
+)
+from stream_sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from stream_sidecar.options import Tool
+
+Executor: TypeAlias = Literal["client", "server", "unknown"]
+Awaits: TypeAlias = Literal["client-result", "client-approval", "server-result", "none"]
+
+
+@hot
+class CallContext:
+    """What a call is judged against; ``tools`` of None: the host did not say.
+
+    ``results`` are the ids of the results in the same output, and the wire's keys of
+    those without an id; ``finish`` is the unified reason once it is known. Both may
+    grow: see `settle`.
+    """
+
+    tools: Mapping[str, Tool] | None = None
+    wire: str | None = None
+    results: Collection[int | str] = ()
+    finish: str | None = None
+
+
+_SPOILED = ("malformed", "error", "cancelled")
+"""Finish reasons after which nothing is executable."""
+_CUT = ("length", "context-length")
+"""Finish reasons after which a call without arguments may have lost them."""
+TELLING = frozenset((*_SPOILED, *_CUT))
+"""Finish reasons that `settle` asks for; the others say nothing of a call."""
+
+
+def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
+    """The event of a call that ended; executor and executable are provisional."""
+    tool = (context.tools or {}).get(call.name)
+    state, value = _state(call, context)
+    kind = kind_of(call.name, tool, call.type)
+    declared = None if context.tools is None else tool is not None
+    executor, awaits, executable = _settled(call, state, declared, context)
+    return ToolCall(
+        seq=seq,
+        choice=call.choice,
+        block=call.block,
+        tool_call_id=call.id,
+        id_synthetic=call.id_synthetic,
+        name=call.name,
+        arguments=call.arguments,
+        arguments_format=call.format,
+        input=value,
+        state=state,
+        executor=executor,
+        origin=call.origin,
+        channel=call.channel,
+        declared=declared,
+        kind=kind.kind,
+        kind_source=kind.source,
+        mutating=kind.mutating,
+        awaits=awaits,
+        executable=executable,
+        dialect=call.dialect,
+        caller=call.caller,
+        opaque=call.opaque,
+        raw=call.raw,
+    )
+
+
+def settle(event: ToolCall, call: OpenCall, context: CallContext) -> ToolCall:
+    """``event`` with executor, awaits and executable as the context says by now."""
+    settled = _settled(call, event.state, event.declared, context)
+    if settled == (event.executor, event.awaits, event.executable):
+        return event
+    executor, awaits, executable = settled
+    return evolve(event, executor=executor, awaits=awaits, executable=executable)
+
+
+def _settled(
+    call: OpenCall, state: ArgumentState, declared: bool | None, context: CallContext
+) -> tuple[Executor, Awaits, bool]:
+    """Executor, awaits and executable of a call."""
+    executor = executor_of(call, context)
+    executable = (
+        state == "complete"
+        and executor == "client"
+        and call.origin == "structured"
+        and declared is not False
+        and context.finish not in _SPOILED
+        and not (call.bare and context.finish in _CUT)
+    )
+    return executor, _awaits(call, executor, context), executable
+
+
+def executor_of(call: OpenCall, context: CallContext) -> Executor:
+    """Who runs the call: the first sign that says so, in the module's order."""
+    by_type = runner_by_type(call.type or "", call.raw)
+    if by_type is not None:
+        return by_type
+    if _has_result(call, context):
+        return "server"
+    by_id = runner_by_id(call.id, context.wire)
+    if by_id is not None:
+        return by_id
+    if call.executor is not None:
+        return call.executor
+    if context.tools is None:
+        return "client"
+    tool = context.tools.get(call.name)
+    return "unknown" if tool is None else tool.executor or "client"
+
+
+def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
+    """Whom the conversation waits for; for a call written as text nobody has to."""
+    if call.origin != "structured":
+        return "none"
+    if executor != "server":
+        return "client-result"
+    asks = call.type in APPROVAL_TYPES or call.id.startswith(APPROVAL_PREFIXES)
+    if asks:
+        return "client-approval"
+    return "none" if _has_result(call, context) else "server-result"
+
+
+def _has_result(call: OpenCall, context: CallContext) -> bool:
+    if not context.results:
+        return False
+    own = (call.key, None if call.id_synthetic else call.id)
+    return any(mark not in (None, "") and mark in context.results for mark in own)
+
+
+def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
+    """Completeness and parsed input; only JSON arguments have an input."""
+    if call.cut or (call.bare and context.finish == "length"):
+        # The hint of a finish for length: the model was cut off before the arguments.
+        return "truncated", None
+    if not call.name:
+        return "invalid", None
+    if call.format == "text":
+        return "complete", None
+    state, value = judge(call.arguments)
+    # Arguments are an object on every wire; another value is no set of arguments.
+    if state == "complete" and not isinstance(value, dict):
+        return "invalid", None
+    return state, value
+
+
+_ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
+_NAME_FIELDS = ("name", "toolName", "tool_name", "toolType")
+_ARGUMENT_FIELDS = ("arguments", "input", "args", "action", "operation")
+_TEXT_TYPES = ("custom", "custom_tool_call")
+_NESTED = {
+    "function": None,
+    "custom": None,
+    "functionCall": "functionCall",
+    "toolCall": "toolCall",
+    "toolUse": "tool_use",
+}
+"""Key of the object that is the call -> the structural type that it stands for."""
+
+
+def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
+    """A provider's whole item as a call (tool/classify); ``number`` makes a missing id.
+
+    A call in an object of its own is read where there is one: chat's ``function`` or
+    ``custom``, a part of Gemini's, a block of Bedrock's. An item's ``call_id`` is what
+    a result must carry, so it goes before its ``id``.
+    """
+    nested = next((name for name in _NESTED if isinstance(item.get(name), dict)), "")
+    body = item[nested] if nested else item
+    kind = _text(item, ("type",)) or _text(body, ("type",)) or _NESTED.get(nested)
+    id = _text(item, ("call_id", *_ID_FIELDS)) or _text(body, _ID_FIELDS)
+    runs = item.get("executor", item.get("execution"))
+    value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
+    is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
+    return OpenCall(
+        name=_text(body, _NAME_FIELDS) or tool_of_type(kind or ""),
+        id=id or f"call_c0_{number}",
+        id_synthetic=not id,
+        arguments=_arguments(value, is_text),
+        type=kind,
+        format="text" if is_text else "json",
+        executor=runs if runs in ("client", "server") else None,
+        caller=item.get("caller"),
+        raw=item,
+        ended=True,
+    )
+
+
+def _arguments(value: Any, is_text: bool) -> str:
+    text = value if isinstance(value, str) else "" if value is None else dumps(value)
+    return text if is_text or text.strip() else "{}"
+
+
+def _text(item: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """The first of the fields that is a non-empty string."""
+    for name in names:
+        if isinstance(item.get(name), str) and item[name]:
+            return str(item[name])
+    return ""

@@ -1,0 +1,85 @@
+"""What finished argument text is worth: complete, cut off, or no JSON at all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+from stream_sidecar.values.jsontext import loads
+
+ArgumentState: TypeAlias = Literal["complete", "truncated", "invalid"]
+
+_BODY = r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+_TOKEN = re.compile(
+    rf"""[ \t\n\r]*+(?:
+      (?P<end>\Z)
+    | (?P<mark>[{{}}\[\]:,])
+    | (?P<string>"{_BODY}")
+    | (?P<atom>(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?
+        | true | false | null)(?![-+.0-9A-Za-z]))
+    | (?P<key>"{_BODY}(?:\\(?:u[0-9a-fA-F]{{0,3}})?)?\Z)
+    | (?P<cut>(?:-|-?(?:0|[1-9][0-9]*+)(?:\.|(?:\.[0-9]++)?[eE][-+]?)
+        | t|tr|tru | f|fa|fal|fals | n|nu|nul)\Z)
+    )""",
+    re.VERBOSE,
+)
+"""``key`` and ``cut`` are the beginning of a string, a number or a word at the end."""
+
+_STEPS = {
+    ("value", "string"): "after",
+    ("value", "atom"): "after",
+    ("value", "{"): "first-key",
+    ("value", "["): "first-value",
+    ("first-value", "string"): "after",
+    ("first-value", "atom"): "after",
+    ("first-value", "{"): "first-key",
+    ("first-value", "["): "first-value",
+    ("first-value", "]"): "close",
+    ("first-key", "string"): "colon",
+    ("first-key", "}"): "close",
+    ("key", "string"): "colon",
+    ("colon", ":"): "value",
+    ("after", ","): "next",
+    ("after", "}"): "close",
+    ("after", "]"): "close",
+}
+"""RFC 8259: what is expected, what comes -> what is expected then."""
+
+_VALUE = ("value", "first-value")
+
+
+def judge(text: str) -> tuple[ArgumentState, Any]:
+    """What finished arguments are worth, and their value (None unless complete)."""
+    try:
+        return "complete", loads(text)
+    except ValueError:
+        return ("truncated" if is_cut(text) else "invalid"), None
+
+
+def is_cut(text: str) -> bool:
+    """``text`` is a proper prefix of some JSON value (RFC 8259), but none itself."""
+    expected, position = "value", 0
+    stack: list[str] = []
+    while True:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            return False
+        kind = token.lastgroup or ""
+        if kind == "end":
+            return bool(stack) or expected != "after"
+        if kind in ("key", "cut"):
+            return expected in _VALUE or (kind == "key" and expected.endswith("key"))
+        position = token.end()
+        mark = token["mark"]
+        step = _STEPS.get((expected, mark or kind), "")
+        if not step or (expected == "after" and not stack):
+            return False
+        if mark and mark in "{[":
+            stack.append("}" if mark == "{" else "]")
+        elif step == "close":
+            if stack.pop() != mark:
+                return False
+            step = "after"
+        elif step == "next":
+            step = "key" if stack[-1] == "}" else "value"
+        expected = step

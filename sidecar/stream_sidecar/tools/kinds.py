@@ -1,0 +1,157 @@
+"""What kind of thing a tool does: the Agent Client Protocol's kinds, from its name.
+
+The order of proof (protocol.md, "Tool calls"): what the host declared, the exact name
+in ``kinds.csv``, the annotations of the Model Context Protocol, words of the name,
+``other``. ``mutating`` is True as soon as any of them says so, and False only where the
+table or an annotation does: words may raise a permission level, never lower it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from stream_sidecar.options import Tool
+
+KindSource: TypeAlias = Literal["declared", "table", "annotation", "name", "default"]
+
+
+@frozen
+class Kind:
+    """``kind``, how it was found, and whether the tool changes something."""
+
+    kind: str
+    source: KindSource
+    mutating: bool | None
+
+
+PREFIXES = ("functions.", "default_api.", "default_api:", "copilot_", "developer__")
+"""What models and hosts put before a name; ``mcp__server__`` and ``server__`` too."""
+
+MUTATING_KINDS = frozenset(("edit", "delete", "move", "execute"))
+
+WORDS = {
+    "delete": "delete remove rm unlink erase drop purge destroy trash",
+    "execute": "execute exec run bash shell sh powershell terminal command eval spawn"
+    " launch kill deploy install",
+    "move": "move mv rename copy",
+    "edit": "edit write create update patch replace insert append modify save put set"
+    " add upload apply overwrite commit push post send",
+    "fetch": "fetch download browse http https url web crawl scrape",
+    "search": "search grep find glob query lookup rg list ls",
+    "read": "read get view cat show describe inspect status open load",
+    "think": "think reason reflect plan",
+}
+"""Words of a name, the most dangerous first: one of them decides."""
+
+_WORD_KINDS = {
+    word: kind for kind, words in reversed(WORDS.items()) for word in words.split()
+}
+_RANK = {kind: rank for rank, kind in enumerate(WORDS)}
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
+_LONGEST_NAME = 256
+"""Code points of a name that are looked at; a hostile name may be of any length."""
+
+
+def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kind:
+    """The kind of the tool ``name``, as declared by ``tool`` if it was.
+
+    ``type`` is the structural type of a provider's item: server-run items are in the
+    table by type (``web_search_call``).
+    """
+    names = name[:_LONGEST_NAME], (type or "")[:_LONGEST_NAME]
+    if tool is None:
+        return _kind_of(*names)
+    annotations = tool.annotations
+    hint = _hint(annotations)
+    annotated = _annotated(annotations) if hint is False else None
+    return _kind_of(*names, tool.kind, hint, annotated)
+
+
+@lru_cache(maxsize=256)
+def _kind_of(
+    name: str,
+    type: str,
+    declared: str | None = None,
+    hint: bool | None = None,
+    annotated: str | None = None,
+) -> Kind:
+    """The kind of a tool whose annotations say ``hint``, and ``annotated`` where they
+    say that it changes nothing. The same few tools are called again and again."""
+    word = _word_kind(name)
+    row = _row(name)
+    if row is None and word is None and hint is None:
+        row = _row(type)
+    mutating = _mutating(row, hint, word)
+    if declared is not None:
+        mutating = True if declared in MUTATING_KINDS else mutating
+        return Kind(declared, "declared", mutating)
+    if row is not None:
+        return Kind(row[0], "table", mutating)
+    if annotated is not None:
+        return Kind(annotated, "annotation", mutating)
+    if word is not None:
+        return Kind(word, "name", mutating)
+    return Kind("other", "default", mutating)
+
+
+def _mutating(
+    row: tuple[str, bool | None] | None, hint: bool | None, word: str | None
+) -> bool | None:
+    known = row[1] if row is not None else None
+    if known or hint or (row is None and word in MUTATING_KINDS):
+        return True
+    return False if known is False or hint is False else None
+
+
+def _hint(annotations: Any) -> bool | None:
+    """MCP's hints on mutation: False only for an explicit ``readOnlyHint``."""
+    if not isinstance(annotations, dict):
+        return None
+    if annotations.get("readOnlyHint") is True:
+        return False
+    said = annotations.get("readOnlyHint"), annotations.get("destructiveHint")
+    return None if said == (None, None) else True
+
+
+def _annotated(annotations: Any) -> str:
+    """A read-only tool's kind; ``openWorldHint`` is true unless it says otherwise."""
+    return "read" if annotations.get("openWorldHint") is False else "fetch"
+
+
+def _word_kind(name: str) -> str | None:
+    words = (word.lower() for word in _TOKEN.findall(_bare(name)))
+    kinds = {_WORD_KINDS[word] for word in words if word in _WORD_KINDS}
+    return min(kinds, key=_RANK.__getitem__, default=None)
+
+
+def _row(name: str) -> tuple[str, bool | None] | None:
+    table = _table()
+    return table.get(_normal(name)) or table.get(_normal(_bare(name)))
+
+
+def _bare(name: str) -> str:
+    """``name`` without what hosts and models put before it."""
+    for prefix in PREFIXES:
+        name = name.removeprefix(prefix)
+    return name.rpartition("__")[2] or name
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+@cache
+def _table() -> dict[str, tuple[str, bool | None]]:
+    """``kinds.csv``: normal name -> kind, mutating. Read when first asked for."""
+    from pkgutil import get_data  # from a zip file, too, and not needed for a start
+
+    data = get_data("stream_sidecar.tools", "kinds.csv")
+    assert data is not None, "an importer that cannot give files"
+    said = {"true": True, "false": False, "": None}
+    rows = (line.split(",") for line in data.decode().splitlines()[1:])
+    return {tool: (kind, said[mutating]) for tool, kind, mutating in rows}

@@ -1,0 +1,107 @@
+"""Calls that a model wrote into its text, on their way to be classified.
+
+`opened` makes the `OpenCall` of each, with its own part of the text as ``raw``; `Twins`
+finds a structured call that says the same, name and arguments: that one wins, and the
+one from the text is retracted (protocol.md, "What becomes of the text").
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.tools.call import OpenCall
+from stream_sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.events import ChannelName, Span, ToolCall
+    from stream_sidecar.forms.form import WrittenCall
+
+
+def opened(
+    calls: tuple[WrittenCall, ...],
+    text: str,
+    start: int,
+    *,
+    dialect: str,
+    channel: ChannelName,
+    choice: int,
+    number: int,
+) -> Iterator[tuple[OpenCall, Span]]:
+    """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
+
+    A fence of ``tool_code`` may hold several: each has in ``raw`` the text up to its
+    own end, the last one all that is left. Where a removal tore the candidate, ``text``
+    is its first part, and calls behind that have an empty ``raw``. Calls without an id
+    get ``call_t0_3``, which counts on from ``number``.
+    """
+    begin = 0
+    for place, call in enumerate(calls):
+        is_last = place == len(calls) - 1
+        end = len(text) if is_last else min(max(begin, call.end), len(text))
+        made = OpenCall(
+            name=call.name,
+            id=call.id or f"call_t{choice}_{number + place}",
+            id_synthetic=not call.id,
+            choice=choice,
+            arguments=call.arguments,
+            format="text" if call.text else "json",
+            origin="text",
+            channel=channel,
+            dialect=dialect,
+            raw=text[begin:end],
+            cut=call.cut,
+            ended=True,
+        )
+        yield made, (start + begin, start + end)
+        begin = end
+
+
+class Twins:
+    """Complete calls, structured and from text, which have no twin so far; nothing is
+    compared before there are both."""
+
+    def __init__(self) -> None:
+        self._new: list[ToolCall] = []
+        self._ways: set[bool] = set()
+        self._waiting: dict[bool, dict[str, deque[int]]] = {True: {}, False: {}}
+
+    def find(self, event: ToolCall) -> int | None:
+        """``event`` came; the block of the text call that is to be retracted now."""
+        if event.state != "complete" or event.block is None:
+            return None
+        self._new.append(event)
+        self._ways.add(event.origin == "text")
+        if len(self._ways) == 1:
+            return None
+        new, self._new = self._new, []
+        return [self._compare(each) for each in new][-1]
+
+    def _compare(self, event: ToolCall) -> int | None:
+        assert event.block is not None  # `find` takes no others
+        key = _key(event.name, event.input)
+        structured = event.origin != "text"
+        others = self._waiting[not structured].get(key)
+        if others:
+            other = others.popleft()
+            return other if structured else event.block
+        self._waiting[structured].setdefault(key, deque()).append(event.block)
+        return None
+
+
+def _key(name: str, value: Any) -> str:
+    """Equal for equal calls; where values are nested too deeply, keys keep their
+    order."""
+    with suppress(RecursionError):
+        value = _sorted(value)
+    return dumps([name, value])
+
+
+def _sorted(value: Any) -> Any:
+    """``value`` with the keys of objects in order: JSON has none."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,262 @@
+"""JSON text in and out: the one place that knows which library does it.
+
+Reading (`loads` for text, `decode` for bytes): orjson where it can be imported and
+accepts the text, the standard library for what a strict reader refuses (half
+surrogates, NaN, numbers outside 64 bits, a byte order mark). Numbers that the strict
+JSON subset of protocol.md, "Transport", cannot carry become their own JSON text, as a
+`NumberText`. Raises ValueError, and nothing else, for what is not JSON.
+
+Writing (`encode`): always inside that subset. A value that is outside it is written as
+the nearest one inside: U+FFFD for half a surrogate pair, JSON text in a string for the
+rest (`portable`). `dumps` gives compact JSON text of anything that `loads` can read.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.values.surrogates import has_half
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+MAX_DEPTH = 64
+"""Arrays and objects of a provider's value nested deeper leave as text in a string."""
+
+_ANYWHERE = frozenset((str, bool, type(None)))
+"""Types of values that every reader can represent."""
+
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""Integers that every reader can represent."""
+
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER = b"0" * 19
+_STEP = 6
+_SOME = b"000"
+"""Where it is missing in every sixth byte, digits read as 0, there is no long number:
+one of 19 digits leaves three of them at least, one of 12 digits two."""
+
+
+class NumberText(str):
+    """A number that strict readers cannot represent, as its JSON text."""
+
+    __slots__ = ()
+
+
+def loads(text: str) -> Any:
+    """The value of ``text``; ValueError when it is not one JSON value."""
+    try:
+        return _read(text.encode())
+    except ValueError:
+        return _read_leniently(text)
+
+
+def decode(body: bytes) -> Any:
+    """The value of ``body``: UTF-8, or any encoding that RFC 4627 tells apart."""
+    try:
+        return _read(body)
+    except ValueError:
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        return _read_leniently(text)
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON text of ``value``, keys in order, not ASCII-escaped."""
+    try:
+        return _COMPACT.encode(value)
+    except RecursionError:
+        return "".join(_pieces(value))
+
+
+def encode(value: Any) -> bytes:
+    """``value`` as UTF-8 JSON that the strictest reader accepts.
+
+    TypeError for what is no JSON value at all; nesting is the caller's business
+    (`portable`), because only the caller knows which parts are foreign.
+    """
+    try:
+        return _write(value)
+    except (TypeError, ValueError):
+        return _write(_healed(value))
+
+
+def portable(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """A provider's ``value`` in reach of every reader; itself where it already is.
+
+    Deeper nesting than ``depth``, numbers outside 64 bits and what is no JSON value
+    become text. Half surrogates are left to `encode`.
+    """
+    items: Iterable[Any] = (value,)
+    left = depth
+    if type(value) is dict and depth:  # looked into at once: most are objects
+        items, left = value.values(), depth - 1
+    return value if _in_reach(items, left) else _portable(value, depth)
+
+
+def _in_reach(items: Iterable[Any], depth: int) -> bool:
+    """Whether all of them are portable, as most are; none may be of a kind that only
+    stands for one of JSON's. What is asked of each is written out here: this is done
+    for every count and call that leaves."""
+    for item in items:
+        kind = type(item)
+        if kind in _ANYWHERE:
+            continue
+        if kind is int:
+            if not _LEAST <= item <= _MOST:
+                return False
+        elif kind is dict:
+            if not (depth and _in_reach(item.values(), depth - 1)):
+                return False
+        elif kind is list:
+            if not (depth and _in_reach(item, depth - 1)):
+                return False
+        elif kind is not float or not isfinite(item):
+            return False
+    return True
+
+
+def _portable(value: Any, depth: int) -> Any:
+    """What strict readers can represent of a value that has something out of reach."""
+    if isinstance(value, dict | list | tuple):
+        if not depth:
+            return dumps(value)
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return _portable_items(value, items, depth)
+    is_text = isinstance(value, str) or value is None
+    return value if is_text else _portable_number(value)
+
+
+def _portable_items(value: Any, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
+    """`_portable` of an object or array; itself where the rest of it is at fault."""
+    changed = {}
+    for place, item in items:
+        own = _portable(item, depth - 1)
+        if own is not item:
+            changed[place] = own
+    if not changed:
+        return value
+    if isinstance(value, dict):
+        return value | changed
+    return [changed.get(place, item) for place, item in enumerate(value)]
+
+
+def is_portable(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether `encode` writes ``value`` so that the same is read again."""
+    if isinstance(value, str):
+        return type(value) is not NumberText and not has_half(value)
+    if isinstance(value, dict):
+        whole = depth > 0 and all(is_portable(key) for key in value)
+        return whole and all(is_portable(item, depth - 1) for item in value.values())
+    if isinstance(value, list):
+        return depth > 0 and all(is_portable(item, depth - 1) for item in value)
+    return value is None or _portable_number(value) is value
+
+
+def _portable_number(value: Any) -> Any:
+    if isinstance(value, int):
+        return value if _LEAST <= value <= _MOST else NumberText(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else NumberText(json.dumps(value))
+    return str(value)
+
+
+def _healed(value: Any) -> Any:
+    """``value`` with whole characters and names only; TypeError if it is no JSON."""
+    if isinstance(value, dict):
+        return {_healed_text(str(key)): _healed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_healed(item) for item in value]
+    if isinstance(value, str):
+        return _healed_text(value)
+    if value is None:
+        return None
+    if isinstance(value, int | float):
+        return _portable_number(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _healed_text(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _read_leniently(text: str) -> Any:
+    try:
+        return json.loads(
+            text, parse_int=_integer, parse_float=_real, parse_constant=NumberText
+        )
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _integer(text: str) -> int | str:
+    if len(text) > 20:
+        return NumberText(text)
+    value = int(text)
+    return value if _LEAST <= value <= _MOST else NumberText(text)
+
+
+def _real(text: str) -> float | str:
+    value = float(text)
+    return value if isfinite(value) else NumberText(text)
+
+
+class _Ready(str):
+    """A piece of text that is written as it is."""
+
+    __slots__ = ()
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """JSON text of ``value``, however deeply nested, without recursion."""
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, _Ready):
+            yield item
+        elif isinstance(item, dict):
+            names = [f"{_COMPACT.encode(str(key))}:" for key in item]
+            stack += _parts("{", names, list(item.values()), "}")
+        elif isinstance(item, list | tuple):
+            stack += _parts("[", [""] * len(item), list(item), "]")
+        else:
+            yield _COMPACT.encode(item)
+
+
+def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list[Any]:
+    """The parts of an object or array, last first: ready text and values."""
+    parts: list[Any] = [_Ready(opener)]
+    for number, name in enumerate(names):
+        parts += [_Ready(f",{name}" if number else name), items[number]]
+    return [*parts, _Ready(closer)][::-1]
+
+
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def _strict_read(body: bytes) -> Any:
+    # Longer integers would be rounded to a float without a word.
+    some = body[::_STEP].translate(_ZEROS)
+    if some.find(_SOME) >= 0 and body.translate(_ZEROS).find(_LONG_NUMBER) >= 0:
+        raise ValueError("long number")
+    return orjson.loads(body)
+
+
+def _plain_read(body: bytes) -> Any:
+    return _read_leniently(body.decode())
+
+
+def _plain_write(value: Any) -> bytes:
+    return _COMPACT.encode(_healed(value)).encode()
+
+
+_read: Callable[[bytes], Any] = _plain_read
+_write: Callable[[Any], bytes] = _plain_write
+
+try:
+    import orjson
+except ImportError:  # bundled without compiled wheels
+    pass
+else:
+    _read, _write = _strict_read, orjson.dumps

@@ -1,0 +1,145 @@
+"""A scanner made of tables, which finds the end of a nested construct in growing text.
+
+It takes slices of text, cut anywhere, and gives the index behind the last character
+that belongs to the construct. It keeps a state and the open brackets, never text, and
+looks at each character a fixed number of times. What a construct means, and whether it
+means anything, is the business of the module that writes the `Syntax`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stream_sidecar.records import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+MAX_NESTING = 128
+"""The bracket that would nest deeper fails."""
+
+Moves: TypeAlias = "dict[str, dict[str, str]]"
+
+
+def _runs(patterns: Mapping[str, str]) -> dict[str, Callable[[str, int], Any]]:
+    return {
+        state: re.compile(pattern).match
+        for states, pattern in patterns.items()
+        for state in states.split()
+    }
+
+
+def _classes(
+    patterns: Mapping[str, tuple[str, str]],
+) -> dict[str, tuple[Callable[[str], object], str]]:
+    return {
+        state: (re.compile(pattern).match, move)
+        for state, (pattern, move) in patterns.items()
+    }
+
+
+@frozen
+class Syntax:
+    """The tables of a syntax; a state is a name, and every state has its ``moves``.
+
+    A move leads to a state or is a verb: a key of ``containers`` opens one, ``close``
+    ends the innermost, a key of ``inside`` leads to a state that depends on the
+    innermost, ``failed`` fails.
+    """
+
+    moves: Moves
+    """State, then character that is read, then move."""
+
+    runs: dict[str, Callable[[str, int], Any]] = field(converter=_runs)
+    """States: the pattern of all that they read at one go; it matches nothing too."""
+
+    classes: dict[str, tuple[Callable[[str], object], str]] = field(converter=_classes)
+    """State: the pattern of characters to read where ``moves`` has none, the move."""
+
+    otherwise: Mapping[str, str]
+    """State: the move for any other character, which is not read; else: ``failed``."""
+
+    containers: Mapping[str, tuple[str, str]]
+    """Verb: the state after one of the container's values, and its first state."""
+
+    inside: Mapping[str, Mapping[str, str]]
+    """Verb: for the state after a value of the innermost container, the next state."""
+
+
+def spelling(words: Mapping[str, str], before: str = "") -> Moves:
+    """The moves that read words; a state is ``before`` and what was read of a word.
+
+    ``words`` gives the move of a word's last character.
+    """
+    moves: Moves = {}
+    for word, end in words.items():
+        for at in range(1, len(word)):
+            read = word[: at + 1]
+            move = end if read == word else before + read
+            moves.setdefault(before + word[:at], {})[word[at]] = move
+    return moves
+
+
+class Scanner:
+    """Follows one construct of ``syntax`` from its first character, in state ``start``.
+
+    ``state`` is ``open`` until it is ``whole`` or ``failed``.
+    """
+
+    __slots__ = ("_place", "_stack", "_syntax", "state")
+
+    def __init__(self, syntax: Syntax, start: str) -> None:
+        self.state: Literal["open", "whole", "failed"] = "open"
+        self._syntax = syntax
+        self._place = start
+        self._stack: list[str] = []
+
+    def scan(self, text: str, at: int) -> int:
+        """Read on from ``at``; the index behind the last character that was read.
+
+        That is the end of ``text`` while the construct is open, else the place behind
+        its last character, or behind the first one with which it cannot go on.
+        """
+        place, end = self._place, len(text)
+        runs, moves = self._syntax.runs, self._syntax.moves
+        while self.state == "open":
+            if place in runs:
+                at = runs[place](text, at).end()
+            if at == end:
+                break
+            move, width = moves[place].get(text[at]), 1
+            if move is None:
+                move, width = self._unlisted(place, text[at])
+            at += width
+            place = move if move in moves else self._turn(move)
+        self._place = place
+        return at
+
+    def _unlisted(self, place: str, char: str) -> tuple[str, int]:
+        """The move for a character that has none in the table, and whether it reads."""
+        if place in self._syntax.classes:
+            fits, move = self._syntax.classes[place]
+            if fits(char):
+                return move, 1
+        if place in self._syntax.otherwise:
+            return self._syntax.otherwise[place], 0
+        return "failed", 1
+
+    def _turn(self, verb: str) -> str:
+        """The state that a verb leads to."""
+        syntax, stack = self._syntax, self._stack
+        if verb in syntax.containers and len(stack) < MAX_NESTING:
+            after, first = syntax.containers[verb]
+            stack.append(after)
+            return first
+        if verb in syntax.inside:
+            return syntax.inside[verb][stack[-1]]
+        if verb == "close":
+            stack.pop()
+            if stack:
+                return stack[-1]
+            self.state = "whole"
+        else:
+            self.state = "failed"
+        return verb

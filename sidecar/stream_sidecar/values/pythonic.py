@@ -1,0 +1,302 @@
+"""Calls as models write them in Python: found in growing text, read, never evaluated.
+
+`CallScanner` finds the end of one call, ``name(...)`` with any number of dots in the
+name, or of a list of calls. `parse_calls` reads whole text: names, and arguments that
+are literals. A program is no call: whatever does more than call is refused.
+
+Nothing here knows which tools there are, or where a call may begin.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_left
+from itertools import accumulate
+from keyword import kwlist
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.values.pushdown import Scanner
+from stream_sidecar.values.pythonic_tables import CALLS, CALLS_WITH_BREAKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PythonCall: TypeAlias = "tuple[str, dict[str, Any], tuple[int, int]]"
+"""Name, arguments, and the code points (start, end) of the call in its text."""
+
+NAMESPACE = "default_api."
+
+
+class Declaration(ValueError):  # noqa: N818 - no error, but no call either
+    """The text declares functions and calls none; so Gemini writes its tool list."""
+
+
+class CallScanner(Scanner):
+    """Finds the end of one call, or of a list of calls when ``opener`` is ``[``.
+
+    It begins at the first character of the name, or at the bracket. What can be no
+    literal and no call fails, and so does a line break in a string in single quotes,
+    unless ``breaks`` says that it may stand there; nesting deeper than
+    `pushdown.MAX_NESTING` fails. Whether the arguments have a value is for
+    `parse_calls` to say.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, opener: str = "", *, breaks: bool = False) -> None:
+        super().__init__(CALLS_WITH_BREAKS if breaks else CALLS, f"start{opener}")
+
+
+def parse_calls(
+    text: str, positional: Callable[[str], Sequence[str]] | None = None
+) -> list[PythonCall]:
+    """All calls of ``text``, in order: one, a list, or a block of lines of either.
+
+    A ``print()`` around calls goes, as does a leading ``default_api.`` of a name, and
+    ``x = f()`` with a later ``print(x)`` is the call of ``f``. Other names keep their
+    dots. The place of a call is that of the call alone, with its whole name.
+
+    Arguments are plain JSON values: tuples and sets become lists, numbers as keys text,
+    and the names ``true``, ``false`` and ``null`` what they are in JSON. Words of
+    Python as names of arguments and line breaks in strings are read, too.
+    ``positional`` gives the names, in order, for the positional arguments of a tool.
+
+    Raises ValueError, and nothing else, for all other text; `Declaration`, which is
+    one, for functions without a body.
+    """
+    try:
+        try:
+            return _calls(text, positional)
+        except SyntaxError:
+            mended = _mended(text)
+            if mended == text:
+                raise
+            found = _calls(mended, positional)
+            return [(name, _restored(given), span) for name, given, span in found]
+    except Declaration:
+        raise
+    except (
+        ValueError,
+        SyntaxError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
+        raise ValueError(f"no calls in Python: {error}") from None
+
+
+_STANDS_FOR = {
+    word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
+    for number, word in enumerate(kwlist)
+}
+"""Words that can be no names, and names of the same length that nobody writes."""
+
+_MEANT = {name: word for word, name in _STANDS_FOR.items()}
+_BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
+_SHOWN = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
+_WORDS_AND_STRINGS = re.compile(
+    r"#[^\r\n]*+"
+    r"""|\"{3}(?:[^"\\]++|\\(?s:.)|"(?!""))*+(?:\"{3})?"""
+    r"""|'{3}(?:[^'\\]++|\\(?s:.)|'(?!''))*+(?:'{3})?"""
+    r"""|"(?:[^"\\]++|\\(?s:.))*+"?|'(?:[^'\\]++|\\(?s:.))*+'?"""
+    rf"|(?<![\w.])(?P<word>{'|'.join(kwlist)})(?=[ \t]*+=(?!=))"
+)
+
+
+def _mended(text: str) -> str:
+    """The text with other names for arguments that are words of Python, and other
+    characters for line breaks in strings; each has its length."""
+    if not text.isascii() and text != text.translate(_SHOWN):
+        return text  # it has those characters already
+    return _WORDS_AND_STRINGS.sub(_mend, text)
+
+
+def _mend(match: re.Match[str]) -> str:
+    token = match[0]
+    if match["word"]:
+        return _STANDS_FOR[token]
+    long = token[:3] in ('"' * 3, "'" * 3)
+    return token if long or token[0] == "#" else token.translate(_BREAKS)
+
+
+def _restored(value: Any) -> Any:
+    """The value with the line breaks and the names that were meant."""
+    if isinstance(value, str):
+        return value.translate(_SHOWN)
+    if isinstance(value, list):
+        return [_restored(each) for each in value]
+    if isinstance(value, dict):
+        return {_MEANT.get(k, _restored(k)): _restored(v) for k, v in value.items()}
+    return value
+
+
+def _calls(
+    text: str, positional: Callable[[str], Sequence[str]] | None
+) -> list[PythonCall]:
+    statements, shift = _statements(text)
+    if statements and all(map(_declares, statements)):
+        raise Declaration("a declaration")
+    places = _Places(text, shift)
+    found = []
+    for call in _call_nodes(statements):
+        name = _name_of(call.func)
+        names = positional(name) if positional and call.args else ()
+        found.append((name, _arguments(call, names), places.span(call)))
+    if not found:
+        raise ValueError("there is none")
+    return found
+
+
+_FILE = "<calls>"
+_indented = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]++[^#\s]")
+
+
+def _statements(text: str) -> tuple[list[ast.stmt], int]:
+    """The statements of ``text``, and how many lines were put before it."""
+    shift = int(bool(_indented.match(text)))
+    with warnings.catch_warnings():
+        # Odd escapes in the model's strings. Only this file's: filters are global.
+        warnings.filterwarnings("ignore", module=_FILE)
+        body = ast.parse("with 0:\n" * shift + text, _FILE).body
+    if shift:
+        block = body[0]
+        assert isinstance(block, ast.With)
+        body[:1] = block.body
+    return body, shift
+
+
+def _declares(statement: ast.stmt) -> bool:
+    """A function that does nothing."""
+    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and all(
+        isinstance(each, ast.Pass)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        for each in statement.body
+    )
+
+
+def _call_nodes(statements: list[ast.stmt]) -> list[ast.Call]:
+    """The calls of a block; ValueError if it has anything else."""
+    calls: list[ast.Call] = []
+    unprinted: set[str] = set()
+    for statement in statements:
+        match statement:
+            case ast.Assign([ast.Name(name)], ast.Call() as call) if (
+                name not in unprinted
+            ):
+                unprinted.add(name)
+                calls.append(call)
+            case ast.Expr(ast.Call(ast.Name("print"), [ast.Name(name)], [])) if (
+                name in unprinted
+            ):
+                unprinted.remove(name)
+            case ast.Expr(ast.List(items) | ast.Tuple(items)) if items:
+                calls += [call for item in items for call in _printed(item)]
+            case ast.Expr(value):
+                calls += _printed(value)
+            case _:
+                raise ValueError("a program")
+    if unprinted:
+        raise ValueError("a result that is kept")
+    return calls
+
+
+def _printed(node: ast.expr) -> list[ast.Call]:
+    """The call that ``node`` is, or those that it prints."""
+    if not isinstance(node, ast.Call):
+        raise ValueError("not a call")
+    match node:
+        case ast.Call(ast.Name("print"), [ast.Call(), *_] as printed, []):
+            return [call for each in printed for call in _printed(each)]
+    return [node]
+
+
+def _name_of(node: ast.expr) -> str:
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        raise ValueError("a call without a name")
+    return ".".join([node.id, *reversed(parts)]).removeprefix(NAMESPACE)
+
+
+def _arguments(call: ast.Call, names: Sequence[str]) -> dict[str, Any]:
+    if len(call.args) > len(names):
+        raise ValueError("a positional argument without a name")
+    named = [(keyword.arg, keyword.value) for keyword in call.keywords]
+    arguments: dict[str, Any] = {}
+    for name, node in [*zip(names, call.args, strict=False), *named]:
+        if name is None or name in arguments:
+            raise ValueError("arguments in two stars, or one given twice")
+        arguments[name] = _value(node)
+    return arguments
+
+
+_NAMED_VALUES = {"true": True, "false": False, "null": None}
+_SIGNS: dict[type[ast.unaryop], int] = {ast.USub: -1, ast.UAdd: 1}
+
+
+def _value(node: ast.expr) -> Any:
+    """The JSON value of a literal; the brackets of a call nest at most 200 deep."""
+    match node:
+        case ast.Constant(None | bool() | str() as value):
+            return value
+        case ast.Constant(int() | float() as number):
+            return _number(number)
+        case ast.UnaryOp(sign, ast.Constant(int() | float() as number)) if type(
+            sign
+        ) in _SIGNS and not isinstance(number, bool):
+            return _SIGNS[type(sign)] * _number(number)
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return [_value(item) for item in items]
+        case ast.Dict(keys, values):
+            return dict(zip(map(_key, keys), map(_value, values), strict=True))
+        case ast.Name(name) if name in _NAMED_VALUES:
+            return _NAMED_VALUES[name]
+    raise ValueError("an argument that is no literal")
+
+
+def _number(number: float) -> float:
+    """``number``; ValueError if it has more digits than the interpreter writes."""
+    str(number)
+    return number
+
+
+def _key(node: ast.expr | None) -> str:
+    match node:
+        case ast.Constant(str() as key):
+            return key
+        case ast.Constant(int() as key) if not isinstance(key, bool):
+            return str(key)
+    raise ValueError("a key that is no text")
+
+
+_lines = re.compile(r"\r\n|\r|\n")
+
+
+class _Places:
+    """Where nodes stand: from lines and UTF-8 bytes to code points of the text."""
+
+    def __init__(self, text: str, shift: int) -> None:
+        starts = [0, *(match.end() for match in _lines.finditer(text)), len(text)]
+        self._text = text
+        self._starts = [0] * (shift + 1) + starts
+        self._widths: dict[int, list[int]] = {}
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        end_line, end_column = node.end_lineno, node.end_col_offset
+        assert end_line is not None
+        assert end_column is not None
+        start = self._place(node.lineno, node.col_offset)
+        return start, self._place(end_line, end_column)
+
+    def _place(self, line: int, column: int) -> int:
+        start = self._starts[line]
+        if self._text.isascii():
+            return start + column
+        if line not in self._widths:
+            here = self._text[start : self._starts[line + 1]]
+            self._widths[line] = [0, *accumulate(len(char.encode()) for char in here)]
+        return start + bisect_left(self._widths[line], column)

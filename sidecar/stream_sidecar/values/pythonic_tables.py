@@ -1,0 +1,149 @@
+"""The syntax of calls in Python as tables, for `pythonic.CallScanner`.
+
+What the tables know: names with dots, brackets, strings with their prefixes, comments,
+and which of these may follow another in a call whose arguments are literals or calls.
+What they leave to the parser: what a word means, and what a bracket may hold.
+"""
+
+from __future__ import annotations
+
+from string import digits
+
+from stream_sidecar.values.pushdown import Moves, Syntax
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_QUOTES = {'"': 'quote"', "'": "quote'"}
+_PREFIXES = "rbufRBUF"
+_IN_WORD = r"\w\u0300-\u1fff"  # the vowel signs of many scripts are not in \w
+
+
+def _bracket(closer: str) -> Moves:
+    """The states between a bracket and its closer, with which their names end."""
+    value = f"value{closer}"
+    signs = dict.fromkeys("+-", value)
+    begin = (
+        _QUOTES
+        | {bracket: bracket for bracket in _CLOSERS}
+        | dict.fromkeys(_PREFIXES, f"prefix{closer}")
+        | {".": f"point{closer}"}
+        | signs
+    )
+    end = {",": f"item{closer}", closer: "close"}
+    end |= {":": value} if closer == "}" else {}
+    assign = {"=": value} if closer == ")" else {}
+    return {
+        value: begin,
+        f"item{closer}": begin | {closer: "close"},
+        f"point{closer}": dict.fromkeys(digits, f"word{closer}"),
+        f"prefix{closer}": _QUOTES | dict.fromkeys(_PREFIXES, f"prefixes{closer}"),
+        f"prefixes{closer}": _QUOTES,
+        f"word{closer}": {},
+        # The sign of an exponent looks like an operator.
+        f"after-word{closer}": end | signs | assign | {"(": "("},
+        f"after-string{closer}": end
+        | _QUOTES
+        | dict.fromkeys(_PREFIXES, f"joined{closer}"),
+        f"joined{closer}": _QUOTES | dict.fromkeys(_PREFIXES, f"prefixed{closer}"),
+        f"prefixed{closer}": _QUOTES,
+        f"after{closer}": end,
+    }
+
+
+def _string(quote: str) -> Moves:
+    """The states of a string, also in three quotes; ``quote`` ends their names."""
+    return {
+        f"quote{quote}": {quote: f"quotes{quote}"},
+        f"quotes{quote}": {quote: f"long{quote}"},
+        f"string{quote}": {quote: "string-end", "\\": f"escape{quote}"},
+        f"escape{quote}": {"\r": f"break{quote}"},
+        f"break{quote}": {"\n": f"string{quote}"},
+        f"long{quote}": {quote: f"long-end{quote}", "\\": f"long-escape{quote}"},
+        f"long-escape{quote}": {},
+        f"long-end{quote}": {quote: f"long-ends{quote}"},
+        f"long-ends{quote}": {quote: "string-end"},
+    }
+
+
+def _spaced(moves: Moves) -> Moves:
+    """States where blanks may stand, and so a comment or a line that goes on."""
+    found: Moves = {}
+    for state, own in moves.items():
+        back = dict.fromkeys("\r\n", state)
+        found |= {state: own | {"#": f"{state}#", "\\": f"{state}\\"}}
+        found |= {f"{state}#": back, f"{state}\\": back}
+    return found
+
+
+_IN_LIST: Moves = {
+    "call": {},
+    "next-call": {"]": "close"},
+    "after-call": {",": "next-call", "]": "close"},
+}
+_IN_BRACKETS = {
+    state: moves
+    for closer in _CLOSERS.values()
+    for state, moves in _bracket(closer).items()
+}
+
+
+def _each(places: str, ends: str, then: str) -> dict[str, str]:
+    """For the same place in all brackets, or quotes: the one it leads to."""
+    return {f"{place}{end}": f"{then}{end}" for place in places.split() for end in ends}
+
+
+_TIGHT = _each("point prefix prefixes joined prefixed word", ")]}", "")
+_SPACED = _IN_LIST | {
+    state: moves for state, moves in _IN_BRACKETS.items() if state not in _TIGHT
+}
+_NAMED = ("start", "dotted", "call", "next-call")
+_READS = {
+    r"[^\W\d]": dict.fromkeys(_NAMED, "name"),
+    r"\w": _each("value item", ")]}", "word"),
+    r"(?s:.)": _each("escape", "\"'", "string") | _each("long-escape", "\"'", "long"),
+}
+
+
+def _syntax(string: str) -> Syntax:
+    """The syntax whose strings in single quotes have characters but ``string``."""
+    return Syntax(
+        moves={
+            "start": {},
+            "start[": {"[": "calls"},
+            "name": {".": "dotted", "(": "("},
+            "dotted": {},
+            "name-end": {"(": "("},
+        }
+        | _IN_BRACKETS
+        | _spaced(_SPACED)
+        | _string('"')
+        | _string("'"),
+        runs={
+            "name": rf"[{_IN_WORD}]*+",
+            "name-end": r"[ \t]*+",
+            " ".join(_SPACED): r"[ \t\f\r\n]*+",
+            " ".join(f"{state}#" for state in _SPACED): r"[^\r\n]*+",
+            "word) word] word}": rf"[.{_IN_WORD}]*+",
+            'string"': rf'[^"{string}]*+',
+            "string'": rf"[^'{string}]*+",
+            'long"': r'[^"\\]*+',
+            "long'": r"[^'\\]*+",
+        },
+        classes={
+            state: (pattern, move)
+            for pattern, moves in _READS.items()
+            for state, move in moves.items()
+        },
+        otherwise={"name": "name-end", 'quotes"': "string-end", "quotes'": "string-end"}
+        | _each("prefix prefixes", ")]}", "word")
+        | _each("word", ")]}", "after-word")
+        | _each("quote break", "\"'", "string")
+        | _each("long-end long-ends", "\"'", "long"),
+        containers={"calls": ("after-call", "call")}
+        | {opener: (f"after{end}", f"item{end}") for opener, end in _CLOSERS.items()},
+        inside={"string-end": _each("after", ")]}", "after-string")},
+    )
+
+
+CALLS = _syntax(r"\\\r\n")
+CALLS_WITH_BREAKS = _syntax(r"\\")
+"""As `CALLS`, with line breaks in strings of single quotes."""

@@ -1,0 +1,244 @@
+"""Objects as models write them: JSON, JavaScript, Python, and Gemini's serialisation.
+
+`ObjectScanner` finds the end of one in growing text, `parse` gives its value. Both know
+two syntaxes; strict JSON is part of both and means the same there.
+
+The relaxed one is JSON with bare names as keys, strings in single quotes, raw line
+breaks in strings, any character behind a backslash, trailing commas, the literals of
+JavaScript and Python, and numbers like ``+1``, ``.5`` and ``5.``.
+
+With ``bare_values`` also strings between backticks or control tokens, which have no
+escapes, ``=`` for a colon (but not behind text without quotes), and such text. It is
+what no other value is, to the bracket that closes its container, or to a comma: in an
+array any, in an object one that begins another member (blanks, a name, blanks, a
+colon). All else is part of it, also other brackets. A value with more text behind it is
+such text, too: ``1x Kit``, ``[WIP] Fix``.
+
+Nothing here knows what an object is good for, or where one may begin.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from stream_sidecar.records import define
+from stream_sidecar.values.jsontext import NumberText
+from stream_sidecar.values.pushdown import Scanner
+from stream_sidecar.values.relaxed_tables import (
+    AFTER_VALUE,
+    BARE,
+    BARE_TEXT,
+    CLOSER_OF,
+    KEY,
+    LITERALS,
+    NAME,
+    RELAXED,
+    SCALARS,
+    SPACE,
+    STRINGS,
+)
+
+
+class ObjectScanner(Scanner):
+    """Finds the end of one object, from its first character.
+
+    ``opener`` says how it may begin: ``{``, ``[`` or ``{[``. Nesting deeper than
+    `pushdown.MAX_NESTING` fails.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, bare_values: bool = False, opener: str = "{") -> None:
+        super().__init__(BARE if bare_values else RELAXED, f"start-{opener}")
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a string is open: between quotes, backticks or marks."""
+        return self._place.startswith(STRINGS)
+
+    @property
+    def missing(self) -> str:
+        """The brackets that would close what is open."""
+        return "".join(CLOSER_OF[after] for after in reversed(self._stack))
+
+
+def parse(text: str, bare_values: bool = False) -> Any:
+    """The value of ``text``, a dict or list; ValueError if it is not one whole object.
+
+    Strict JSON gives what `json.loads` gives, integers of any size included (with more
+    digits than the interpreter converts: a `NumberText`). Infinite numbers and NaN are
+    floats, and of equal keys the last one counts. A backslash that begins no escape of
+    JSON, JavaScript or Python stays.
+    """
+    scanner = ObjectScanner(bare_values, "{[")
+    if scanner.scan(text, 0) != len(text) or scanner.state != "whole":
+        raise ValueError("not one whole object")
+    try:
+        # Not `jsontext.loads`, to which numbers outside 64 bits are text.
+        return json.loads(text)
+    except ValueError:
+        return _Reader(text, bare_values).read()
+
+
+def begun_keys(text: str) -> list[str]:
+    """The keys at the top level of an object of which ``text`` is a beginning, or all:
+    in order, and each with its colon."""
+    keys, depth = [], 0
+    for match in _tokens.finditer(text):
+        token = match.group()
+        if match["key"] is None:
+            depth += 1 if token in _CLOSERS else -1 if token in _CLOSERS.values() else 0
+        elif depth == 1:
+            key = match["key"]
+            keys.append(_unquoted(key) if key[0] in "\"'" else key)
+    return keys
+
+
+_tokens = re.compile(
+    rf"(?P<key>{KEY}){SPACE}:|[{{}}\[\]]"
+    r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
+    rf"|{NAME}"
+)
+_separators = re.compile(r"[\s,]*+")
+_colon = re.compile(rf"{SPACE}[:=]{SPACE}")
+_key = re.compile(KEY)
+_scalars = {bare: re.compile(pattern) for bare, pattern in SCALARS.items()}
+_texts = {closer: re.compile(pattern) for closer, pattern in BARE_TEXT.items()}
+_after = {closer: re.compile(pattern) for closer, pattern in AFTER_VALUE.items()}
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+@define
+class _Container:
+    """An open object or array, and where it stands: its start and its key."""
+
+    value: dict[str, Any] | list[Any]
+    closer: str
+    start: int
+    key: str
+
+    def put(self, key: str, value: Any) -> None:
+        if isinstance(self.value, dict):
+            self.value[key] = value
+        else:
+            self.value.append(value)
+
+
+class _Reader:
+    """Reads a whole object that the scanner has checked; no recursion."""
+
+    def __init__(self, text: str, bare: bool) -> None:
+        self._text = text
+        self._bare = bare
+        self._at = 0
+        self._open: list[_Container] = []
+
+    def read(self) -> Any:
+        self._enter("")
+        while True:
+            container = self._open[-1]
+            self._skip(_separators)
+            if self._text[self._at] != container.closer:
+                self._read_member(container)
+                continue
+            self._at += 1
+            self._open.pop()
+            if not self._open:
+                return container.value
+            self._put(container.key, container.value, container.start)
+
+    def _skip(self, pattern: re.Pattern[str]) -> str:
+        """What ``pattern`` matches here, nothing where it does not."""
+        match = pattern.match(self._text, self._at)
+        found = match.group() if match else ""
+        self._at += len(found)
+        return found
+
+    def _read_member(self, container: _Container) -> None:
+        key = ""
+        if container.closer == "}":
+            key = self._skip(_key)
+            key = _unquoted(key) if key[0] in "\"'" else key
+            self._skip(_colon)
+        if self._text[self._at] in _CLOSERS:
+            self._enter(key)
+        else:
+            start = self._at
+            token = self._skip(_scalars[self._bare])
+            self._put(key, _scalar(token) if token else None, start)
+
+    def _enter(self, key: str) -> None:
+        bracket = self._text[self._at]
+        value: dict[str, Any] | list[Any] = {} if bracket == "{" else []
+        self._open.append(_Container(value, _CLOSERS[bracket], self._at, key))
+        self._at += 1
+
+    def _put(self, key: str, value: Any, start: int) -> None:
+        """Keep a value that began at ``start``; it is text if text follows it."""
+        container = self._open[-1]
+        if self._bare:
+            followed = _after[container.closer].match(self._text, self._at)
+            if self._at == start or not followed:
+                self._skip(_texts[container.closer])
+                value = _bare_text(self._text[start : self._at].strip())
+        container.put(key, value)
+
+
+_MARK = '<|"|>'
+
+
+def _bare_text(text: str) -> str:
+    """Text without quotes; marks of strings around it are lost halves of pairs, marks
+    in it are quotation marks."""
+    if _MARK not in text:
+        return text
+    return text.removeprefix(_MARK).removesuffix(_MARK).replace(_MARK, '"')
+
+
+def _scalar(token: str) -> Any:
+    """The value of a string, a literal or a number."""
+    if token[0] in "\"'":
+        return _unquoted(token)
+    if token[0] == "`":
+        return token[1:-1]
+    if token[0] == "<":
+        return token[token.index(">") + 1 : token.rindex("<")]
+    if token in LITERALS:
+        return LITERALS[token]
+    if not token.lstrip("+-").isdigit():
+        return float(token)
+    try:
+        return int(token)
+    except ValueError:
+        return NumberText(token)
+
+
+_HEX = "[0-9a-fA-F]"
+_escape = re.compile(
+    rf"\\(?:u([dD][89abAB]{_HEX}{{2}})\\u([dD][c-fC-F]{_HEX}{{2}})"
+    rf"|(?:u({_HEX}{{4}})|x({_HEX}{{2}})|U(000{_HEX}{{5}}|0010{_HEX}{{4}}))"
+    r"|(\r\n|0(?![0-9])|(?s:[^0])))"
+)
+_ESCAPES = (
+    {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+    | {char: char for char in "\"'\\/"}
+    | dict.fromkeys(("\n", "\r\n", "\r"), "")
+)
+"""Behind a backslash: what it means; a line break continues its line."""
+
+
+def _unquoted(token: str) -> str:
+    """The text of a string in quotes."""
+    return _escape.sub(_unescaped, token[1:-1]) if "\\" in token else token[1:-1]
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    high, low, *codes, char = match.groups()
+    if high:
+        pair = (int(high, 16) - 0xD800 << 10) + int(low, 16) - 0xDC00
+        return chr(0x10000 + pair)
+    if char:
+        return _ESCAPES.get(char, match.group())
+    return chr(int(next(filter(None, codes)), 16))

@@ -1,0 +1,65 @@
+"""Half characters: found, joined, and kept out of what is sent.
+
+Strings of JavaScript are UTF-16, so a host may end a chunk in the middle of a character
+outside the basic plane. `SurrogateJoiner` puts the halves together (text rule 1.3).
+"""
+
+from __future__ import annotations
+
+import re
+
+from stream_sidecar.records import define
+
+HALVES = "\ud800-\udfff"
+"""Halves of a character of two UTF-16 units, as a range of a regular expression."""
+
+_SURROGATE = re.compile(f"[{HALVES}]")
+_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+
+
+has_half = _SURROGATE.search
+"""Whether a text has half a character, with or without its partner."""
+
+
+def without_halves(text: str) -> str:
+    """``text`` with U+FFFD for each half character."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+@define(eq=False)
+class SurrogateJoiner:
+    """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``.
+
+    A high half at the end of a push waits for the next one. Halves without a partner
+    become U+FFFD; ``repaired`` counts them.
+    """
+
+    held: str = ""
+    repaired: int = 0
+
+    def push(self, text: str) -> str:
+        if text.isascii() and not self.held:
+            return text
+        text, self.held = self.held + text, ""
+        if not _SURROGATE.search(text):
+            return text
+        if "\ud800" <= text[-1] <= "\udbff":
+            text, self.held = text[:-1], text[-1]
+        return self._heal(text)
+
+    def close(self) -> str:
+        if not self.held:
+            return ""
+        text, self.held = self.held, ""
+        return self._heal(text)
+
+    def _heal(self, text: str) -> str:
+        joined = _PAIR.sub(_join, text)
+        healed, count = _SURROGATE.subn("\ufffd", joined)
+        self.repaired += count
+        return healed
+
+
+def _join(match: re.Match[str]) -> str:
+    high, low = map(ord, match.groups())
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))

@@ -1,0 +1,317 @@
+"""The wire ``anthropic``: Messages, its stream of events and whole messages.
+
+A whole message is read as its events in order. Also read is what Bedrock's InvokeModel,
+Vertex and compatible servers make of it: several messages in one stream (indices start
+again while blocks are open), data without ``type`` under an event name, blocks that
+nobody started or ended. Shapes: wires/README.md, "Messages"; Anthropic, "Streaming
+messages".
+
+Never raises for any JSON value: see `shared.document_wire`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.parts import (
+    CallPart,
+    DiagnosticPart,
+    DonePart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    TextPart,
+    WireRow,
+)
+from stream_sidecar.records import evolve
+from stream_sidecar.wires.anthropic.blocks import (
+    RESULT,
+    STATES,
+    THINKING,
+    citation,
+    refusal,
+    result,
+)
+from stream_sidecar.wires.shared.again import alone
+from stream_sidecar.wires.shared.content_blocks import OF_DELTA, BlockWire
+from stream_sidecar.wires.shared.fields import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Again, Document, JsonObject, Part
+    from stream_sidecar.wires.shared.content_blocks import ContentBlock
+
+_PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
+"""A call with more than this must go back as it is (``server_name``)."""
+
+_DETAILS = ("container", "context_management", "input_transformations")
+"""What else a response says of itself."""
+
+
+class AnthropicWire(BlockWire):
+    """Reads Messages events, as the module's docstring says."""
+
+    name = "anthropic"
+    _has_told = False  # something in pieces, be it of an earlier message
+    _id = ""  # of the latest message
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        read = _EVENTS.get(type_of(value) or event or "")
+        if read is None:
+            self.unread(value, event)
+        else:
+            read(self, value)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta begins no block that its document has begun, and leaves nothing."""
+        value = document.value
+        if type_of(value) != "content_block_delta":
+            return None
+        name, _ = _FRAGMENTS[type_of(value["delta"])]
+        unread = [(each,) for each in value if each not in OF_DELTA]
+        index, is_call = value.get("index"), isinstance(parts[0], CallPart)
+        block = self._open.get(index) if type(index) is int else None
+        is_own = block is not None and block.is_call == is_call
+        number = (_INDEX, index) if is_own else None
+        return alone(parts, (("delta", name),), unread, number=number)
+
+    def expects(self) -> Again | None:
+        """Deltas of the block that has begun, as a block of its type has them."""
+        block, index = self._open.get(self._latest), self._latest
+        if block is None or block.is_full or type(index) is not int:
+            return None
+        kind = "input_json_delta" if block.is_call else f"{block.type}_delta"
+        if kind not in _FRAGMENTS:
+            return None
+        name, make = _FRAGMENTS[kind]
+        number = _INDEX, index
+        again = alone([make(block)], (("delta", name),), (), number=number)
+        if again is None or self._has_told:
+            return again
+        return evolve(again, read=partial(self._hear, again.read))
+
+    def _hear(self, read: Callable[[str], list[Part]], text: str) -> list[Part]:
+        """What ``read`` makes of a delta that was expected, which may be the first."""
+        self._has_told = True
+        return read(text)
+
+    def last(self, block: ContentBlock) -> list[Part]:
+        if not block.item:
+            return []
+        return [ReasoningStatePart(opaque=block.item, block=block.key)]
+
+    # Events
+
+    def _message_start(self, value: JsonObject) -> None:
+        self._message(self.body(value, "message"))
+
+    def _message(self, message: JsonObject) -> None:
+        """A message as it begins, or a whole one."""
+        self.end()
+        self._usage = None
+        id, model = self.text(message, "id"), self.text(message, "model")
+        self._id = id
+        if id or model:
+            self.parts.append(MetadataPart(id or None, model or None))
+        for index, item in enumerate(self.objects(message, "content")):
+            self._block(index, item)
+            self.stop(index)
+        self._stopped(message, message)
+
+    def _whole(self, value: JsonObject) -> None:
+        """Behind its own deltas it tells nothing but its end (MiniMax)."""
+        is_other = self.text(value, "id") not in ("", self._id)
+        if is_other or not self._has_told:
+            self._message(value)
+            self.parts.append(DonePart())
+            return
+        said = "the whole message, of which the stream has told the blocks"
+        content = value.get("content")
+        self.parts.append(DiagnosticPart("response-details", said, "info", content))
+        self._stopped(value, value)
+
+    def _block_start(self, value: JsonObject) -> None:
+        item = self.body(value, "content_block")
+        self._tells(item)
+        self._block(self.index(value), item)
+
+    def _block_delta(self, value: JsonObject) -> None:
+        delta = self.body(value, "delta")
+        read = _DELTAS.get(type_of(delta))
+        if read is None:
+            self.ignored("delta", delta)
+        else:
+            self._tells(delta)
+            read(self, self.block(self.index(value)), delta)
+
+    def _tells(self, piece: JsonObject) -> None:
+        """A block begins, or goes on: perhaps with something to say."""
+        if not self._has_told:
+            self._has_told = any(piece[name] for name in piece if name != "type")
+
+    def _block_stop(self, value: JsonObject) -> None:
+        self.stop(self.index(value))
+
+    def _message_delta(self, value: JsonObject) -> None:
+        self._stopped(self.body(value, "delta"), value)
+
+    def _message_stop(self, _value: JsonObject) -> None:
+        self.parts.append(DonePart())
+
+    def _nothing(self, _value: JsonObject) -> None:
+        """A ping."""
+
+    def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
+        self.finish(delta, "stop_reason")
+        self.count(self.body(event, "usage"))
+        self.tell_details(event | delta, _DETAILS)
+        if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
+            self.parts.append(refusal(self.body(delta, "stop_details")))
+
+    # Blocks
+
+    def _block(self, index: int, item: JsonObject) -> None:
+        """A block begins, with all of it that does not come in deltas."""
+        block, kind = self.start(index), type_of(item)
+        block.type = kind
+        if kind.endswith(RESULT):
+            self._result(block, item)
+        else:
+            _BLOCKS.get(kind, AnthropicWire._other)(self, block, item)
+
+    def _text_block(self, block: ContentBlock, item: JsonObject) -> None:
+        for each in self.objects(item, "citations"):
+            self.parts.append(citation(each))
+        self._text(block, item)
+
+    def _thinking_block(self, block: ContentBlock, item: JsonObject) -> None:
+        self._thinking(block, item)
+        self._signature(block, item)
+
+    def _call(self, block: ContentBlock, item: JsonObject) -> None:
+        self.call(
+            block,
+            item.get("input"),
+            id=self.text(item, "id"),
+            name=self.text(item, "name"),
+            type=type_of(item),
+            caller=item.get("caller"),
+            raw=None if item.keys() <= _PLAIN_CALL else item,
+        )
+
+    def _result(self, _block: ContentBlock, item: JsonObject) -> None:
+        """Of a server's call, which may be in the message before (1.5)."""
+        self.parts.append(result(item, self.tools))
+
+    def _state(self, block: ContentBlock, item: JsonObject) -> None:
+        """A block that must go back unchanged and says nothing to a reader."""
+        block.item = dict(item)
+
+    def _fallback(self, block: ContentBlock, item: JsonObject) -> None:
+        """From here on another model answers."""
+        model = self.text(self.body(item, "to"), "model")
+        if model:
+            self.parts.append(MetadataPart(model=model))
+        self._state(block, item)
+
+    def _other(self, _block: ContentBlock, item: JsonObject) -> None:
+        self.ignored("content_block", item)
+
+    # Deltas
+
+    def _text(self, _block: ContentBlock, delta: JsonObject) -> None:
+        if text := self.text(delta, "text"):
+            self.parts.append(TextPart(text))
+
+    def _thinking(self, block: ContentBlock, delta: JsonObject) -> None:
+        if text := self.text(delta, "thinking"):
+            self.parts.append(ReasoningPart(text, THINKING, 0, block.key))
+
+    def _signature(self, block: ContentBlock, delta: JsonObject) -> None:
+        if signature := self.text(delta, "signature"):
+            part = ReasoningStatePart(0, signature, None, block.key, THINKING)
+            self.parts.append(part)
+
+    def _arguments(self, block: ContentBlock, delta: JsonObject) -> None:
+        self.call(block, self.text(delta, "partial_json"))
+
+    def _citation(self, _block: ContentBlock, delta: JsonObject) -> None:
+        """Comes before the text that it is for, in that text's block."""
+        for each in self.each(delta, "citation"):
+            self.parts.append(citation(each))
+
+    def _compaction(self, block: ContentBlock, delta: JsonObject) -> None:
+        told = {name: value for name, value in delta.items() if value is not None}
+        block.item |= told | {"type": "compaction"}
+
+
+_Reader: TypeAlias = "Callable[[AnthropicWire, JsonObject], None]"
+_BlockReader: TypeAlias = "Callable[[AnthropicWire, ContentBlock, JsonObject], None]"
+
+_EVENTS: dict[str, _Reader] = {
+    "message_start": AnthropicWire._message_start,
+    "content_block_start": AnthropicWire._block_start,
+    "content_block_delta": AnthropicWire._block_delta,
+    "content_block_stop": AnthropicWire._block_stop,
+    "message_delta": AnthropicWire._message_delta,
+    "message_stop": AnthropicWire._message_stop,
+    "message": AnthropicWire._whole,
+    "ping": AnthropicWire._nothing,
+}
+
+_BLOCKS: dict[str, _BlockReader] = {
+    "text": AnthropicWire._text_block,
+    "thinking": AnthropicWire._thinking_block,
+    "tool_use": AnthropicWire._call,
+    "server_tool_use": AnthropicWire._call,
+    "mcp_tool_use": AnthropicWire._call,
+    **dict.fromkeys(STATES, AnthropicWire._state),
+    "fallback": AnthropicWire._fallback,
+    "tool_result": AnthropicWire._result,
+}
+"""Types of blocks; those that end in ``_tool_result`` are results, too."""
+
+_DELTAS: dict[str, _BlockReader] = {
+    "text_delta": AnthropicWire._text,
+    "thinking_delta": AnthropicWire._thinking,
+    "signature_delta": AnthropicWire._signature,
+    "input_json_delta": AnthropicWire._arguments,
+    "citations_delta": AnthropicWire._citation,
+    "compaction_delta": AnthropicWire._compaction,
+}
+
+_INDEX = ("index",)
+_FRAGMENTS: dict[str, tuple[str, Callable[[ContentBlock], Part]]] = {
+    "text_delta": ("text", lambda _: TextPart(" ")),
+    "thinking_delta": (
+        "thinking",
+        lambda block: ReasoningPart(" ", THINKING, 0, block.key),
+    ),
+    "input_json_delta": (
+        "partial_json",
+        lambda block: CallPart(key=block.key, arguments=" "),
+    ),
+}
+"""Deltas that are a text: where it stands, and what a blank gives in a block."""
+
+
+_TELLING = frozenset(_EVENTS) - {"ping", "message"}
+_OWN = frozenset(("model", "stop_reason"))
+"""A whole message has these; a message item of Responses has none."""
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire; a ping or an error may be another's."""
+    value = document.value
+    if not isinstance(value, dict):
+        return False
+    kind = type_of(value) or document.event
+    if kind == "message":
+        has_own = not _OWN.isdisjoint(value)
+        return isinstance(value.get("content"), list) and has_own
+    return kind in _TELLING
+
+
+ROW = WireRow(AnthropicWire.name, AnthropicWire, fits)

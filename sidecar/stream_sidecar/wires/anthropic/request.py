@@ -1,0 +1,112 @@
+"""The writer of Anthropic's Messages: a turn as the next request must carry it.
+
+Blocks go back in their order, signed thinking as it came (the original, where it had to
+be cleaned), and what came whole as it is: redacted thinking, results of the server's
+tools. Blank text and thinking without a signature would be refused, so they are lost
+(wires/README.md, "Requests"). Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.anthropic.blocks import (
+    REDACTED,
+    RESULT,
+    STATES,
+    THINKING,
+    is_location,
+)
+from stream_sidecar.wires.shared.fields import is_responses_state, type_of
+from stream_sidecar.wires.shared.rendering import (
+    caller_of,
+    in_blocks,
+    parts_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.turn import TurnBlock, TurnResult
+    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
+
+_OWN_FIELDS = ((THINKING,), ("reasoningContent",))
+"""Where thinking came that Anthropic signed; Bedrock's is the same."""
+
+_SERVER_IDS = ("srvtoolu_", "mcptoolu_")
+
+
+def write(turn: Rendering) -> list[JsonObject]:
+    return in_blocks(turn, _BLOCKS, _answer)
+
+
+def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    if not block.text.strip():
+        turn.lose(block, "text", "blank text is refused")
+        return None
+    cited = [item for item in turn.cited(block) if is_location(item)]
+    written: JsonObject = {"type": "text", "text": block.text}
+    return written | {"citations": cited} if cited else written
+
+
+def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    state: JsonObject = block.opaque if isinstance(block.opaque, dict) else {}
+    is_state = type_of(state) in STATES and not is_responses_state(state)
+    if (not is_state or type_of(state) == REDACTED) and not turn.thinks(block):
+        return None
+    if is_state:
+        return state
+    written = {"type": THINKING, THINKING: block.raw_text or block.text}
+    if block.signature and block.fields in _OWN_FIELDS:
+        return written | {"signature": block.signature}
+    if turn.rule.unsigned and written[THINKING]:
+        return written
+    turn.lose(block, "reasoning", "thinking without Anthropic's signature is refused")
+    return None
+
+
+def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    is_server = block.executor == "server"
+    if is_server and not (block.tool_call_id or "").startswith(_SERVER_IDS):
+        turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
+        return None
+    kind = "server_tool_use" if is_server else "tool_use"
+    id = block.tool_call_id if is_server else turn.id_of(block)
+    written: JsonObject = {"type": kind, "id": id, "name": block.name}
+    if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
+        written = dict(block.raw)
+    written["input"] = turn.input(block)
+    return written | caller_of(block)
+
+
+def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    raw = block.raw if isinstance(block.raw, dict) else {}
+    if type_of(raw).endswith(RESULT) and "tool_use_id" in raw:
+        return raw
+    turn.lose(block, "tool-result", "it is no result of a tool of Anthropic's")
+    return None
+
+
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    told: JsonObject = {"type": "tool_result", "tool_use_id": turn.id_of(call)}
+    parts = parts_of(result.content)
+    told["content"] = (
+        text_of(result.content) if parts is None else [_part(part) for part in parts]
+    )
+    return told | {"is_error": True} if result.is_error else told
+
+
+def _part(part: JsonObject) -> JsonObject:
+    """A part of a result; an image as MCP has it has its data elsewhere."""
+    if part.get("type") != "image" or "data" not in part:
+        return part
+    source = {"media_type": part.get("mimeType"), "data": part["data"]}
+    return {"type": "image", "source": {"type": "base64"} | source}
+
+
+_BLOCKS: BlockWriters = {
+    "text": _text,
+    "reasoning": _thought,
+    "tool-call": _call,
+    "tool-result": _result,
+}

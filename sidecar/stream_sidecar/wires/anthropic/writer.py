@@ -1,0 +1,336 @@
+"""Writes events and bodies of Anthropic's Messages: the way back of ``reader``.
+
+A block begins with its first delta. One of text or thinking ends when another begins,
+not before: what a text is founded on is told in its block, and often known late. Calls
+of another provider's own tools are ``server_tool_use``, and what came of them a block
+whose type is the tool's name and ``_tool_result``. Not written: what wires/README.md,
+"Writers", names.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.values.jsontext import dumps, loads, portable
+from stream_sidecar.wires.anthropic.blocks import RESULT, STATES
+from stream_sidecar.wires.shared.writing import (
+    Chunk,
+    ChunkWriter,
+    arguments_of,
+    input_of,
+)
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import Finish
+    from stream_sidecar.message.outlet import Origin
+    from stream_sidecar.parts import JsonObject
+
+ERROR_TYPES = {
+    "auth": "authentication_error",
+    "permission": "permission_error",
+    "billing": "billing_error",
+    "rate-limit": "rate_limit_error",
+    "overloaded": "overloaded_error",
+    "context-length": "request_too_large",
+    "invalid-request": "invalid_request_error",
+    "not-found": "not_found_error",
+    "timeout": "timeout_error",
+}
+"""Kind of an error -> its type; of any other kind it is the API's."""
+
+_API = "api_error"
+_GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
+"""The SDK completes arguments that were cut off, so a good end must not be told."""
+
+_REFUSAL = "refusal"
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+_WORD = re.compile(r"[^a-z0-9]++", re.IGNORECASE)
+"""What cannot stand in a type."""
+
+_TEXTS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+}
+"""Type of a delta -> the field of its block that grows."""
+
+
+class AnthropicWriter(ChunkWriter):
+    """Writes Messages events, as the module's docstring says."""
+
+    name = "anthropic"
+    is_single = True
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._begun = False
+        self._failed = False
+        self._refusal: ProviderError | None = None
+        self._is_cut = False  # a call of the client's is not whole
+        self._count = 0  # of content blocks
+        self._calls: dict[int, int] = {}  # open ones: our block -> its index
+        #: the block of text or thinking that is open, and its channel
+        self._talking: int | None = None
+        self._channel = ""
+        self._index = 0
+
+    def end(self, finishes: list[Finish]) -> None:
+        self._hush()
+        finish = finishes[0]
+        if self._failed or not (finish.complete or self._begun):
+            return
+        self._begin()
+        usage = self.usage_object()
+        is_told = finish.complete and (finish.reason != "unknown" or finish.raw)
+        word = self.finish_word(finish) if is_told else None
+        if self._is_cut and word in _GOOD:
+            word = _CUT
+        if word == "error":
+            self._write("error", error={"type": _API, "message": finish.raw or word})
+            return
+        if word or usage:
+            delta: JsonObject = {"stop_reason": word, "stop_sequence": None}
+            if self._refusal is not None:
+                delta["stop_details"] = _details(self._refusal)
+            self._write("message_delta", delta=delta, usage=_counted(usage))
+        if finish.complete:
+            self._write("message_stop")
+
+    @classmethod
+    def fold(cls, chunks: list[Chunk]) -> Chunk:
+        """Where the response failed, it is its last error and nothing else."""
+        failed = [chunk for chunk in chunks if chunk["type"] == "error"]
+        body: JsonObject = {}
+        for chunk in chunks:
+            kind = chunk["type"]
+            if kind == "message_start":
+                body = {**chunk["message"], "content": []}
+            elif kind == "content_block_start":
+                body["content"].append({**chunk["content_block"]})
+            elif kind == "content_block_delta":
+                _grow(body["content"][chunk["index"]], chunk["delta"])
+            elif kind == "message_delta":
+                body |= {**chunk["delta"], "usage": chunk["usage"]}
+        return failed[-1] if failed else Chunk(body)
+
+    # Events
+
+    def _text(self, event: TextDelta) -> None:
+        if event.block != self._talking:
+            self._talk(event.block, "text", {"type": "text", "text": ""})
+        self._delta(self._index, type="text_delta", text=event.text)
+
+    def _reasoning(self, event: ReasoningDelta) -> None:
+        if event.block != self._talking:
+            self._think(event.block)
+        self._delta(self._index, type="thinking_delta", thinking=event.text)
+
+    def _block_end(self, event: BlockEnd) -> None:
+        opaque = event.opaque if isinstance(event.opaque, dict) else {}
+        if opaque.get("type") in STATES:
+            self._hush()
+            self._stop(self._start(portable(opaque)))
+        elif event.signature and event.channel == "reasoning":
+            if event.block != self._talking:
+                self._think(event.block)
+            self._delta(self._index, type="signature_delta", signature=event.signature)
+
+    def _call_delta(self, event: ToolCallDelta) -> None:
+        origin = self.origin(event.block)
+        if origin.free:
+            return  # an object is made of it when it is whole
+        text = self.fragment(event)
+        if event.tool_call_id is not None:
+            item = self._call_block(event.tool_call_id, event.name or "", origin)
+            self._hush()
+            self._calls[event.block] = self._start(item)
+        if text:
+            index = self._calls[event.block]
+            self._delta(index, type="input_json_delta", partial_json=text)
+
+    def _call(self, event: ToolCall) -> None:
+        assert event.block is not None  # every call of a stream has one
+        if event.state != "complete" and event.executor != "server":
+            self._is_cut = True
+        index, text = self._calls.pop(event.block, None), self.rest(event)
+        if index is None:
+            self._hush()
+            origin = self.origin_of(event)
+            item = self._call_block(event.tool_call_id, event.name, origin)
+            index = self._start(item)
+            text = dumps(input_of(event)) if origin.free else arguments_of(event)
+        if text and text != "{}":
+            self._delta(index, type="input_json_delta", partial_json=text)
+        self._stop(index)
+
+    def _result(self, event: ToolResult) -> None:
+        item = event.raw if self.is_own else None
+        if item is None:
+            name = _WORD.sub("_", event.name or "").strip("_") or "mcp"
+            item = {
+                "type": name + RESULT,
+                "tool_use_id": event.tool_call_id or "",
+                "content": event.content,
+            }
+            item |= {"is_error": True} if event.is_error else {}
+        self._hush()
+        self._stop(self._start(portable(item)))
+
+    def _cite(self, event: Citation) -> None:
+        """A citation is part of its text's block, so one that comes late is lost."""
+        is_here = self._channel == "text" and self._talking in (event.blocks or ())
+        source = self.cited_once(event) if is_here else None
+        if source is not None:
+            citation = self._citation(event, *source)
+            self._delta(self._index, type="citations_delta", citation=citation)
+
+    def _error(self, event: ProviderError) -> None:
+        if event.provider_type == _REFUSAL:
+            self._refusal = event
+            return
+        self._failed = True
+        raw = event.raw if self.is_own else None
+        if isinstance(raw, dict) and isinstance(raw.get("error"), dict):
+            self._write("error", error=portable(raw["error"]))
+        else:
+            kind = ERROR_TYPES.get(event.kind, _API)
+            self._write("error", error={"type": kind, "message": event.message})
+
+    WRITE: ClassVar = {
+        Metadata: ChunkWriter.describe,
+        TextDelta: _text,
+        ReasoningDelta: _reasoning,
+        BlockEnd: _block_end,
+        ToolCallDelta: _call_delta,
+        ToolCall: _call,
+        ToolResult: _result,
+        Citation: _cite,
+        ProviderError: _error,
+        Usage: ChunkWriter.count,
+    }
+
+    # Documents
+
+    def _write(self, type: str, **fields: Any) -> None:
+        self.chunks.append(Chunk({"type": type, **fields}))
+
+    def _begin(self) -> None:
+        """``message_start``, before anything else."""
+        if self._begun:
+            return
+        self._begun = True
+        message: JsonObject = {
+            "id": self.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _counted(self.usage_object()),
+        }
+        self._write("message_start", message=message)
+
+    def _start(self, item: JsonObject) -> int:
+        self._begin()
+        index, self._count = self._count, self._count + 1
+        self._write("content_block_start", index=index, content_block=item)
+        return index
+
+    def _delta(self, index: int, **delta: Any) -> None:
+        self._write("content_block_delta", index=index, delta=delta)
+
+    def _stop(self, index: int) -> None:
+        self._write("content_block_stop", index=index)
+
+    def _talk(self, block: int, channel: str, item: JsonObject) -> None:
+        """A block of text or thinking begins."""
+        self._hush()
+        self._talking, self._channel, self._index = block, channel, self._start(item)
+
+    def _think(self, block: int) -> None:
+        item = {"type": "thinking", "thinking": "", "signature": ""}
+        self._talk(block, "reasoning", item)
+
+    def _hush(self) -> None:
+        """The open block of text or thinking ends."""
+        if self._talking is not None:
+            self._stop(self._index)
+        self._talking = None
+
+    def _call_block(self, id: str, name: str, origin: Origin) -> JsonObject:
+        raw = origin.raw if self.is_own and isinstance(origin.raw, dict) else {}
+        kind = "server_tool_use" if origin.server else "tool_use"
+        item = {"type": kind, "id": id, "name": name, "input": {}}
+        if raw.get("type") in _CALLS:
+            item = {**portable(raw), "input": {}}
+        if self.is_own and origin.caller is not None:
+            item["caller"] = portable(origin.caller)
+        return item
+
+    def _citation(
+        self, event: Citation, url: str | None, title: str | None
+    ) -> JsonObject:
+        if self.is_own and isinstance(event.raw, dict):
+            told = {"url": url, "title": title} if event.kind == "url" else {}
+            own: JsonObject = portable(event.raw)
+            return {name: value for name, value in told.items() if value} | own
+        text = event.cited_text or ""
+        if url:
+            place = {"type": "web_search_result_location", "encrypted_index": ""}
+            return {**place, "cited_text": text, "url": url, "title": title}
+        return {
+            "type": "char_location",
+            "cited_text": text,
+            "document_index": 0,
+            "document_title": title,
+            "start_char_index": 0,
+            "end_char_index": 0,
+        }
+
+
+def _counted(usage: JsonObject) -> JsonObject:
+    """A message has counts from its beginning."""
+    return {"input_tokens": 0, "output_tokens": 0, **usage}
+
+
+def _details(error: ProviderError) -> JsonObject:
+    return {
+        "type": _REFUSAL,
+        "category": error.code,
+        "explanation": error.message,
+    }
+
+
+def _grow(block: JsonObject, delta: JsonObject) -> None:
+    """Adds a delta to its block of a whole message."""
+    kind = delta["type"]
+    if kind in _TEXTS:
+        block[_TEXTS[kind]] += delta[_TEXTS[kind]]
+    elif kind == "citations_delta":
+        block.setdefault("citations", []).append(delta["citation"])
+    else:
+        block["input"] = _whole_input(delta["partial_json"])
+
+
+def _whole_input(text: str) -> Any:
+    """Arguments that are no object stay text, so that nobody runs them."""
+    try:
+        value = loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text

@@ -1,0 +1,295 @@
+"""The wire ``bedrock-converse``: ConverseStream's events and whole Converse bodies.
+
+A whole body is read as its events in order. An event is a member of a union
+(``{"contentBlockDelta": {...}}``, what AWS's libraries give), or its bare payload with
+the name beside it: in the frame's header, under ``":event-type"``, or to be told from
+its keys. One table reads the members of a block wherever they stand, at its start, in a
+delta or in a whole message. Shapes: wires/README.md, "Bedrock Converse"; Amazon Bedrock
+API, "ConverseStream".
+
+Never raises for any JSON value: see `shared.document_wire`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from stream_sidecar.parts import (
+    CallPart,
+    CitationKind,
+    CitationPart,
+    DonePart,
+    MetadataPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    ResultPart,
+    TextPart,
+    WireRow,
+)
+from stream_sidecar.wires.shared.again import alone
+from stream_sidecar.wires.shared.content_blocks import BlockWire
+from stream_sidecar.wires.shared.fields import first
+from stream_sidecar.wires.shared.usage import read_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+    from stream_sidecar.wires.shared.content_blocks import ContentBlock
+
+
+_DELTA = "contentBlockDelta"
+_INDEX = "contentBlockIndex"
+REASONING = "reasoningContent"
+"""The member of a block that is reasoning."""
+
+_TEXTS: dict[type, tuple[str, ...]] = {
+    TextPart: ("text",),
+    ReasoningPart: (REASONING, "text"),
+    CallPart: ("toolUse", "input"),
+}
+"""Parts that come piece by piece, and where their text stands in a delta."""
+
+_NAMES = (":event-type", ":exception-type")
+"""Headers of a frame, where a host has put them into the decoded object."""
+
+_TELLING = {
+    "delta": _DELTA,
+    "start": "contentBlockStart",
+    _INDEX: "contentBlockStop",
+    "stopReason": "messageStop",
+    "role": "messageStart",
+    "usage": "metadata",
+}
+"""Key of a bare payload -> its event; the first that is there counts."""
+
+_LOCATIONS: dict[str, CitationKind] = {
+    "web": "url",
+    "documentChar": "document",
+    "documentPage": "document",
+    "documentChunk": "document",
+    "searchResultLocation": "search-result",
+}
+
+
+class BedrockConverseWire(BlockWire):
+    """Reads Converse events, as the module's docstring says."""
+
+    name = "bedrock-converse"
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        named = event or first(value, _NAMES)
+        events = _events_of(value, named)
+        for name, body in events:
+            if isinstance(body, dict):
+                _EVENTS[name](self, body)
+            elif body is not None:
+                self.malformed(name, body)
+        if not events:
+            self.unread(value, named)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A delta of one member, as a member of the union."""
+        value = document.value
+        body, path = value.get(_DELTA), _TEXTS.get(type(parts[0]))
+        is_alone = len(value) == len(parts) == 1 and not document.event
+        if not isinstance(body, dict) or path is None or not is_alone:
+            return None
+        unread = [(_DELTA, name) for name in body if name not in (_INDEX, "delta")]
+        return alone(parts, ((_DELTA, "delta", *path),), unread)
+
+    def last(self, block: ContentBlock) -> list[Part]:
+        """A result comes in pieces; all that have come by now."""
+        item = block.item
+        if not item:
+            return []
+        id, status = self.text(item, "toolUseId"), item.get("status")
+        is_error = None if status is None else status == "error"
+        name = self.tools.get(id)
+        return [ResultPart(item["content"], item, 0, id or None, name, is_error)]
+
+    # Events
+
+    def _message_start(self, _body: JsonObject) -> None:
+        self.end()
+
+    def _block_start(self, body: JsonObject) -> None:
+        self._members(self.start(self.index(body, _INDEX)), self.body(body, "start"))
+
+    def _block_delta(self, body: JsonObject) -> None:
+        """Blocks of text begin without a word."""
+        self._members(self.block(self.index(body, _INDEX)), self.body(body, "delta"))
+
+    def _block_stop(self, body: JsonObject) -> None:
+        self.stop(self.index(body, _INDEX))
+
+    def _message_stop(self, body: JsonObject) -> None:
+        self.finish(body, "stopReason")
+        self.tell_details(body, ("additionalModelResponseFields",))
+        self.parts.append(DonePart())
+
+    def _metadata(self, body: JsonObject) -> None:
+        """Comes after the end. A prompt router says which model it has chosen."""
+        trace = self.body(body, "trace")
+        router = self.body(trace, "promptRouter")
+        if model := self.text(router, "invokedModelId"):
+            self.parts.append(MetadataPart(model=model))
+        self.tell_details(trace, ("guardrail",))
+        if usage := read_usage(self.body(body, "usage"), "bedrock"):
+            self.parts.append(usage)
+
+    def _whole(self, body: JsonObject) -> None:
+        message = self.body(self.body(body, "output"), "message")
+        self._message_start(message)
+        for index, item in enumerate(self.objects(message, "content")):
+            self._members(self.start(index), item)
+            self.stop(index)
+        self._message_stop(body)
+        self._metadata(body)
+
+    # Members of a block
+
+    def _members(self, block: ContentBlock, members: JsonObject) -> None:
+        for name, item in members.items():
+            if name in _MEMBERS and item is not None:
+                _MEMBERS[name](self, block, members)
+            elif item is not None:
+                self.ignored(name, {name: item})
+
+    def _text(self, _block: ContentBlock, members: JsonObject) -> None:
+        if text := self.text(members, "text"):
+            self.parts.append(TextPart(text))
+
+    def _tool_use(self, block: ContentBlock, members: JsonObject) -> None:
+        """Its start, a fragment of its input, or all of it."""
+        item = self.body(members, "toolUse")
+        told = {}
+        if "toolUseId" in item or "name" in item:
+            # Only tools that the server runs have a type of their own.
+            kind = self.text(item, "type") or "tool_use"
+            told = {"type": kind, "name": self.text(item, "name")}
+            told["id"] = self.text(item, "toolUseId")
+        self.call(block, item.get("input"), **told)
+
+    def _tool_result(self, block: ContentBlock, members: JsonObject) -> None:
+        """Its start or all of it (an object), or more of its content (a list)."""
+        item, content = members["toolResult"], block.item.get("content", [])
+        if isinstance(item, list):
+            item = {"content": item}
+        elif not isinstance(item, dict):
+            self.malformed("toolResult", item)
+            return
+        content += self.objects(item, "content")
+        block.item |= item | {"content": content}
+
+    def _reasoning(self, block: ContentBlock, members: JsonObject) -> None:
+        """Whole blocks have text and signature in an object of their own."""
+        item = self.body(members, REASONING)
+        item = item | self.body(item, "reasoningText")
+        if text := self.text(item, "text"):
+            self.parts.append(ReasoningPart(text, REASONING, 0, block.key))
+        if signature := self.text(item, "signature"):
+            part = ReasoningStatePart(0, signature, None, block.key, REASONING)
+            self.parts.append(part)
+        if redacted := self.text(item, "redactedContent"):
+            opaque = {REASONING: {"redactedContent": redacted}}
+            self.parts.append(ReasoningStatePart(0, None, opaque, block.key))
+
+    def _citation(self, _block: ContentBlock, members: JsonObject) -> None:
+        for item in self.each(members, "citation"):
+            self._cite(item)
+
+    def _cited(self, block: ContentBlock, members: JsonObject) -> None:
+        """A whole block of text with its citations."""
+        item = self.body(members, "citationsContent")
+        for citation in self.objects(item, "citations"):
+            self._cite(citation)
+        for content in self.objects(item, "content"):
+            self._text(block, content)
+
+    def _cite(self, item: JsonObject) -> None:
+        """A citation is for its whole block."""
+        location = self.body(item, "location")
+        place = next((name for name in _LOCATIONS if name in location), "")
+        sources = self.objects(item, "sourceContent")
+        quoted = "".join(self.text(source, "text") for source in sources)
+        web = self.body(location, "web")
+        self.parts.append(
+            CitationPart(
+                kind=_LOCATIONS.get(place, "other"),
+                raw=item,
+                role="block",
+                anchor="block",
+                url=first(web, ("url",)) or first(item, ("source",)),
+                title=first(item, ("title",)),
+                cited_text=quoted or None,
+                document=_document_of(location.get(place)),
+            )
+        )
+
+
+def _document_of(place: Json) -> str | None:
+    """The number of the document or search result in the request."""
+    holder = place if isinstance(place, dict) else {}
+    for name in ("documentIndex", "searchResultIndex"):
+        if type(holder.get(name)) is int:
+            return f"{name} {holder[name]}"
+    return None
+
+
+_Reader: TypeAlias = "Callable[[BedrockConverseWire, JsonObject], None]"
+_MemberReader: TypeAlias = (
+    "Callable[[BedrockConverseWire, ContentBlock, JsonObject], None]"
+)
+
+_EVENTS: dict[str, _Reader] = {
+    "messageStart": BedrockConverseWire._message_start,
+    "contentBlockStart": BedrockConverseWire._block_start,
+    _DELTA: BedrockConverseWire._block_delta,
+    "contentBlockStop": BedrockConverseWire._block_stop,
+    "messageStop": BedrockConverseWire._message_stop,
+    "metadata": BedrockConverseWire._metadata,
+    "output": BedrockConverseWire._whole,
+}
+
+_MEMBERS: dict[str, _MemberReader] = {
+    "text": BedrockConverseWire._text,
+    "toolUse": BedrockConverseWire._tool_use,
+    "toolResult": BedrockConverseWire._tool_result,
+    "reasoningContent": BedrockConverseWire._reasoning,
+    "citation": BedrockConverseWire._citation,
+    "citationsContent": BedrockConverseWire._cited,
+}
+
+
+def _events_of(value: JsonObject, named: str | None) -> list[tuple[str, Json]]:
+    """The events of one object: their names, and what each says."""
+    if named in _EVENTS:
+        return [(named, value)]
+    if isinstance(value.get("output"), dict):
+        return [("output", value)]
+    union = [(name, body) for name, body in value.items() if name in _EVENTS]
+    if union:
+        return union
+    return [(name, value) for key, name in _TELLING.items() if key in value][:1]
+
+
+_DECISIVE = frozenset(_EVENTS) - {"metadata", "output"}
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire; counts alone may be another's."""
+    value = document.value
+    if not isinstance(value, dict):
+        return False
+    if document.event in _DECISIVE or first(value, _NAMES) in _DECISIVE:
+        return True
+    message = value.get("output")
+    message = message.get("message") if isinstance(message, dict) else None
+    if isinstance(message, dict):
+        return isinstance(message.get("content"), list)
+    in_union = any(isinstance(value.get(name), dict) for name in _DECISIVE)
+    return in_union or type(value.get(_INDEX)) is int
+
+
+ROW = WireRow(BedrockConverseWire.name, BedrockConverseWire, fits)

@@ -1,0 +1,85 @@
+"""The writer of Bedrock Converse: a turn as messages of the next request.
+
+Signed reasoning goes back as it came, and what Bedrock would refuse is lost: reasoning
+without a signature (by the model's rule), blank text (wires/README.md, "Requests").
+Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.bedrock_converse.reader import REASONING
+from stream_sidecar.wires.shared.rendering import in_blocks, parts_of, text_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.turn import TurnBlock, TurnResult
+    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
+
+_OWN_FIELDS = ((REASONING,), ("thinking",))
+"""Where reasoning came that Bedrock's models signed; Anthropic's own is the same."""
+
+_OWN_IDS = "tooluse_"
+_SERVER = {"type": "server_tool_use"}
+
+
+def write(turn: Rendering) -> list[JsonObject]:
+    return in_blocks(turn, _BLOCKS, _answer)
+
+
+def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    if block.text.strip():
+        return {"text": block.text}
+    turn.lose(block, "text", "blank text is refused")
+    return None
+
+
+def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    if not turn.thinks(block):
+        return None
+    if isinstance(block.opaque, dict) and REASONING in block.opaque:
+        return {REASONING: block.opaque[REASONING]}
+    told: JsonObject = {"text": block.raw_text or block.text}
+    if block.signature and block.fields in _OWN_FIELDS:
+        return {REASONING: {"reasoningText": told | {"signature": block.signature}}}
+    if turn.rule.unsigned and told["text"] and block.source != "tag":
+        return {REASONING: {"reasoningText": told}}
+    turn.lose(block, "reasoning", "reasoning without a signature is refused")
+    return None
+
+
+def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    is_server = block.executor == "server"
+    if is_server and not (block.tool_call_id or "").startswith(_OWN_IDS):
+        turn.lose(block, "tool-call", "it is no call of a tool of Bedrock's")
+        return None
+    call: JsonObject = {"toolUseId": block.tool_call_id, "name": block.name}
+    call["input"] = turn.input(block)
+    return {"toolUse": call | (_SERVER if is_server else {})}
+
+
+def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    if isinstance(block.raw, dict) and "toolUseId" in block.raw:
+        return {"toolResult": block.raw}
+    turn.lose(block, "tool-result", "it is no result of a tool of Bedrock's")
+    return None
+
+
+def _answer(turn: Rendering, _: TurnBlock, result: TurnResult) -> JsonObject:
+    told: JsonObject = {"toolUseId": result.tool_call_id}
+    if isinstance(result.content, dict):
+        told["content"] = [{"json": result.content}]
+    elif parts_of(result.content) is None:
+        told["content"] = [{"text": text_of(result.content)}]
+    else:
+        told["content"] = [{"text": turn.says(result)}]
+    return {"toolResult": told | ({"status": "error"} if result.is_error else {})}
+
+
+_BLOCKS: BlockWriters = {
+    "text": _text,
+    "reasoning": _thought,
+    "tool-call": _call,
+    "tool-result": _result,
+}

@@ -1,0 +1,223 @@
+"""Gemini's streamed arguments: values at JSON paths become the JSON text of a call.
+
+Not a wire: a helper of ``gemini``. A ``partialArgs`` entry is a value, or a fragment of
+a string, at a path (RFC 9535) such as ``$.recipe.steps[0].text``. They come in the
+order of the text, so it grows from its beginning; where they do not, the text waits for
+the end. Each character is looked at a fixed number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.records import define
+from stream_sidecar.values.jsontext import dumps, loads
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+
+Token: TypeAlias = int | str
+TokenPath: TypeAlias = tuple[Token, ...]
+
+_STEP = re.compile(
+    r"""\.(?P<name>[^.\[\]]++)
+    | \[(?P<index>[0-9]{1,9})\]
+    | \[(?P<quoted>'(?:[^'\\]|\\.)*+' | "(?:[^"\\]|\\.)*+")\]""",
+    re.VERBOSE | re.DOTALL,
+)
+
+_DEEPEST = 64
+"""Steps of a path; arguments are not nested deeper."""
+
+_VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+
+
+@define(eq=False)
+class _Leaf:
+    """A value, or the fragments of a string; ``goes_on``: more of it is promised."""
+
+    value: Json = None
+    fragments: list[str] | None = None
+    goes_on: bool = False
+
+    def push(self, value: Json) -> str:
+        """The JSON text that ``value`` adds, without the quotes of a string."""
+        if not isinstance(value, str):
+            self.value, self.fragments = value, None
+            return dumps(value)
+        if self.fragments is None:
+            self.fragments = []
+        self.fragments.append(value)
+        return dumps(value)[1:-1]
+
+
+class PartialArguments:
+    """The arguments of one call. ``push(entry)`` gives the text that an entry adds,
+    None when it cannot be used; ``close()`` the rest."""
+
+    def __init__(self) -> None:
+        self._root: dict[Token, Any] = {}
+        self._writer = _Writer()
+        self._latest = _Leaf()
+        #: entries came in the order of the text, so all of it has been given
+        self.in_order = True
+
+    @property
+    def goes_on(self) -> bool:
+        """In the middle of a string."""
+        return self._latest.goes_on
+
+    def push(self, entry: JsonObject) -> str | None:
+        path = _path(entry.get("jsonPath"))
+        found = self._root if path is None else self._find(path)
+        name = next((name for name in _VALUES if name in entry), "")
+        if path is None or isinstance(found, dict) or not (found or name):
+            return None
+        leaf, value = found or _Leaf(), entry.get(name)
+        value = None if name == "nullValue" else value
+        text = ""
+        if found is None:
+            text = self._begin(leaf, path, value)
+        elif name:
+            text = self._go_on(leaf, value)
+        leaf.goes_on = entry.get("willContinue") is True
+        return text if self.in_order else ""
+
+    def close(self) -> str:
+        """The end of the text; all of it where entries were not in its order."""
+        if not self.in_order:
+            return dumps(_plain(self._root))
+        return self._quote() + self._writer.close()
+
+    def _find(self, path: TokenPath) -> _Leaf | dict[Token, Any] | None:
+        """What is at ``path``; a container where no leaf can be."""
+        node: Any = self._root
+        for token in path:
+            if isinstance(node, _Leaf):
+                return self._root
+            node = node.get(token)
+            if node is None:
+                return None
+        return node  # type: ignore[no-any-return]
+
+    def _begin(self, leaf: _Leaf, path: TokenPath, value: Json) -> str:
+        node = self._root
+        for token in path[:-1]:
+            node = node.setdefault(token, {})
+        node[path[-1]] = leaf
+        place = self._writer.place(path) if self.in_order else None
+        self.in_order = place is not None
+        text = leaf.push(value)
+        start, self._latest = self._quote(), leaf
+        return f"{start}{place}{self._quote()}{text}"
+
+    def _go_on(self, leaf: _Leaf, value: Json) -> str:
+        """More of a string; anything else changes what was given."""
+        is_more = isinstance(value, str) and leaf.fragments is not None
+        is_here = leaf is self._latest or not value
+        self.in_order = self.in_order and is_more and is_here
+        return leaf.push(value)
+
+    def _quote(self) -> str:
+        """What begins and ends the value that came last."""
+        return "" if self._latest.fragments is None else '"'
+
+
+class _Writer:
+    """Writes members of nested objects and arrays in their order.
+
+    ``_path`` leads to the member written last; ``_open[n]`` is the container of its
+    step ``n``: the names that an object has, or the length of an array.
+    """
+
+    def __init__(self) -> None:
+        self._path: TokenPath = ()
+        self._open: list[set[Token] | int] = []
+
+    def place(self, path: TokenPath) -> str | None:
+        """What stands before the value at ``path``; None when its place is behind.
+
+        There is nothing at ``path`` yet, nor at a part of it, nor below it.
+        """
+        common = 0
+        while common < len(self._path) and path[common] == self._path[common]:
+            common += 1
+        if not all(
+            token == 0 or isinstance(token, str) for token in path[common + 1 :]
+        ):
+            return None
+        if self._open and not self._is_next(common, path[common]):
+            return None
+        pieces = [self._close(common + 1), "," if self._open else ""]
+        pieces += [
+            self._enter(depth, path[depth]) for depth in range(common, len(path))
+        ]
+        self._path = path
+        return "".join(pieces)
+
+    def close(self) -> str:
+        return self._close(0)
+
+    def _is_next(self, depth: int, token: Token) -> bool:
+        held = self._open[depth]
+        if isinstance(held, int):
+            return token == held
+        return isinstance(token, str) and token not in held
+
+    def _close(self, depth: int) -> str:
+        closed = reversed(self._open[depth:])
+        del self._open[depth:]
+        return "".join("]" if isinstance(held, int) else "}" for held in closed)
+
+    def _enter(self, depth: int, token: Token) -> str:
+        """Opens the container of step ``depth`` where it is new."""
+        is_new, is_name = depth == len(self._open), isinstance(token, str)
+        if is_new:
+            self._open.append(set() if is_name else 0)
+        held = self._open[depth]
+        if isinstance(held, int):
+            self._open[depth] = held + 1
+            return "[" if is_new else ""
+        held.add(token)
+        return ("{" if is_new else "") + dumps(token) + ":"
+
+
+def _path(text: Json) -> TokenPath | None:
+    """The steps of a path; None when it leads to no member of the arguments."""
+    if not isinstance(text, str) or not text.startswith("$"):
+        return None
+    steps: list[Token] = []
+    position = 1
+    while position < len(text) and len(steps) < _DEEPEST:
+        step = _STEP.match(text, position)
+        token = None if step is None else _token(step)
+        if step is None or token is None:
+            return None
+        steps.append(token)
+        position = step.end()
+    is_member = position == len(text) and isinstance((steps or [0])[0], str)
+    return tuple(steps) if is_member else None
+
+
+def _token(step: re.Match[str]) -> Token | None:
+    if step["index"] is not None:
+        return int(step["index"])
+    if step["quoted"] is None:
+        return step["name"]
+    body = step["quoted"][1:-1]
+    if step["quoted"][0] == "'":
+        body = body.replace("\\'", "'").replace('"', '\\"')
+    try:
+        return str(loads(f'"{body}"'))
+    except ValueError:
+        return None
+
+
+def _plain(node: Any) -> Json:
+    """The JSON value of a tree; an array where all steps are numbers."""
+    if isinstance(node, _Leaf):
+        return node.value if node.fragments is None else "".join(node.fragments)
+    if all(isinstance(token, int) for token in node):
+        return [_plain(node[index]) for index in sorted(node)]
+    return {str(token): _plain(child) for token, child in node.items()}

@@ -1,0 +1,299 @@
+"""Gemini's Interactions API: events of steps, and whole interactions.
+
+Not a wire: a helper of ``gemini``. A step begins (``step.start``, which may hold all of
+it), grows (``step.delta``) and ends (``step.stop``); it is a thought, output, a call of
+the client's function, or a server's call or result (wires/README.md, "generateContent
+and Interactions"). A whole interaction is its steps, one after the other.
+Offsets of annotations are UTF-8 bytes from the start of the content, end exclusive.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import (
+    BlockEndPart,
+    CallEndPart,
+    CallPart,
+    FinishPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    ResultPart,
+    TextPart,
+)
+from stream_sidecar.records import define
+from stream_sidecar.wires.gemini.content import THOUGHT
+from stream_sidecar.wires.gemini.sources import annotation
+from stream_sidecar.wires.shared.document_wire import seconds
+from stream_sidecar.wires.shared.fields import type_of
+from stream_sidecar.wires.shared.usage import finish_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.wires.shared.document_wire import DocumentWire
+
+_EVENTS = ("interaction.", "step.")
+_GOING_ON = ("", "in_progress", "queued")
+_REASONS = {
+    "incomplete": "length",
+    "budget_exceeded": "length",
+    "requires_continuation": "pause",
+}
+"""Statuses that mean something else elsewhere."""
+
+_CALL, _RESULT, _FUNCTION = "_call", "_result", "function_call"
+
+_IMPLIED = {
+    "text": "model_output",
+    "text_annotation_delta": "model_output",
+    "thought_summary": "thought",
+    "thought_signature": "thought",
+    "arguments_delta": _FUNCTION,
+}
+"""Type of a delta -> type of its step; of other deltas it is the same."""
+
+
+def is_interaction(value: JsonObject) -> bool:
+    kind = value.get("event_type")
+    if isinstance(kind, str):
+        return kind.startswith(_EVENTS)
+    is_body = isinstance(value.get("steps"), list) and "status" in value
+    return is_body or value.get("object") == "interaction"
+
+
+@define
+class _Step:
+    """A step while it is open.
+
+    ``body`` is what is known of it, ``base`` the code points of the answer before it.
+    ``streams``: its arguments come as fragments.
+    """
+
+    key: str
+    body: JsonObject
+    base: int
+    streams: bool = False
+
+
+class Interaction:
+    """Reads events and interactions into the parts of ``wire``."""
+
+    def __init__(self, wire: DocumentWire) -> None:
+        self.wire = wire
+        self._open: dict[int, _Step] = {}
+        self._latest = 0
+        self._count = 0
+        self._length = 0  # of the answer, in code points
+
+    def read(self, value: JsonObject) -> None:
+        kind = value.get("event_type")
+        if kind is None:
+            self._interaction(value)
+        elif kind == "interaction.status_update":
+            self._status(value)
+        elif kind == "step.start":
+            index, body = self._index(value), self.wire.body(value, "step")
+            self._end(index)
+            self._start(index, body)
+        elif kind == "step.delta":
+            self._delta(self._index(value), self.wire.body(value, "delta"))
+        elif kind == "step.stop":
+            self._end(self._index(value))
+        else:
+            self._interaction(self.wire.body(value, "interaction"))
+
+    def close(self) -> None:
+        """Steps that are still open were cut off."""
+        self._end_all(cut=True)
+
+    def _interaction(self, body: JsonObject) -> None:
+        """Its steps count only where none came before."""
+        text = self.wire.text
+        self.wire.identify(
+            id=text(body, "id"),
+            model=text(body, "model") or text(body, "agent"),
+            created=seconds(body.get("created")),
+        )
+        steps = [] if self._count else [*self.wire.objects(body, "steps")]
+        for index, step in enumerate(steps):
+            self._start(index, step)
+            self._end(index)
+        self._status(body)
+
+    def _status(self, body: JsonObject) -> None:
+        status = self.wire.text(body, "status")
+        if status not in _GOING_ON:
+            self._end_all(cut=status != "completed")
+            reason = _REASONS.get(status) or finish_reason(status, self.wire.name)
+            self.wire.parts.append(FinishPart(status, reason))
+        self.wire.count(self.wire.body(body, "usage"))
+        for error in filter(None, self.wire.objects(body, "errors")):
+            self.wire.fail({"error": error})
+
+    # Steps
+
+    def _index(self, value: JsonObject) -> int:
+        """Without an index it can only be the latest step."""
+        index = self.wire.number(value, "index")
+        return self._latest if index is None else index
+
+    def _start(self, index: int, body: JsonObject) -> _Step:
+        self._count += 1
+        self._latest = index
+        body = dict(body)  # deltas add to it
+        step = self._open[index] = _Step(f"step:{self._count}", body, self._length)
+        kind = type_of(body)
+        if kind == "thought":
+            for item in self.wire.objects(body, "summary"):
+                self._think(step, item)
+        elif kind == "model_output":
+            for item in self.wire.objects(body, "content"):
+                step.base = self._length
+                self._content(step, item)
+        elif kind == _FUNCTION:
+            text = self.wire.text
+            self.wire.parts.append(
+                CallPart(
+                    key=step.key,
+                    id=text(body, "id"),
+                    name=text(body, "name"),
+                    type="functionCall",
+                )
+            )
+        return step
+
+    def _delta(self, index: int, delta: JsonObject) -> None:
+        kind, step = type_of(delta), self._open.get(index)
+        if step is None:
+            step = self._start(index, {"type": _IMPLIED.get(kind, kind)})
+        _DELTAS.get(kind, Interaction._other)(self, step, delta)
+
+    def _end_all(self, *, cut: bool) -> None:
+        steps, self._open = self._open, {}
+        for step in steps.values():
+            self._finish(step, cut)
+
+    def _end(self, index: int) -> None:
+        step = self._open.pop(index, None)
+        if step is not None:
+            self._finish(step, cut=False)
+
+    def _finish(self, step: _Step, cut: bool) -> None:
+        kind = type_of(step.body)
+        if kind == "thought":
+            self._end_thought(step)
+        elif kind == "model_output":
+            self.wire.parts.append(BlockEndPart(block=step.key))
+            if step.body.get("error"):
+                self.wire.fail({"error": step.body["error"]})
+        elif kind == _FUNCTION:
+            self._end_function(step, cut)
+        elif kind.endswith(_CALL):
+            self._server_call(step, kind)
+        elif kind.endswith(_RESULT):
+            self._result(step, kind)
+        elif kind != "user_input":
+            self.wire.ignored("step", step.body)
+
+    def _end_thought(self, step: _Step) -> None:
+        """A thought goes back with its signature; it often has no text at all."""
+        if signature := self.wire.text(step.body, "signature"):
+            key = step.key
+            part = ReasoningStatePart(signature=signature, block=key, field=THOUGHT)
+            self.wire.parts.append(part)
+        self.wire.parts.append(BlockEndPart(block=step.key))
+
+    def _end_function(self, step: _Step, cut: bool) -> None:
+        """The whole arguments stand in the start, or came as fragments."""
+        arguments = None if step.streams else step.body.get("arguments")
+        is_text = isinstance(arguments, str)
+        self.wire.parts.append(
+            CallPart(
+                key=step.key,
+                arguments=arguments if is_text else None,
+                value=None if is_text else arguments,
+                opaque=self._opaque(step),
+                whole=not cut,
+            )
+        )
+        if cut:
+            self.wire.parts.append(CallEndPart(key=step.key, cut=True))
+
+    def _server_call(self, step: _Step, kind: str) -> None:
+        body = step.body
+        self.wire.parts.append(
+            CallPart(
+                key=step.key,
+                id=self.wire.text(body, "id"),
+                name=self.wire.text(body, "name") or kind.removesuffix(_CALL),
+                value=body.get("arguments"),
+                type=kind,
+                executor="server",
+                opaque=self._opaque(step),
+                raw=body,
+                whole=True,
+            )
+        )
+
+    def _result(self, step: _Step, kind: str) -> None:
+        body, id = step.body, self.wire.text(step.body, "call_id")
+        name = self.wire.text(body, "name") or kind.removesuffix(_RESULT)
+        is_error = True if body.get("is_error") is True else None
+        content, key = body.get("result"), id or step.key
+        part = ResultPart(content, body, 0, id or None, name, is_error, key)
+        self.wire.parts.append(part)
+
+    def _opaque(self, step: _Step) -> JsonObject | None:
+        signature = self.wire.text(step.body, "signature")
+        return {"signature": signature} if signature else None
+
+    # Deltas
+
+    def _text(self, _step: _Step, delta: JsonObject) -> None:
+        if text := self.wire.text(delta, "text"):
+            self._length += len(text)
+            self.wire.parts.append(TextPart(text))
+
+    def _summary(self, step: _Step, delta: JsonObject) -> None:
+        self._think(step, self.wire.body(delta, "content"))
+
+    def _think(self, step: _Step, content: JsonObject) -> None:
+        if text := self.wire.text(content, "text"):
+            part = ReasoningPart(text, THOUGHT, block=step.key)
+            self.wire.parts.append(part)
+
+    def _annotations(self, step: _Step, delta: JsonObject) -> None:
+        for item in self.wire.objects(delta, "annotations"):
+            self.wire.parts.append(annotation(self.wire, item, step.base))
+
+    def _arguments(self, step: _Step, delta: JsonObject) -> None:
+        if text := self.wire.text(delta, "arguments"):
+            step.streams = True
+            self.wire.parts.append(CallPart(key=step.key, arguments=text))
+
+    def _other(self, step: _Step, delta: JsonObject) -> None:
+        """A piece of a step that is told at its end."""
+        kind = type_of(delta)
+        if kind.endswith((_CALL, _RESULT)) or kind == "thought_signature":
+            step.body.update(delta, type=type_of(step.body))
+        else:
+            self.wire.ignored(kind or "delta", delta)
+
+    def _content(self, step: _Step, content: JsonObject) -> None:
+        """An item of a finished output."""
+        if type_of(content) in ("", "text"):
+            self._text(step, content)
+            self._annotations(step, content)
+        else:
+            self.wire.ignored("content", content)
+
+
+_DELTAS: dict[str, Callable[[Interaction, _Step, JsonObject], None]] = {
+    "text": Interaction._text,
+    "text_annotation_delta": Interaction._annotations,
+    "thought_summary": Interaction._summary,
+    "arguments_delta": Interaction._arguments,
+}
+"""Type of a delta -> its reader."""

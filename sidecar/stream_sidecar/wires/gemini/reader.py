@@ -1,0 +1,229 @@
+"""The wire ``gemini``: generateContent of all its servers, and the Interactions API.
+
+Chunks and whole bodies are one code path: a chunk is a response that holds less. Read
+are AI Studio and Vertex (server-sent events, or one JSON array), Code Assist (wrapped
+in ``response``), dumps of the Python SDK (snake case), what the Live API says in text,
+and the Interactions API (`gemini.interactions`). Several candidates are choices.
+Shapes: wires/README.md, "generateContent and Interactions".
+
+Never raises for any JSON value. A field of the wrong type is a ``malformed-chunk``
+diagnostic, a document of no known shape an ``unknown-chunk`` one; the rest is used.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import (
+    DiagnosticPart,
+    DonePart,
+    FinishPart,
+    WireRow,
+)
+from stream_sidecar.wires.gemini.content import GeminiCandidate
+from stream_sidecar.wires.gemini.interactions import Interaction, is_interaction
+from stream_sidecar.wires.gemini.said import (
+    LIVE,
+    SAYING,
+    SOURCE_METADATA,
+    ShapeReader,
+    TextShape,
+    shape_of,
+)
+from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
+from stream_sidecar.wires.shared.usage import finish_reason
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+
+_NAME = "gemini"
+
+_OWN = frozenset(
+    (
+        *("candidates", "promptFeedback", "usageMetadata", "modelVersion"),
+        *("serverContent", "setupComplete", "sessionResumptionUpdate"),
+    )
+)
+"""Keys of documents that can only be of this wire."""
+
+_KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
+_SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
+
+_REASONS = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
+    *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    "MALFORMED_FUNCTION_CALL",
+)
+"""The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
+
+_FOREIGN = ("args", "response")
+"""Keys whose values are not Google's, so that their names stay."""
+
+_DEEPEST = 16
+"""Levels of a document in which keys are Google's."""
+
+
+class GeminiWire(DocumentWire):
+    """Reads the documents of Google's APIs, as the module's docstring says."""
+
+    name = _NAME
+
+    def __init__(self, provider: str | None) -> None:
+        super().__init__(provider)
+        self._candidates: dict[int, GeminiCandidate] = {}
+        self._interaction = Interaction(self)
+        self._who = ("", "")
+        self.counted: JsonObject = {}
+        self._readers: dict[TextShape, ShapeReader] = {}
+        self.recalls = self._again
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        if is_interaction(value):
+            self._interaction.read(value)
+            return
+        value = _unwrapped(value)
+        if _KNOWN.isdisjoint(value):
+            self.unread(value, event)
+            return
+        who = self.text(value, "responseId"), self.text(value, "modelVersion")
+        self.answers(*who, value.get("createTime"))
+        for position, item in enumerate(self.objects(value, "candidates")):
+            self._candidate(item, position)
+        self.choice = 0
+        if not LIVE.isdisjoint(value):
+            self._live(value)
+        if "promptFeedback" in value:
+            self._blocked(value)
+        self.tell(self.body(value, "usageMetadata"))
+        self.fail_if(value, event)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A candidate that says a text in one Part; it may be signed, and the last."""
+        value, shape = document.value, None
+        is_said = not document.event and SAYING.issuperset(map(type, parts))
+        if is_said and not is_interaction(value):
+            shape = shape_of(value, _unwrapped(value))
+        if shape is None:
+            return None
+        reader = self._reader(shape)
+        reader.learn(value, self.counted)
+        return reader.again
+
+    def _again(self, shape: TextShape) -> Again:
+        return self._reader(shape).again
+
+    def _reader(self, shape: TextShape) -> ShapeReader:
+        reader = self._readers.get(shape)
+        if reader is None:
+            reader = self._readers[shape] = ShapeReader(self, shape)
+        return reader
+
+    def end(self) -> None:
+        for _, candidate in sorted(self._candidates.items()):
+            candidate.end_call(cut=True)
+            candidate.sources.close()
+        self._interaction.close()
+
+    def answers(self, id: str, model: str, created: Json) -> None:
+        """Who does; looked at where that is another one."""
+        if (id, model) != self._who:
+            self._who = id, model
+            self.identify(id=id, model=model, created=seconds(created))
+
+    def tell(self, counts: JsonObject) -> None:
+        """Counts, which are ``counted`` then."""
+        self.counted = counts
+        self.count(counts)
+
+    def _candidate(self, item: JsonObject, position: int) -> None:
+        self.choice = position
+        index = self.number(item, "index")
+        self.choice = position if index is None else index
+        candidate = self.candidate(self.choice)
+        if "content" in item:
+            candidate.read(self.body(item, "content"))
+        if not SOURCE_METADATA.isdisjoint(item):
+            candidate.sources.read(item)
+        if (raw := item.get("finishReason")) is not None:
+            is_number = type(raw) is int and 0 <= raw < len(_REASONS)
+            raw = _REASONS[raw] if is_number else self.text(item, "finishReason")
+            if raw:
+                self.finish(candidate, item, raw)
+
+    def candidate(self, index: int) -> GeminiCandidate:
+        candidate = self._candidates.get(index)
+        if candidate is None:
+            candidate = self._candidates[index] = GeminiCandidate(self, index)
+        return candidate
+
+    def finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
+        """A call that the model wrote wrongly is told in the message alone."""
+        reason = finish_reason(raw, _NAME)
+        candidate.end_call(cut=reason != "stop")
+        said = self.text(item, "finishMessage")
+        if said and reason == "malformed":
+            message = "the provider could not read the model's call"
+            self.parts.append(
+                DiagnosticPart(
+                    "malformed-tool-text", message, "warning", said, self.choice
+                )
+            )
+            candidate.refused(said)
+        elif reason != "stop":
+            self.tell_details(item, ("finishMessage",))
+        self.parts.append(FinishPart(raw, reason, self.choice))
+
+    def _blocked(self, value: JsonObject) -> None:
+        """A prompt that was blocked has no candidates."""
+        feedback = self.body(value, "promptFeedback")
+        reason = self.text(feedback, "blockReason")
+        if reason and not value.get("candidates"):
+            self.tell_details(feedback, ("blockReasonMessage", "safetyRatings"))
+            self.parts.append(FinishPart(reason, "content-filter"))
+
+    def _live(self, value: JsonObject) -> None:
+        """The Live API: the transcript of what the model says is its answer."""
+        candidate, content = self.candidate(0), self.body(value, "serverContent")
+        candidate.read(self.body(content, "modelTurn"))
+        candidate.say(self.text(self.body(content, "outputTranscription"), "text"))
+        candidate.sources.read(content)
+        for call in self.objects(self.body(value, "toolCall"), "functionCalls"):
+            candidate.read({"parts": [{"functionCall": call}]})
+        if content.get("turnComplete"):
+            self.parts.append(DonePart())
+
+
+def _unwrapped(value: JsonObject) -> JsonObject:
+    """The response itself, its keys in camel case."""
+    inner = value.get("response")
+    if isinstance(inner, dict) and _KNOWN.isdisjoint(value):
+        value = inner
+    return value if _SNAKE.isdisjoint(value) else _camel(value, _DEEPEST)
+
+
+def _camel(value: Json, depth: int) -> Json:
+    if isinstance(value, list) and depth:
+        return [_camel(item, depth - 1) for item in value]
+    if not isinstance(value, dict) or not depth:
+        return value
+    return {
+        re.sub(r"_([a-z])", lambda found: found[1].upper(), name): (
+            item if name in _FOREIGN else _camel(item, depth - 1)
+        )
+        for name, item in value.items()
+    }
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire; errors alone fit none."""
+    value = document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict):
+        return False
+    inner = first.get("response")
+    holder = inner if isinstance(inner, dict) else first
+    return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(first)
+
+
+ROW = WireRow(_NAME, GeminiWire, fits)

@@ -1,0 +1,93 @@
+"""The writer of Gemini's generateContent: a turn as contents of the next request.
+
+A signature (``thoughtSignature``) goes back on the part on which it came; one that came
+alone has a part of its own with an empty text. What came whole goes back as it is: the
+calls and the results of the server's tools. Ids of calls go back where Google gave one
+(wires/README.md, "Requests"). Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.gemini.content import PART_READERS, SIGNATURE, THOUGHT
+from stream_sidecar.wires.shared.rendering import parts_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.turn import TurnBlock, TurnResult
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.rendering import Rendering
+
+_FOREIGN = "it is no part of a tool of Google's"
+
+_SIGNATURES = (SIGNATURE, "signature")
+"""Interactions have no part, so that theirs has a name of its own."""
+
+
+def write(turn: Rendering) -> list[JsonObject]:
+    parts = [part for block in turn.blocks if (part := _part(turn, block)) is not None]
+    _stand_in(turn, parts)
+    answers = [_answer(turn, call, result) for call, result in turn.answered()]
+    contents = ({"role": "model", "parts": parts}, {"role": "user", "parts": answers})
+    return [content for content in contents if content["parts"]]
+
+
+def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    if block.type == "text":
+        return {"text": block.text} if block.text else None
+    if block.type == "reasoning":
+        return _thought(turn, block)
+    if block.type == "tool-call" and block.executor != "server":
+        return _call(turn, block)
+    if isinstance(block.raw, dict) and not PART_READERS.keys().isdisjoint(block.raw):
+        return block.raw
+    is_call = block.type == "tool-call"
+    turn.lose(block, "tool-call" if is_call else "tool-result", _FOREIGN)
+    return None
+
+
+def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
+    """A thought, or the signature of a part that is none."""
+    if not turn.thinks(block):
+        return None
+    signature = _signature(block.opaque)
+    if signature:
+        return {"text": ""} | signature
+    if block.fields != (THOUGHT,):
+        turn.lose(block, "reasoning", "it is no thought of Google's")
+        return None
+    thought: JsonObject = {"text": block.raw_text or block.text, "thought": True}
+    return thought | ({SIGNATURE: block.signature} if block.signature else {})
+
+
+def _signature(opaque: Json) -> JsonObject:
+    state = opaque if isinstance(opaque, dict) else {}
+    told = next((state[name] for name in _SIGNATURES if name in state), None)
+    return {SIGNATURE: told} if isinstance(told, str) else {}
+
+
+def _call(turn: Rendering, block: TurnBlock) -> JsonObject:
+    call = _named(block) | {"args": turn.input(block)}
+    return {"functionCall": call} | _signature(block.opaque)
+
+
+def _named(call: TurnBlock) -> JsonObject:
+    id = {} if call.id_synthetic else {"id": call.tool_call_id}
+    return id | {"name": call.name}
+
+
+def _stand_in(turn: Rendering, parts: list[JsonObject]) -> None:
+    """Of calls side by side the first has the signature."""
+    call = next((part for part in parts if "functionCall" in part), None)
+    if call is not None and turn.rule.stand_in:
+        call.setdefault(SIGNATURE, turn.rule.stand_in)
+
+
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    """An object is the response itself; anything else is its output, or its error."""
+    content: Json = result.content
+    if parts_of(content) is not None or content is None:
+        content = turn.says(result)
+    if not isinstance(content, dict) or result.is_error:
+        content = {"error" if result.is_error else "output": content}
+    return {"functionResponse": _named(call) | {"response": content}}

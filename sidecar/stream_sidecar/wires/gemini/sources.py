@@ -1,0 +1,169 @@
+"""Gemini's sources: grounding, recitations, pages read, annotations.
+
+Not a wire: a helper of ``gemini``. They stand beside the content and are told late and
+again. Offsets are UTF-8 bytes from the start of a Part, ends exclusive, a start of 0 is
+left out (wires/README.md, "Citations"). Sources that no support cites have no place;
+they are given at the end, when it is known that nothing cites them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import CitationKind, CitationPart
+from stream_sidecar.records import define, evolve, field
+from stream_sidecar.values.abridge import light
+from stream_sidecar.wires.shared.citations import GROUNDING
+from stream_sidecar.wires.shared.fields import document_id, first, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.document_wire import DocumentWire
+
+_ANNOTATIONS: dict[str, CitationKind] = {"url_citation": "url", "file_citation": "file"}
+_URLS = ("uri", "url", "sourceUri", "document_uri", "source")
+_TITLES = ("title", "documentName", "displayName", "file_name", "name")
+
+_CHUNK_INDICES = ("groundingChunkIndices", "supportChunkIndices")
+_READ = "SUCCESS"
+"""How the status ends of a page that could be read."""
+
+
+@define
+class Sources:
+    """What one candidate is founded on. ``base_of(number)`` gives the code points of
+    the answer before the Part with that number."""
+
+    wire: DocumentWire
+    choice: int
+    base_of: Callable[[int | None], int]
+    chunks: list[Json] = field(factory=list)
+    given: set[str] = field(factory=set)
+    #: sources that nothing cites so far, by their address, title or text
+    waiting: dict[str, CitationPart] = field(factory=dict)
+
+    def read(self, candidate: JsonObject) -> None:
+        """Everything of a candidate that tells sources."""
+        self._grounding(self.wire.body(candidate, "groundingMetadata"))
+        self._recitations(self.wire.body(candidate, "citationMetadata"))
+        pages = self.wire.body(candidate, "urlContextMetadata")
+        for page in self.wire.objects(pages, "urlMetadata"):
+            if self.wire.text(page, "urlRetrievalStatus").endswith(_READ):
+                url = self.wire.text(page, "retrievedUrl") or None
+                self._wait(CitationPart("url", page, self.choice, url=url))
+
+    def close(self) -> None:
+        self.wire.parts += self.waiting.values()
+        self.waiting.clear()
+
+    def _grounding(self, metadata: JsonObject) -> None:
+        chunks = metadata.get("groundingChunks")
+        if isinstance(chunks, list) and chunks:
+            self.chunks = chunks
+        for chunk in self.wire.objects(metadata, "groundingChunks"):
+            self._wait(self._source(chunk, chunk))
+        told: dict[int, Json] = {}
+        for support in self.wire.objects(metadata, "groundingSupports"):
+            self._support(support, told)
+
+    def _support(self, support: JsonObject, told: dict[int, Json]) -> None:
+        """A citation for each of a support's sources. Support and source are ``told``
+        whole once: what is said once and referred to often would be their product."""
+        segment = self.wire.body(support, "segment")
+        start = self.wire.number(segment, "startIndex") or 0
+        end = self.wire.number(segment, "endIndex")
+        base = self.base_of(self.wire.number(segment, "partIndex"))
+        name = next((n for n in _CHUNK_INDICES if n in support), _CHUNK_INDICES[0])
+        numbers, whole = support.get(name), support
+        for number in numbers if isinstance(numbers, list) else [numbers]:
+            if type(number) is int and 0 <= number < len(self.chunks):
+                again, chunk = number in told, self.chunks[number]
+                raw = {"support": whole, "chunk": told.get(number, chunk)}
+                part = self._source(chunk, raw, start, end, base)
+                self._give(evolve(part, again=again))
+                whole = light(whole)
+                if not again:
+                    told[number] = light(chunk)
+            elif number is not None:
+                self.wire.malformed(name, number, "leads to no source")
+
+    def _source(
+        self,
+        chunk: Json,
+        raw: JsonObject,
+        start: int | None = None,
+        end: int | None = None,
+        base: int = 0,
+    ) -> CitationPart:
+        holder = chunk if isinstance(chunk, dict) else {}
+        name = next(
+            (name for name in GROUNDING if isinstance(holder.get(name), dict)), ""
+        )
+        body = holder.get(name) or {}
+        return CitationPart(
+            kind=GROUNDING.get(name, "other"),
+            raw=raw,
+            choice=self.choice,
+            anchor="none" if end is None else "offsets",
+            start=start,
+            end=end,
+            unit="byte",
+            base=base,
+            url=first(body, _URLS),
+            title=first(body, _TITLES),
+            cited_text=first(body, ("text",)),
+            document=document_id(body),
+        )
+
+    def _recitations(self, metadata: JsonObject) -> None:
+        """Text that repeats a source; ``citationSources`` is the older name."""
+        for name in ("citations", "citationSources"):
+            for item in self.wire.objects(metadata, name):
+                end = self.wire.number(item, "endIndex")
+                url = first(item, _URLS)
+                self._give(
+                    CitationPart(
+                        kind="url" if url else "other",
+                        raw=item,
+                        choice=self.choice,
+                        anchor="none" if end is None else "offsets",
+                        start=self.wire.number(item, "startIndex") or 0,
+                        end=end,
+                        unit="byte",
+                        base=self.base_of(None),
+                        url=url,
+                        title=first(item, _TITLES),
+                    )
+                )
+
+    def _give(self, part: CitationPart) -> None:
+        self.given.add(_key(part))
+        self.waiting.pop(_key(part), None)
+        self.wire.parts.append(part)
+
+    def _wait(self, part: CitationPart) -> None:
+        if _key(part) not in self.given:
+            self.waiting.setdefault(_key(part), part)
+
+
+def annotation(wire: DocumentWire, item: JsonObject, base: int) -> CitationPart:
+    """An annotation of the Interactions API; ``base``: code points before its text."""
+    end = wire.number(item, "end_index")
+    return CitationPart(
+        kind=_ANNOTATIONS.get(type_of(item), "other"),
+        raw=item,
+        anchor="none" if end is None else "offsets",
+        start=wire.number(item, "start_index") or 0,
+        end=end,
+        unit="byte",
+        base=base,
+        url=first(item, _URLS),
+        title=first(item, _TITLES),
+        document=document_id(item),
+    )
+
+
+def _key(part: CitationPart) -> str:
+    return part.url or part.title or part.cited_text or ""

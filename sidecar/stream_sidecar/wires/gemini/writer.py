@@ -1,0 +1,317 @@
+"""Writes chunks and bodies of generateContent: the way back of ``reader``.
+
+A document has one Part. Calls come whole, as Google sends them; one that is not whole
+is none, and a finish that would hide that is ``MALFORMED_FUNCTION_CALL``. Tools of
+other providers are ``toolCall`` and ``toolResponse``; sources come with the finish.
+Not written: what wires/README.md, "Writers", names.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.records import define, field
+from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires.gemini.content import SIGNATURE
+from stream_sidecar.wires.shared.writing import TOLD_AGAIN, Chunk, ChunkWriter, input_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import Finish
+    from stream_sidecar.parts import Json, JsonObject
+
+ERROR_STATUSES = {
+    "auth": (401, "UNAUTHENTICATED"),
+    "permission": (403, "PERMISSION_DENIED"),
+    "billing": (402, "INSUFFICIENT_QUOTA"),
+    "rate-limit": (429, "RESOURCE_EXHAUSTED"),
+    "overloaded": (503, "UNAVAILABLE"),
+    "context-length": (413, "REQUEST_TOO_LARGE"),
+    "invalid-request": (400, "INVALID_ARGUMENT"),
+    "not-found": (404, "NOT_FOUND"),
+    "timeout": (504, "DEADLINE_EXCEEDED"),
+    "cancelled": (499, "CANCELLED"),
+}
+"""Kind of an error -> its status and the word for that; of others it is ours."""
+
+_SERVER = (500, "INTERNAL")
+_LATEST_TIME = 253_402_300_800
+"""Seconds to the year 10000."""
+
+_MALFORMED = "MALFORMED_FUNCTION_CALL"
+_RAW = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
+"""Parts that are the server's tools."""
+
+
+@define
+class _Candidate:
+    """What was written of one candidate, and what waits for its finish."""
+
+    texts: list[str] = field(factory=list)
+    citations: list[Citation] = field(factory=list)
+    #: why the model refused
+    refused: str = ""
+    called: bool = False
+    #: a call was not whole
+    spoiled: bool = False
+
+
+class GeminiWriter(ChunkWriter):
+    """Writes GenerateContentResponse documents, as the module's docstring says."""
+
+    name = "gemini"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._candidates: dict[int, _Candidate] = {}
+        self._failed = False
+        self._short: JsonObject = {}
+        self._head = self._short
+
+    def describe(self, event: Metadata) -> None:
+        super().describe(event)
+        self._head = {}
+        if self.model:
+            self._head["modelVersion"] = self.model
+        if self.id:
+            self._head["responseId"] = self.id
+        if time := _rfc_3339(self.created):
+            self._head["createTime"] = time
+        self._short = {
+            name: value
+            for name, value in self._head.items()
+            if len(value) <= TOLD_AGAIN
+        }
+
+    def usage_object(self) -> JsonObject:
+        """Without details whose words are numbers (``enum-encoding=int``): no SDK reads
+        these."""
+        usage = super().usage_object()
+        return {name: usage[name] for name in usage if not _has_numbers(usage[name])}
+
+    def end(self, finishes: list[Finish]) -> None:
+        for finish in finishes:
+            self._end(finish)
+        usage = self.usage_object()
+        if not self.chunks and (usage or self._head is not self._short):
+            self.chunks.append(Chunk({**self._head}))
+        if usage:
+            self.chunks[-1]["usageMetadata"] = usage
+
+    @classmethod
+    def fold(cls, chunks: list[Chunk]) -> Chunk:
+        """Where the response failed, it is its last error and nothing else."""
+        body: JsonObject = {}
+        candidates: dict[int, JsonObject] = {}
+        for chunk in chunks:
+            body |= chunk
+            for each in chunk.get("candidates", ()):
+                whole = candidates.setdefault(each["index"], {"content": _content([])})
+                parts = each.get("content", {}).get("parts", [])
+                whole["content"]["parts"] += parts
+                whole |= {name: each[name] for name in each if name != "content"}
+        if "error" in body:
+            return Chunk({"error": body["error"]})
+        if candidates:
+            body["candidates"] = [candidates[index] for index in sorted(candidates)]
+        return Chunk(body)
+
+    # Events
+
+    def _text(self, event: TextDelta) -> None:
+        self.places.push(event)
+        self._at(event.choice).texts.append(event.text)
+        self._part(event.choice, {"text": event.text})
+
+    def _reasoning(self, event: ReasoningDelta) -> None:
+        self._part(event.choice, {"text": event.text, "thought": True})
+
+    def _block_end(self, event: BlockEnd) -> None:
+        state = event.opaque if isinstance(event.opaque, dict) else {}
+        if isinstance(state.get(SIGNATURE), str):
+            self._part(event.choice, {"text": "", SIGNATURE: state[SIGNATURE]})
+        elif event.signature and self.is_own:
+            signed = {"text": "", "thought": True, SIGNATURE: event.signature}
+            self._part(event.choice, signed)
+
+    def _call(self, event: ToolCall) -> None:
+        state = self._at(event.choice)
+        if event.state != "complete":
+            state.spoiled = state.spoiled or event.executor != "server"
+            return
+        if event.executor == "server":
+            self._part(event.choice, self._server_call(event))
+            return
+        state.called = True
+        call = {"id": event.tool_call_id, "name": event.name, "args": input_of(event)}
+        self._part(event.choice, {"functionCall": call, **_signature(event.opaque)})
+
+    def _server_call(self, event: ToolCall) -> JsonObject:
+        if self.is_own and _is_part(event.raw):
+            own: JsonObject = portable(event.raw)
+            return own
+        call = {"id": event.tool_call_id, "toolType": event.name}
+        return {"toolCall": call | {"args": input_of(event)}}
+
+    def _result(self, event: ToolResult) -> None:
+        if self.is_own and _is_part(event.raw):
+            self._part(event.choice, portable(event.raw))
+            return
+        answer = {"id": event.tool_call_id or "", "toolType": event.name or ""}
+        content = portable(event.content)
+        if not isinstance(content, dict):
+            content = {"result": content}
+        self._part(event.choice, {"toolResponse": answer | {"response": content}})
+
+    def _cite(self, event: Citation) -> None:
+        self._at(event.choice).citations.append(event)
+
+    def _error(self, event: ProviderError) -> None:
+        if event.provider_type == "refusal":
+            self._at(event.choice).refused = event.message
+            return
+        self._failed = True
+        raw = event.raw.get("error") if isinstance(event.raw, dict) else None
+        if self.is_own and isinstance(raw, dict) and isinstance(raw.get("code"), int):
+            error = portable(raw)
+        else:
+            code, status = ERROR_STATUSES.get(event.kind, _SERVER)
+            error = {"code": code, "message": event.message, "status": status}
+        self.chunks.append(Chunk({"error": error}))
+
+    WRITE: ClassVar = {
+        Metadata: describe,
+        TextDelta: _text,
+        ReasoningDelta: _reasoning,
+        BlockEnd: _block_end,
+        ToolCall: _call,
+        ToolResult: _result,
+        Citation: _cite,
+        ProviderError: _error,
+        Usage: ChunkWriter.count,
+    }
+
+    # Documents
+
+    def _part(self, choice: int, part: JsonObject) -> None:
+        self._write({"content": _content([part]), "index": choice})
+
+    def _write(self, candidate: JsonObject) -> None:
+        self.chunks.append(Chunk({"candidates": [candidate], **self._head}))
+        self._head = self._short
+
+    def _at(self, choice: int) -> _Candidate:
+        state = self._candidates.get(choice)
+        if state is None:
+            state = self._candidates[choice] = _Candidate()
+        return state
+
+    def _end(self, finish: Finish) -> None:
+        state, candidate = self._at(finish.choice), {"index": finish.choice}
+        is_told = finish.reason != "unknown" or finish.raw is not None
+        is_failed = self._failed and finish.reason == "error"
+        last: JsonObject = candidate
+        if finish.complete and is_told and not is_failed:
+            last = last | {"finishReason": self._word(finish, state)}
+        if state.refused:
+            last = last | {"finishMessage": state.refused}
+        if state.citations:
+            last = last | {"groundingMetadata": self._grounding(state)}
+        if last != candidate:
+            self._write(last)
+
+    def _word(self, finish: Finish, state: _Candidate) -> str:
+        is_stop = finish.reason in ("stop", "tool-calls")
+        is_hidden = is_stop and state.spoiled and not state.called
+        return _MALFORMED if is_hidden else self.finish_word(finish)
+
+    def _grounding(self, state: _Candidate) -> JsonObject:
+        """The sources, each once, and where the answer is founded on them."""
+        chunks: list[JsonObject] = []
+        numbers: dict[tuple[str | None, ...], int] = {}
+        supports = []
+        text = "".join(state.texts)
+        for citation in state.citations:
+            url, title = self.cited(citation)
+            key = url, title, None if url else citation.cited_text
+            number = numbers.get(key)
+            if number is None:
+                number = numbers[key] = len(chunks)
+                chunks.append(self._source(citation))
+            place = self.places.find(citation)
+            if place is not None:
+                supports.append((*place, number))
+        found: JsonObject = {"groundingChunks": chunks}
+        if supports:
+            found["groundingSupports"] = _supports(supports, text)
+        return found
+
+    def _source(self, citation: Citation) -> JsonObject:
+        url, title = self.cited(citation)
+        told = {"uri": url, "title": title}
+        if citation.kind == "document" or not url:
+            told["text"] = citation.cited_text
+        body = {name: value for name, value in told.items() if value is not None}
+        return {"retrievedContext" if "text" in body or not url else "web": body}
+
+
+def _content(parts: list[JsonObject]) -> JsonObject:
+    return {"parts": parts, "role": "model"}
+
+
+def _is_part(raw: Json) -> bool:
+    return isinstance(raw, dict) and not raw.keys().isdisjoint(_RAW)
+
+
+def _has_numbers(details: Json) -> bool:
+    items = details if isinstance(details, list) else ()
+    return any(isinstance(each, dict) and _is_number(each) for each in items)
+
+
+def _is_number(detail: JsonObject) -> bool:
+    return not isinstance(detail.get("modality", ""), str)
+
+
+def _signature(opaque: Json) -> JsonObject:
+    """The signature of a call, also where its compatible API had it."""
+    told = opaque if isinstance(opaque, dict) else {}
+    google = told.get("extra_content")
+    google = google.get("google") if isinstance(google, dict) else None
+    other = google.get("thought_signature") if isinstance(google, dict) else None
+    signature = told.get(SIGNATURE, other)
+    return {SIGNATURE: signature} if isinstance(signature, str) else {}
+
+
+def _supports(places: list[tuple[int, int, int]], text: str) -> list[JsonObject]:
+    """Places as Google counts them: in bytes, found in one way over ``text``."""
+    bytes_at: dict[int, int] = {}
+    position = size = 0
+    for edge in sorted({edge for start, end, _ in places for edge in (start, end)}):
+        size += len(text[position:edge].encode("utf-8", "replace"))
+        position = edge
+        bytes_at[edge] = size
+    return [
+        {
+            "segment": {"startIndex": bytes_at[start], "endIndex": bytes_at[end]},
+            "groundingChunkIndices": [number],
+        }
+        for start, end, number in places
+    ]
+
+
+def _rfc_3339(seconds: int) -> str:
+    """A time as Google writes it; nothing where there is none, or no such year."""
+    if not 0 < seconds < _LATEST_TIME:
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,116 @@
+"""The wire ``ollama``: /api/chat and /api/generate, a line a document, or whole bodies.
+
+Chat has the answer in ``message`` (``content``, ``thinking``, ``tool_calls``), generate
+at the top (``response``, ``thinking``). A call comes whole, its arguments an object,
+without an id or with one; ``done_reason`` is ``stop`` even with calls. The last line
+has the counts (wires/README.md, "Ollama" and "Usage"). Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart, WireRow
+from stream_sidecar.wires.shared.again import alone
+from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
+from stream_sidecar.wires.shared.usage import finish_reason
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+
+_NAME = "ollama"
+_ANSWERS = frozenset(("message", "response", "thinking"))
+_KNOWN = _ANSWERS | {"done"}
+_TEXTS = (
+    *(("response",), ("thinking",)),
+    *(("message", "content"), ("message", "thinking")),
+)
+_UNREAD = (("created_at",),)
+"""Places of a text, and of what is not read once it is known who answers."""
+
+_COUNTS = ("_count", "_duration")
+"""How the names of counts and times end, in the last line."""
+
+
+class OllamaWire(DocumentWire):
+    """Reads chat and generate documents, as the module's docstring says."""
+
+    name = _NAME
+
+    def __init__(self, provider: str | None) -> None:
+        super().__init__(provider)
+        self._model = ""
+
+    def read(self, value: JsonObject, event: str | None) -> None:
+        if _KNOWN.isdisjoint(value):
+            self.unread(value, event)
+            return
+        model = self.text(value, "model")
+        if model != self._model:
+            self._model = model
+            self.identify(model=model, created=seconds(value.get("created_at")))
+        self._answer(value, "response")
+        self._message(self.body(value, "message"))
+        if value.get("done"):
+            self._finish(value)
+        self.fail_if(value, event)
+
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """A line that says one thing leaves nothing behind; its time is not read."""
+        said = [place for place in _TEXTS if _text_at(document.value, place)]
+        if document.event or len(said) != len(parts) or len(parts) != 1:
+            return None
+        return alone(parts, (said[0],), _UNREAD)
+
+    def end(self) -> None:
+        """Nothing waits for the end: every line is complete."""
+
+    def _answer(self, holder: JsonObject, name: str) -> None:
+        if thinking := self.text(holder, "thinking"):
+            self.parts.append(ReasoningPart(thinking, "thinking"))
+        if text := self.text(holder, name):
+            self.parts.append(TextPart(text))
+
+    def _message(self, message: JsonObject) -> None:
+        self._answer(message, "content")
+        if message.get("images"):
+            self.ignored("images", message["images"])
+        for call in self.objects(message, "tool_calls"):
+            function = self.body(call, "function")
+            arguments = function.get("arguments")
+            is_text = isinstance(arguments, str)
+            self.parts.append(
+                CallPart(
+                    id=self.text(call, "id"),
+                    name=self.text(function, "name"),
+                    arguments=arguments if is_text else None,
+                    value=None if is_text else arguments,
+                    whole=True,
+                )
+            )
+
+    def _finish(self, value: JsonObject) -> None:
+        """Versions before ``done_reason`` only stop."""
+        raw = self.text(value, "done_reason") or None
+        self.parts.append(FinishPart(raw, finish_reason(raw or "stop", _NAME)))
+        self.count({name: value[name] for name in value if name.endswith(_COUNTS)})
+
+
+def _text_at(value: JsonObject, place: tuple[str, ...]) -> Json:
+    """What an object says at a place, where nothing is of an unexpected type."""
+    *holders, name = place
+    for holder in holders:
+        value = value.get(holder) or {}
+    return value.get(name)
+
+
+def fits(document: Document) -> bool:
+    """A document that can only be of this wire: ``done`` is in every line."""
+    value = document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict) or not isinstance(first.get("done"), bool):
+        return False
+    return "done_reason" in first or not _ANSWERS.isdisjoint(first)
+
+
+ROW = WireRow(_NAME, OllamaWire, fits)

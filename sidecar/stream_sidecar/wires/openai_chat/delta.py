@@ -1,0 +1,95 @@
+"""The fields of a chat.completions delta or message, and the order of their parts.
+
+Not a wire: a part of ``reader``. A new field is one row of `READERS`. Shapes:
+wires/README.md, "Chat Completions" and "LiteLLM's proxy".
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.openai_chat import reasoning, tools
+from stream_sidecar.wires.openai_chat.content import (
+    audio,
+    content,
+    detail,
+    images,
+    refusal,
+)
+from stream_sidecar.wires.openai_chat.sources import azure_context, citations
+from stream_sidecar.wires.shared import citations as cite
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.wires.shared.fields import ChoiceState, FieldReader
+
+PROVIDER = "provider_specific_fields"
+
+READERS: tuple[tuple[str, FieldReader], ...] = (
+    # Fields that know the provider's blocks come before those that mirror them.
+    ("thinking_blocks", reasoning.thinking_blocks),
+    (f"{PROVIDER}.thinking_blocks", reasoning.thinking_blocks),
+    ("reasoning_details", reasoning.reasoning_details),
+    ("reasoning_content", reasoning.plain),
+    ("reasoning", reasoning.plain),
+    ("reasoning_text", reasoning.plain),
+    ("thinking", reasoning.plain),
+    ("reasoning_steps", reasoning.reasoning_steps),
+    ("reasoning_opaque", reasoning.state),
+    ("reasoning_items", reasoning.state),
+    ("extra_content", reasoning.signed),
+    # This one precedes the text that it is for.
+    (f"{PROVIDER}.citation", cite.citation),
+    ("content", content),
+    ("refusal", refusal),
+    ("audio", audio),
+    ("images", images),
+    ("function_call", tools.function_call),
+    ("tool_calls", tools.tool_calls),
+    ("executed_tools", tools.executed_tools),
+    (f"{PROVIDER}.server_side_tool_invocations", tools.invocations),
+    (f"{PROVIDER}.web_search_results", tools.result_blocks),
+    (f"{PROVIDER}.tool_results", tools.result_blocks),
+    (f"{PROVIDER}.code_interpreter_results", tools.code_results),
+    ("annotations", cite.annotation_list),
+    ("citations", citations),
+    (f"{PROVIDER}.citations", cite.citation_lists),
+    ("context", azure_context),
+    (f"{PROVIDER}.thought_signatures", reasoning.signatures),
+    (f"{PROVIDER}.compaction_blocks", reasoning.compaction),
+    (f"{PROVIDER}.container", detail),
+)
+"""The fields of a delta or message, in the order in which their parts are given."""
+
+_RANKS: dict[str, tuple[int, str, FieldReader]] = {
+    name: (rank, name, reader) for rank, (name, reader) in enumerate(READERS)
+}
+
+_PROVIDER_RANKS = {
+    name.removeprefix(f"{PROVIDER}."): row
+    for name, row in _RANKS.items()
+    if name.startswith(f"{PROVIDER}.")
+}
+
+
+def read_delta(choice: ChoiceState, delta: JsonObject) -> None:
+    """Appends the parts of ``delta`` to ``choice.parts``; null fields are absent."""
+    choice.delta = delta
+    found = [
+        (*_RANKS[name], value)
+        for name, value in delta.items()
+        if value is not None and name in _RANKS
+    ]
+    fields = delta.get(PROVIDER)
+    if isinstance(fields, dict):
+        found += [
+            (*_PROVIDER_RANKS[name], value)
+            for name, value in fields.items()
+            if value is not None and name in _PROVIDER_RANKS
+        ]
+    elif fields is not None:
+        choice.malformed(PROVIDER, fields)
+    found.sort(key=itemgetter(0))
+    for _rank, name, read, value in found:
+        read(choice, value, name)

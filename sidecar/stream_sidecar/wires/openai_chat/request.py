@@ -1,0 +1,144 @@
+"""The writer of Chat Completions: an assistant's message and the tools' answers.
+
+Reasoning goes back in the fields in which it came (``reasoning_content``,
+``reasoning_details`` ...), unless the provider's rule names another: Mistral's thinking
+stands in the content, MiniMax's in tags. A gateway's state goes back as it came, with
+its call or with the message (wires/README.md, "Requests"). Never raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.turn import TurnBlock, TurnResult
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.rendering import Rendering
+
+PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""Fields whose value is the text of the reasoning."""
+
+_DEFAULT = "reasoning_content"
+_CHUNKS = "content.thinking"
+_BLOCKS = {"thinking_blocks", "provider_specific_fields.thinking_blocks"}
+_STATES = (
+    *("reasoning_details", "provider_specific_fields"),
+    *("reasoning_opaque", "reasoning_items", "extra_content"),
+)
+"""State of the whole message: each time it came it was all of it."""
+
+
+def write(turn: Rendering) -> list[JsonObject]:
+    thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
+    message: JsonObject = {"role": "assistant", "content": _content(turn, thoughts)}
+    message |= _reasoning(turn, thoughts)
+    turn.lose_server_tools()
+    if calls := [_call(turn, call) for call in turn.calls]:
+        message["tool_calls"] = calls
+    messages = [message] if len(message) > 2 or message["content"] else []
+    return messages + [_answer(turn, *pair) for pair in turn.answered()]
+
+
+def _has_place(turn: Rendering, block: TurnBlock) -> bool:
+    """What stood in tags in the text has none at a provider that names no field."""
+    is_lost = block.source == "tag" and not (turn.rule.tags or turn.rule.field)
+    if is_lost:
+        turn.lose(block, "reasoning", "it stood in tags in the text, not in a field")
+    return not is_lost
+
+
+def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
+    """The answer; null where there is none."""
+    if turn.rule.field == _CHUNKS and thoughts:
+        return _chunks(turn, thoughts)
+    text = turn.text()
+    tagged = [block.text for block in thoughts if block.source == "tag"]
+    if turn.rule.tags and tagged:
+        opener, closer = turn.rule.tags
+        text = "".join([opener, *tagged, closer, "\n\n", text])
+    return text or None
+
+
+def _chunks(turn: Rendering, thoughts: list[TurnBlock]) -> list[JsonObject]:
+    """Mistral's content: what was thought and what was said, in their order."""
+    chunks: list[JsonObject] = []
+    kept = {id(block) for block in thoughts}
+    for block in turn.blocks:
+        if id(block) in kept and block.text:
+            thinking = [{"type": "text", "text": block.raw_text or block.text}]
+            signed = {"signature": block.signature} if block.signature else {}
+            chunks.append({"type": "thinking", "thinking": thinking} | signed)
+        elif block.type == "text" and block.text:
+            chunks.append({"type": "text", "text": block.text})
+    return chunks
+
+
+def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
+    """The fields of the reasoning; the rule's own alone, where it has one."""
+    rule = turn.rule
+    if rule.field == _CHUNKS:
+        return {}
+    native = [b for b in thoughts if b.source != "tag" or not rule.tags]
+    text = "".join(block.raw_text or block.text for block in native)
+    if rule.field in PLAIN:
+        is_there = text or (rule.required and turn.calls)
+        return {rule.field: text} if is_there else {}
+    fields = _as_it_came(native, text)
+    return {rule.field: fields[rule.field]} if rule.field in fields else fields
+
+
+def _as_it_came(thoughts: list[TurnBlock], text: str) -> JsonObject:
+    came = {name for b in thoughts if not _is_anthropics(b) for name in b.fields}
+    fields: JsonObject = {name: text for name in PLAIN if name in came}
+    fields |= _state(thoughts)
+    if blocks := _thinking_blocks(thoughts):
+        fields["thinking_blocks"] = blocks
+    if text and not fields:
+        fields[_DEFAULT] = text
+    return fields
+
+
+def _is_anthropics(block: TurnBlock) -> bool:
+    """Anthropic's blocks of thinking have a field of the name that some servers of this
+    wire use; the signature is theirs alone, here it comes in another field."""
+    return block.signature is not None and block.fields == ("thinking",)
+
+
+def _state(thoughts: list[TurnBlock]) -> JsonObject:
+    states = [block.opaque for block in thoughts if isinstance(block.opaque, dict)]
+    return {
+        name: state[name] for state in states for name in _STATES if state.get(name)
+    }
+
+
+def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
+    """LiteLLM's copy of Anthropic's blocks: signed ones, and redacted as they came."""
+    blocks: list[JsonObject] = []
+    for block in thoughts:
+        opaque = block.opaque if isinstance(block.opaque, dict) else {}
+        redacted = opaque.get("thinking_blocks")
+        if isinstance(redacted, list):
+            blocks += redacted
+        elif block.signature and not _BLOCKS.isdisjoint(block.fields):
+            text = block.raw_text or block.text
+            signed = {"thinking": text, "signature": block.signature}
+            blocks.append({"type": "thinking"} | signed)
+    return blocks
+
+
+def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
+    state = call.opaque if isinstance(call.opaque, dict) else {}
+    kept = {name: state[name] for name in CALL_STATE if name in state}
+    named: JsonObject = {"name": call.name}
+    if call.arguments_format == "text":
+        custom = named | {"input": call.arguments}
+        return {"id": turn.id_of(call), "type": "custom", "custom": custom} | kept
+    function = named | {"arguments": turn.arguments(call)}
+    return {"id": turn.id_of(call), "type": "function", "function": function} | kept
+
+
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    answer = {"role": "tool", "tool_call_id": turn.id_of(call)}
+    return answer | {"content": turn.says(result)}

@@ -1,0 +1,210 @@
+"""Readers of lists of sources on chat.completions, and of Gemini's grounding.
+
+Not a wire: a part of ``reader``. They stand beside the answer, most of them at the top
+of a document, and are resent with every chunk: only what is new is given. Shapes:
+wires/README.md, "Citations".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import CitationPart
+from stream_sidecar.values.abridge import light
+from stream_sidecar.wires.shared.citations import (
+    EXCERPTS,
+    GROUNDING,
+    TITLES,
+    URLS,
+    annotation_list,
+)
+from stream_sidecar.wires.shared.fields import first
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.fields import ChoiceState, FieldReader
+
+_UNMARKED = ("xai", "x-ai", "grok")
+"""Providers and models whose answers do not count their sources as ``[1]``."""
+
+
+def citations(choice: ChoiceState, value: Json, name: str) -> None:
+    """``citations`` of a delta or message: xAI's inline citations, or addresses."""
+    if not isinstance(value, list):
+        choice.malformed(name, value)
+        return
+    for position, item in enumerate(value):
+        if isinstance(item, str):
+            _source(choice, position, item, None)
+        else:
+            annotation_list(choice, [item], name)
+
+
+def azure_context(choice: ChoiceState, value: Json, name: str) -> None:
+    """Azure "On Your Data": sources that the answer marks as ``[doc1]``."""
+    if not isinstance(value, dict):
+        choice.malformed(name, value)
+        return
+    listed = choice.objects(value.get("citations") or [], f"{name}.citations")
+    for position, item in enumerate(listed):
+        _source(choice, position, item, f"[doc{position + 1}]")
+
+
+def read_sources(choice: ChoiceState, document: JsonObject, named: str) -> None:
+    """Everything at the top of ``document``; ``named``: provider and model."""
+    is_marked = not any(name in named.lower() for name in _UNMARKED)
+    _source_lists(choice, document, is_marked)
+    _found(choice, document)
+    for name, read in _VERTEX.items():
+        if document.get(name):
+            read(choice, document[name], name)
+
+
+def _source_lists(choice: ChoiceState, document: JsonObject, is_marked: bool) -> None:
+    """Top-level ``citations`` and ``search_results``, repeated in every chunk.
+
+    The answer marks them as ``[1]`` where ``is_marked``; the number counts
+    ``citations``, or ``search_results`` where that is all there is (Perplexity).
+    """
+    listed = _list(choice, document, "citations")
+    results = _list(choice, document, "search_results")
+    if not choice.changed("source_lists", [listed, results]):
+        return
+    details = {_url(item): item for item in results}
+    for position, item in enumerate(listed or results):
+        marker = f"[{position + 1}]" if is_marked else None
+        known = details.get(item) if isinstance(item, str) else None
+        _source(choice, position, known or item, marker)
+    cited = {_url(item) for item in listed or results}
+    for position, item in enumerate(results):
+        if _url(item) not in cited:
+            _source(choice, position, item, None)
+
+
+def _found(choice: ChoiceState, document: JsonObject) -> None:
+    """GLM's ``web_search``: each source says how the answer marks it."""
+    for position, item in enumerate(_list(choice, document, "web_search")):
+        mark = first(item, ("refer",)) if isinstance(item, dict) else None
+        _source(choice, position, item, f"[{mark}]" if mark else None)
+
+
+def _grounding(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM's ``vertex_ai_grounding_metadata``: all that its annotations leave out.
+
+    They have the first source of a support only, and none of a support that begins at
+    0. Offsets are bytes; a start of 0 is not written.
+    """
+    for metadata in choice.objects(value, name):
+        chunks = [*choice.objects(metadata.get("groundingChunks") or [], name)]
+        told: dict[int, Json] = {}
+        for support in choice.objects(metadata.get("groundingSupports") or [], name):
+            segment = support.get("segment") or {}
+            numbers = support.get("groundingChunkIndices") or []
+            if not isinstance(segment, dict) or not isinstance(numbers, list):
+                choice.malformed(name, support)
+                continue
+            start = choice.number(segment, "startIndex") or 0
+            end, whole = choice.number(segment, "endIndex"), support
+            for number in numbers:
+                if type(number) is int and 0 <= number < len(chunks):
+                    chunk, again = chunks[number], number in told
+                    raw = {"support": whole, "chunk": told.get(number, chunk)}
+                    if _grounded(choice, chunk, raw, start, end, again=again):
+                        whole = light(whole)
+                        told.setdefault(number, light(chunk))
+        for chunk in chunks:
+            _grounded(choice, chunk, chunk, None, None)
+
+
+def _url_context(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM's ``vertex_ai_url_context_metadata``: pages read, without a place."""
+    for metadata in choice.objects(value, name):
+        for page in choice.objects(metadata.get("urlMetadata") or [], name):
+            status = choice.text(page, "urlRetrievalStatus") or ""
+            if status.endswith("SUCCESS"):
+                _source(choice, 0, page, None)
+
+
+_VERTEX: dict[str, FieldReader] = {
+    "vertex_ai_grounding_metadata": _grounding,
+    "vertex_ai_url_context_metadata": _url_context,
+}
+SOURCE_KEYS = frozenset(("citations", "search_results", "web_search", *_VERTEX))
+"""The keys of a document that `read_sources` reads."""
+
+
+def _grounded(
+    choice: ChoiceState,
+    chunk: JsonObject,
+    raw: JsonObject,
+    start: int | None,
+    end: int | None,
+    *,
+    again: bool = False,
+) -> bool:
+    """Gives a source that nothing has cited at this place; without one, anywhere."""
+    kind = next((of for of in GROUNDING if isinstance(chunk.get(of), dict)), None)
+    body = chunk[kind] if kind else {}
+    url = first(body, URLS)
+    key = (url or f"{kind}:{first(body, TITLES)}", start, end)
+    if kind is None or key in choice.placed:
+        return False
+    choice.placed |= {key, (key[0], None, None)}
+    choice.parts.append(
+        CitationPart(
+            kind=GROUNDING[kind],
+            raw=raw,
+            choice=choice.index,
+            anchor="none" if end is None else "offsets",
+            start=start,
+            end=end,
+            unit="byte",
+            url=url,
+            title=first(body, TITLES),
+            cited_text=first(body, ("text",)),
+            again=again,
+        )
+    )
+    return True
+
+
+def _source(choice: ChoiceState, position: int, item: Json, marker: str | None) -> None:
+    """One source of a list, once; a page that an annotation cites is not repeated."""
+    if item is None:
+        return
+    if not isinstance(item, str | dict):
+        choice.malformed("citations", item)
+        return
+    body = item if isinstance(item, dict) else {}
+    url, title = _url(item), first(body, TITLES)
+    key = f"source:{marker or ''}:{url or title or position}"
+    if (url, None, None) in choice.placed or not choice.changed(key, True):
+        return
+    choice.parts.append(
+        CitationPart(
+            kind="url" if url else "document",
+            raw=item,
+            choice=choice.index,
+            role="marker" if marker else "claim",
+            anchor="marker" if marker else "none",
+            marker=marker,
+            url=url,
+            title=title,
+            cited_text=first(body, EXCERPTS),
+            document=first(body, ("id",)),
+        )
+    )
+
+
+def _list(choice: ChoiceState, document: JsonObject, name: str) -> list[Json]:
+    value = document.get(name)
+    if value is None or isinstance(value, list):
+        return value or []
+    choice.malformed(name, value)
+    return []
+
+
+def _url(item: Json) -> str | None:
+    if isinstance(item, dict):
+        return first(item, (*URLS, "retrievedUrl"))
+    return item if isinstance(item, str) else None

@@ -1,0 +1,246 @@
+"""Readers of tool calls and server-run tools on chat.completions.
+
+Not a wire: a part of ``reader``. Fragments are given as they come; ``tools.assemble``
+puts them together (wires/README.md, "Fragments of calls"). What a server ran is
+recognised by its place (wires/README.md, "Who runs a call"); lists of such items are
+resent, so an item is given again only when it is new or has changed. The call and the
+result of one server-run item share their ``key``, which links them where the provider
+has no ids.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.parts import CallPart, ResultPart
+from stream_sidecar.wires.shared.fields import is_failed
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.fields import ChoiceState
+
+CALL_STATE = ("extra_content", "provider_specific_fields", "thought_signature")
+"""Keys of a call that must go back with it unchanged (Gemini's thought signatures)."""
+
+_OUTPUTS = ("output", "code_results", "browser_results", "search_results")
+"""Where Groq's ``executed_tools`` put what came out, best first."""
+
+
+_RESULT = "_tool_result"
+_NAMELESS = ("mcp_tool_result", "tool_search_tool_result")
+"""Results whose type does not name the tool; the call with their id does."""
+
+
+def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
+    """``tool_calls``: fragments, or whole calls in a message."""
+    for item in choice.objects(value, name):
+        body = _body(choice, item)
+        is_custom = "custom" in item or item.get("type") == "custom"
+        arguments = body.get("input" if is_custom else "arguments")
+        choice.parts.append(
+            CallPart(
+                choice=choice.index,
+                index=choice.number(item, "index"),
+                id=choice.text(item, "id"),
+                name=choice.text(body, "name"),
+                arguments=_text_arguments(choice, arguments, name),
+                value=_whole_arguments(arguments),
+                type=choice.text(item, "type"),
+                format="text" if is_custom else "json",
+                caller=item.get("caller"),
+                opaque=_opaque(choice, item),
+                whole=choice.whole,
+            )
+        )
+
+
+def function_call(choice: ChoiceState, value: Json, name: str) -> None:
+    """The legacy field: one call a message, no id."""
+    if not isinstance(value, dict):
+        choice.malformed(name, value)
+        return
+    arguments = value.get("arguments")
+    choice.parts.append(
+        CallPart(
+            choice=choice.index,
+            key=name,
+            name=choice.text(value, "name"),
+            arguments=_text_arguments(choice, arguments, name),
+            value=_whole_arguments(arguments),
+            whole=choice.whole,
+        )
+    )
+
+
+def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
+    """Groq: resent by index, first without and then with what came out. An id is
+    `writer`'s addition."""
+    for item in choice.objects(value, name):
+        kind, arguments = choice.text(item, "type"), item.get("arguments")
+        id, text = choice.text(item, "id"), _text_arguments(choice, arguments, name)
+        key = f"{name}:{choice.number(item, 'index')}:{kind}:{text}"
+        server_call(
+            choice,
+            key,
+            item,
+            name=kind,
+            id=id,
+            arguments=text,
+            value=_whole_arguments(arguments),
+        )
+        output = next((of for of in _OUTPUTS if _is_filled(item.get(of))), None)
+        if output is not None:
+            server_result(choice, key, item[output], item, name=kind, id=id)
+
+
+def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
+    """An item of OpenRouter's ``reasoning_details`` that is a tool and its result."""
+    id, tool = choice.text(item, "tool_call_id"), choice.text(item, "tool_name")
+    arguments = item.get("arguments")
+    key = f"{name}:{id or choice.number(item, 'index')}"
+    server_call(
+        choice,
+        key,
+        item,
+        id=id,
+        name=tool,
+        arguments=_text_arguments(choice, arguments, name),
+        value=_whole_arguments(arguments),
+        type=choice.text(item, "type"),
+    )
+    if item.get("result") is not None:
+        server_result(choice, key, item["result"], item, id=id, name=tool)
+
+
+def invocations(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM's ``server_side_tool_invocations``: Gemini's tools, call and response."""
+    for position, item in enumerate(choice.objects(value, name)):
+        id, tool = choice.text(item, "id"), choice.text(item, "tool_type")
+        key, opaque = f"{name}:{id or position}", _opaque(choice, item)
+        if "args" in item:
+            server_call(
+                choice,
+                key,
+                item,
+                id=id,
+                name=tool,
+                arguments=_text_arguments(choice, item["args"], name),
+                value=_whole_arguments(item["args"]),
+                opaque=opaque,
+            )
+        if "response" in item:
+            server_result(choice, key, item["response"], item, id=id, name=tool)
+
+
+def result_blocks(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM's cumulative lists of Anthropic's ``*_tool_result`` blocks."""
+    for position, item in enumerate(choice.objects(value, name)):
+        id, kind = choice.text(item, "tool_use_id"), choice.text(item, "type") or ""
+        server_result(
+            choice,
+            f"{name}:{id or position}",
+            item.get("content"),
+            item,
+            id=id,
+            name=None if kind in _NAMELESS else kind.removesuffix(_RESULT) or None,
+            is_error=is_failed(item),
+        )
+
+
+def code_results(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM's second telling of code execution, unless ``tool_results`` had it."""
+    told = name.replace("code_interpreter_results", "tool_results")
+    for position, item in enumerate(choice.objects(value, name)):
+        id = choice.text(item, "id")
+        if item.get("outputs") is not None and f"{told}:{id}" not in choice.given:
+            key = f"{name}:{id or position}"
+            outputs = item["outputs"]
+            server_result(choice, key, outputs, item, id=id, name="code_interpreter")
+
+
+def server_call(
+    choice: ChoiceState,
+    key: str,
+    raw: JsonObject,
+    *,
+    name: str | None,
+    id: str | None = None,
+    arguments: str | None = None,
+    value: Json = None,
+    type: str | None = None,
+    opaque: Json = None,
+) -> None:
+    """A call that the server ran; given once for ``key``."""
+    if choice.changed(f"call:{key}", True):
+        choice.parts.append(
+            CallPart(
+                choice=choice.index,
+                key=key,
+                id=id,
+                name=name,
+                arguments=arguments,
+                value=value,
+                type=type,
+                executor="server",
+                opaque=opaque,
+                raw=raw,
+                whole=True,
+            )
+        )
+
+
+def server_result(
+    choice: ChoiceState,
+    key: str,
+    content: Json,
+    raw: JsonObject,
+    *,
+    name: str | None,
+    id: str | None = None,
+    is_error: bool | None = None,
+) -> None:
+    """The result of a tool that the server ran; again only when it has changed."""
+    if choice.changed(key, raw):
+        choice.parts.append(
+            ResultPart(content, raw, choice.index, id, name, is_error, key)
+        )
+
+
+def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
+    """The object with name and arguments; flat calls have them in the item itself."""
+    for name in ("function", "custom"):
+        body = item.get(name)
+        if isinstance(body, dict):
+            return body
+        if body is not None:
+            choice.malformed(f"tool_calls.{name}", body)
+    return item
+
+
+def _text_arguments(choice: ChoiceState, arguments: Json, name: str) -> str | None:
+    if arguments is None or isinstance(arguments, str):
+        return arguments
+    if not isinstance(arguments, dict):
+        choice.malformed(f"{name}.arguments", arguments)
+    return None
+
+
+def _whole_arguments(arguments: Json) -> Json:
+    """Arguments that are no text, right or wrong: a call may not lose wrong ones."""
+    return None if isinstance(arguments, str) else arguments
+
+
+def _opaque(choice: ChoiceState, item: JsonObject) -> JsonObject | None:
+    opaque = {name: item[name] for name in CALL_STATE if item.get(name) is not None}
+    for holder in (item, item.get("provider_specific_fields")):
+        signature = holder.get("thought_signature") if isinstance(holder, dict) else 0
+        if isinstance(signature, str):
+            choice.reasoning.bound.add(signature)
+    return opaque or None
+
+
+def _is_filled(value: Json) -> bool:
+    """Something came out: an empty string is an output, an empty list is not yet."""
+    if isinstance(value, dict):
+        return any(value.values())
+    return isinstance(value, str) or bool(value)

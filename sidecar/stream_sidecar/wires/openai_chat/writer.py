@@ -1,0 +1,350 @@
+"""Writes chunks and bodies of chat.completions: the way back of ``reader``.
+
+Reasoning is in ``reasoning_content``. What OpenAI has no field for stands where other
+servers of this API have it, and where the reader finds it: signatures in LiteLLM's
+``thinking_blocks``, tools that the provider ran in Groq's ``executed_tools``, Gemini's
+signatures in ``extra_content`` of their call. Not written: what wires/README.md,
+"Writers", names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.records import define, field, frozen
+from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.shared.writing import (
+    TOLD_AGAIN,
+    Chunk,
+    ChunkWriter,
+    arguments_of,
+    error_object,
+)
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import Finish
+    from stream_sidecar.message.outlet import Origin
+    from stream_sidecar.parts import Json, JsonObject
+
+_STATE = ("reasoning_details", "thinking_blocks", "provider_specific_fields")
+"""Keys of provider state that are fields of a delta."""
+
+_REFUSED = "refusal"
+_DETAIL = "reasoning.server_tool_call"
+
+
+@frozen
+class _Place:
+    """Where a call stands among the calls, and whether its input is ``free`` text."""
+
+    index: int
+    free: bool
+
+    @property
+    def kind(self) -> str:
+        return "custom" if self.free else "function"
+
+    @property
+    def field(self) -> str:
+        return "input" if self.free else "arguments"
+
+
+@define
+class _Choice:
+    """What was written of one choice."""
+
+    calls: dict[int, _Place] = field(factory=dict)  # by block
+    executed: dict[str, JsonObject] = field(factory=dict)  # by id
+    #: results whose call is not whole yet, by its id
+    early: dict[str, ToolResult] = field(factory=dict)
+    #: reasoning since the last signature
+    thought: list[str] = field(factory=list)
+    signed: bool = False
+    begun: bool = False
+    refused: bool = False
+    failed: bool = False
+
+
+class OpenAIChatWriter(ChunkWriter):
+    """Writes chat.completion.chunk documents, as the module's docstring says."""
+
+    name = "openai-chat"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._choices: dict[int, _Choice] = {}
+        self._head: JsonObject = {}
+        self._renew()
+
+    def describe(self, event: Metadata) -> None:
+        super().describe(event)
+        self._renew()
+
+    def end(self, finishes: list[Finish]) -> None:
+        """The finish of each choice that has one; usage comes with the last."""
+        ended = [each for each in finishes if self._has_finish(each)]
+        for finish in ended:
+            self._write(finish.choice, {}, self._word(finish))
+        usage = self.usage_object()
+        if usage and ended:
+            self.chunks[-1]["usage"] = usage
+        elif usage:
+            self.chunks.append(Chunk({**self._head, "choices": [], "usage": usage}))
+
+    @classmethod
+    def fold(cls, chunks: list[Chunk]) -> Chunk:
+        body: dict[str, Any] = {}
+        choices: dict[int, JsonObject] = {}
+        for chunk in chunks:
+            body |= chunk
+            for each in chunk.get("choices", ()):
+                _add(choices.setdefault(each["index"], _whole(each["index"])), each)
+        if not choices and "error" in body:
+            return Chunk({"error": body["error"]})
+        body["object"] = "chat.completion"
+        body["choices"] = [choices[index] for index in sorted(choices)]
+        return Chunk(body)
+
+    # Events
+
+    def _text(self, event: TextDelta) -> None:
+        self.places.push(event)
+        self._write(event.choice, {"content": event.text})
+
+    def _reasoning(self, event: ReasoningDelta) -> None:
+        choice = self._at(event.choice)
+        delta: JsonObject = {"reasoning_content": event.text}
+        choice.thought.append(event.text)
+        if choice.signed:  # each delta says of which block it is, as LiteLLM's do
+            block = {"type": "thinking", "thinking": event.text}
+            delta |= {"thinking_blocks": [block]}
+        self._write(event.choice, delta)
+
+    def _block_end(self, event: BlockEnd) -> None:
+        choice, delta = self._at(event.choice), _fields(event.opaque)
+        if event.signature:
+            text = "" if choice.signed else "".join(choice.thought)
+            block = {"type": "thinking", "thinking": text, "signature": event.signature}
+            delta["thinking_blocks"] = [block]
+            choice.signed = True
+        if delta:
+            self._write(event.choice, delta)
+        if event.channel == "reasoning":
+            choice.thought.clear()
+
+    def _call_delta(self, event: ToolCallDelta) -> None:
+        choice, block = self._at(event.choice), event.block
+        origin = self.origin(block)
+        if origin.server:
+            return  # told when it is whole
+        text = self.fragment(event)
+        if block not in choice.calls:
+            id, name = event.tool_call_id or "", event.name or ""
+            self._begin(choice, event, id, name, text, origin)
+        elif text:
+            self._argue(choice, event, text)
+
+    def _call(self, event: ToolCall) -> None:
+        choice, block, text = self._at(event.choice), event.block, self.rest(event)
+        if block in choice.calls:
+            if text:
+                self._argue(choice, event, text)
+        elif event.executor == "server":
+            self._executed(choice, event)
+        else:
+            origin = self.origin_of(event)
+            self._begin(choice, event, event.tool_call_id, event.name, text, origin)
+
+    def _begin(
+        self,
+        choice: _Choice,
+        event: ToolCall | ToolCallDelta,
+        id: str,
+        name: str,
+        text: str,
+        origin: Origin,
+    ) -> None:
+        """A call's first fragment tells all of it but the rest of its arguments."""
+        assert event.block is not None  # every call of a stream has one
+        place = choice.calls[event.block] = _Place(len(choice.calls), origin.free)
+        call = {"index": place.index, "id": id, "type": place.kind}
+        body = {place.kind: {"name": name, place.field: text}}
+        state = _state_of_call(origin.opaque)
+        self._write(event.choice, {"tool_calls": [call | body | state]})
+
+    def _argue(
+        self, choice: _Choice, event: ToolCall | ToolCallDelta, text: str
+    ) -> None:
+        assert event.block is not None  # it has begun
+        place = choice.calls[event.block]
+        call = {"index": place.index, place.kind: {place.field: text}}
+        self._write(event.choice, {"tool_calls": [call]})
+
+    def _executed(self, choice: _Choice, event: ToolCall) -> None:
+        """A tool that the provider ran: told when called, and again with its result.
+        OpenRouter's stand in ``reasoning_details``, which go back as they are."""
+        if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
+            return
+        item = {
+            "index": len(choice.executed),
+            "id": event.tool_call_id,
+            "type": event.name,
+            "arguments": arguments_of(event),
+        }
+        choice.executed[event.tool_call_id] = item
+        self._write(event.choice, {"executed_tools": [item]})
+        result = choice.early.pop(event.tool_call_id, None)
+        if result is not None:
+            self._came_out(item, result)
+
+    def _result(self, event: ToolResult) -> None:
+        choice, id = self._at(event.choice), event.tool_call_id or ""
+        item = choice.executed.get(id)
+        if item is None:
+            choice.early[id] = event
+        else:
+            self._came_out(item, event)
+
+    def _came_out(self, item: JsonObject, event: ToolResult) -> None:
+        told = item | {"output": portable(event.content)}
+        self._write(event.choice, {"executed_tools": [told]})
+
+    def _cite(self, event: Citation) -> None:
+        source = self.cited_once(event)
+        if source is None:
+            return
+        url, title = source
+        place = self.places.find(event)
+        body: JsonObject = {}
+        for name, value in (
+            ("url", url),
+            ("title", title),
+            ("start_index", None if place is None else place[0]),
+            ("end_index", None if place is None else place[1]),
+            ("content", event.cited_text),
+        ):
+            if value is not None:
+                body[name] = value
+        kind = "url_citation" if url else "document_citation"
+        self._write(event.choice, {"annotations": [{"type": kind, kind: body}]})
+
+    def _error(self, event: ProviderError) -> None:
+        if event.provider_type == _REFUSED:
+            self._at(event.choice).refused = True
+            self._write(event.choice, {"refusal": event.message})
+            return
+        self._at(event.choice).failed = True
+        raw = event.raw if self.is_own else None
+        error = raw.get("error") if isinstance(raw, dict) else None
+        told = portable(error) if error else error_object(event)
+        self.chunks.append(Chunk({"error": told}))
+
+    WRITE: ClassVar = {
+        Metadata: describe,
+        TextDelta: _text,
+        ReasoningDelta: _reasoning,
+        BlockEnd: _block_end,
+        ToolCallDelta: _call_delta,
+        ToolCall: _call,
+        ToolResult: _result,
+        Citation: _cite,
+        ProviderError: _error,
+        Usage: ChunkWriter.count,
+    }
+
+    # Documents
+
+    def _write(self, choice: int, delta: JsonObject, finish: str | None = None) -> None:
+        state = self._at(choice)
+        if not state.begun:
+            state.begun = True
+            delta = {"role": "assistant", **delta}
+        each = {"index": choice, "delta": delta, "finish_reason": finish}
+        self.chunks.append(Chunk({**self._head, "choices": [each]}))
+        self._head = self._short
+
+    def _at(self, choice: int) -> _Choice:
+        state = self._choices.get(choice)
+        if state is None:
+            state = self._choices[choice] = _Choice()
+        return state
+
+    def _renew(self) -> None:
+        """What every document begins with."""
+        self._head = {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+        }
+        self._short = {
+            name: value
+            for name, value in self._head.items()
+            if not isinstance(value, str) or len(value) <= TOLD_AGAIN
+        }
+
+    def _has_finish(self, finish: Finish) -> bool:
+        """An error ends a choice, too, and where the stream broke off nothing does."""
+        is_error = finish.reason == "error" and self._at(finish.choice).failed
+        is_told = finish.reason != "unknown" or finish.raw is not None
+        return finish.complete and is_told and not is_error
+
+    def _word(self, finish: Finish) -> str:
+        is_refused = finish.reason == "refusal" and self._at(finish.choice).refused
+        return "stop" if is_refused else self.finish_word(finish)
+
+
+def _fields(opaque: Json) -> JsonObject:
+    """Provider state of this wire: fields of the message."""
+    if not isinstance(opaque, dict):
+        return {}
+    if opaque.get("type") == "redacted_thinking":
+        return {"thinking_blocks": [portable(opaque)]}
+    return {name: portable(opaque[name]) for name in _STATE if name in opaque}
+
+
+def _state_of_call(opaque: Json) -> JsonObject:
+    """State that goes back with a call; Gemini's as its compatible API has it."""
+    if not isinstance(opaque, dict):
+        return {}
+    signature = opaque.get("thoughtSignature")
+    if signature is not None:
+        return {"extra_content": {"google": {"thought_signature": signature}}}
+    return {name: portable(opaque[name]) for name in CALL_STATE if name in opaque}
+
+
+def _whole(index: int) -> JsonObject:
+    message = {"role": "assistant", "content": None}
+    return {"index": index, "message": message, "finish_reason": None}
+
+
+def _add(whole: JsonObject, chunk: JsonObject) -> None:
+    """Adds a chunk's choice to the whole one: texts and lists grow, calls are whole, of
+    objects the last has the word."""
+    message = whole["message"]
+    for name, value in chunk["delta"].items():
+        known = message.get(name)
+        if name == "tool_calls":
+            value = [_without_index(call) for call in value]
+        elif name == "executed_tools":
+            known = [each for each in known or () if each["index"] != value[0]["index"]]
+        is_more = isinstance(known, str | list) and isinstance(value, type(known))
+        message[name] = known + value if is_more and name != "role" else value
+    whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
+
+
+def _without_index(call: JsonObject) -> JsonObject:
+    return {name: value for name, value in call.items() if name != "index"}

@@ -1,0 +1,242 @@
+"""What a model says in a Responses stream: answer, refusal, reasoning, citations.
+
+Not a wire: a helper of ``openai-responses``. An item says its texts in `TextField`s: in
+fragments, in full when a part is done, and in full again when the item is done, which
+only adds what did not come before (wires/README.md, "Responses"). Offsets of
+annotations count in their content part, in code points (wires/README.md, "Citations").
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from stream_sidecar.parts import (
+    BlockEndPart,
+    CitationPart,
+    ErrorPart,
+    ReasoningPart,
+    ReasoningStatePart,
+    TextPart,
+)
+from stream_sidecar.records import evolve, frozen
+from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.wires.shared.citations import annotation_list
+from stream_sidecar.wires.shared.fields import ChoiceState, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.openai_responses.items import OutputItem
+    from stream_sidecar.wires.openai_responses.tools import Tools
+    from stream_sidecar.wires.shared.document_wire import DocumentWire
+
+
+@frozen
+class TextField:
+    """One text of an item: the field of its part's number, and of the whole text;
+    ``separator`` stands between parts."""
+
+    name: str
+    index: str = "content_index"
+    whole: str = "text"
+    separator: str = ""
+
+
+TEXT = TextField("text")
+REFUSAL = TextField("refusal", whole="refusal")
+#: no provider's text: half a surrogate pair never reaches a wire's consumer as it is
+_BORDER = "\udfff"
+#: parts of a summary are thoughts of their own: a block ends between them
+SUMMARY = TextField("summary", "summary_index", separator=_BORDER)
+RAW = TextField("raw")
+ARGUMENTS = TextField("arguments", whole="arguments")
+INPUT = TextField("arguments", whole="input")
+
+CONTENT_CHANNELS = {
+    "output_text": TEXT,
+    "text": TEXT,
+    "refusal": REFUSAL,
+    "summary_text": SUMMARY,
+    "reasoning_text": RAW,
+}
+"""Type of a part -> what it is a piece of."""
+
+_REASONING = (SUMMARY, RAW)
+_FIELDS = ("reasoning", "mirror")
+"""Names for the fields of one item's reasoning: the second may say the same again."""
+
+
+class Content:
+    """Reads what items say into the parts of ``wire``."""
+
+    def __init__(self, wire: DocumentWire, tools: Tools) -> None:
+        self.wire = wire
+        self.tools = tools
+        #: of the answer, in code points
+        self.length = 0
+        #: the server keeps items, so that an id alone is enough for it
+        self.stored = True
+        self._refusal: list[str] = []
+
+    def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
+        """A fragment."""
+        text = self.wire.text(value, "delta")
+        if text:
+            told = item.text(channel.name, channel.separator)
+            self._give(item, channel, told.add(text, _index(value, channel)))
+
+    def going(
+        self, item: OutputItem, channel: TextField
+    ) -> tuple[Callable[[str], None], Callable[[str], None]]:
+        """For further fragments of the part that one just came of: what remembers
+        them, and what gives them."""
+        give = partial(self._GIVE[channel.name], self, item, channel)
+        return item.text(channel.name).go_on, give
+
+    def said(self, text: str) -> None:
+        """The answer goes on with ``text``."""
+        self.length += len(text)
+
+    def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
+        """A part's whole text."""
+        whole = self.wire.text(value, channel.whole)
+        self._fill(item, channel, whole, value)
+
+    def part_added(
+        self, item: OutputItem, channel: TextField, value: JsonObject
+    ) -> None:
+        """Where the answer's parts begin is where their annotations count from."""
+        index = _index(value, channel)
+        if channel is TEXT and index is not None:
+            item.text(TEXT.name).begin(index)
+
+    def part_done(
+        self, item: OutputItem, channel: TextField, value: JsonObject
+    ) -> None:
+        part = self.wire.body(value, "part")
+        self._fill(item, channel, self.wire.text(part, channel.whole), value)
+        for annotation in self.wire.objects(part, "annotations"):
+            self._cite(item, annotation, self._base(item, value))
+
+    def annotation(
+        self, item: OutputItem, _channel: TextField, value: JsonObject
+    ) -> None:
+        self._cite(item, self.wire.body(value, "annotation"), self._base(item, value))
+
+    def finish(self, item: OutputItem, body: JsonObject, *, cut: bool) -> None:
+        """A finished message or reasoning item, or one that never will be."""
+        wholes: dict[TextField, list[str]] = {}
+        size, cited = 0, []
+        for name in ("summary", "content"):
+            for part in self.wire.objects(body, name):
+                channel = CONTENT_CHANNELS.get(type_of(part))
+                if channel is TEXT and item.family == "reasoning":
+                    channel = RAW  # a gateway's name for it (mudler/LocalAI#9658)
+                if channel is None:
+                    self.wire.ignored(name, part)
+                    continue
+                text = self.wire.text(part, channel.whole)
+                wholes.setdefault(channel, []).append(text)
+                if channel is TEXT:
+                    cited.append((part, item.base + size))
+                    size += len(text)
+        for channel, texts in wholes.items():
+            whole = channel.separator.join(filter(None, texts))
+            self._fill(item, channel, whole, None)
+        for part, base in cited:
+            for annotation in self.wire.objects(part, "annotations"):
+                self._cite(item, annotation, base)
+        if item.family == "reasoning" and not cut:
+            self.keep(item, body)
+        # The next request must have it again (OpenAI, "Reasoning models", phase).
+        state = {name: body[name] for name in ("id", "phase") if body.get(name)}
+        opaque = state if "phase" in state else None
+        self.wire.parts.append(BlockEndPart(block=item.key, opaque=opaque))
+
+    def keep(self, item: OutputItem, body: JsonObject) -> None:
+        """The item itself must go back: what is encrypted in it, or the id of one that
+        the server has."""
+        if body.get("encrypted_content") or (body.get("id") and self.stored):
+            part = ReasoningStatePart(opaque=body, block=item.key)
+            self.wire.parts.append(part)
+
+    def refuse(self) -> bool:
+        """What the model said instead of an answer is an error, once."""
+        text = "".join(self._refusal)
+        self._refusal.clear()
+        if text:
+            raw, said = {"refusal": text}, "refusal"
+            part = ErrorPart("content-filter", text, False, raw, provider_type=said)
+            self.wire.parts.append(part)
+        return bool(text)
+
+    def _fill(
+        self, item: OutputItem, channel: TextField, whole: str, value: JsonObject | None
+    ) -> None:
+        """Gives what ``whole`` has more than the fragments of its part, or with a
+        ``value`` of None than all fragments."""
+        if not whole:
+            return
+        told = item.text(channel.name, channel.separator)
+        if value is None:
+            text = told.finish_all(whole)
+        else:
+            text = told.finish(whole, _index(value, channel))
+        if text is None:
+            why = "is not what its fragments were"
+            self.wire.malformed(channel.whole, whole, why)
+        elif text:
+            self._give(item, channel, text)
+
+    def _give(self, item: OutputItem, channel: TextField, text: str) -> None:
+        self._GIVE[channel.name](self, item, channel, text)
+
+    def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
+        self.said(text)
+        self.wire.parts.append(TextPart(text))
+
+    def _refused(self, _item: OutputItem, _channel: TextField, text: str) -> None:
+        self._refusal.append(text)
+
+    def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
+        first = next(name for name in item.told if item.told[name].length)
+        field = _FIELDS[channel.name != first]
+        for number, thought in enumerate(text.split(_BORDER)):
+            if number:
+                self.wire.parts.append(BlockEndPart(block=item.key))
+            if thought:
+                self.wire.parts.append(ReasoningPart(thought, field, block=item.key))
+
+    def _argue(self, item: OutputItem, _channel: TextField, text: str) -> None:
+        self.tools.fragment(item, text)
+
+    _GIVE: ClassVar = {
+        TEXT.name: _say,
+        REFUSAL.name: _refused,
+        SUMMARY.name: _think,
+        RAW.name: _think,
+        ARGUMENTS.name: _argue,
+    }
+
+    def _base(self, item: OutputItem, value: JsonObject) -> int:
+        return item.base + item.text(TEXT.name).start_of(_index(value, TEXT))
+
+    def _cite(self, item: OutputItem, annotation: JsonObject, base: int) -> None:
+        """An annotation is told when it is added, with its part and with its item."""
+        key = dumps(annotation)
+        if not annotation or key in item.cited:
+            return
+        item.cited.add(key)
+        holder = ChoiceState(0)
+        annotation_list(holder, [annotation], "annotations")
+        for part in holder.parts:
+            if isinstance(part, CitationPart):
+                part = evolve(part, base=base)
+            self.wire.parts.append(part)
+
+
+def _index(value: JsonObject, channel: TextField) -> int | None:
+    index: Json = value.get(channel.index)
+    return index if type(index) is int else None

@@ -1,0 +1,239 @@
+"""The items of a Responses stream: which of them an event is about, and what it said.
+
+Not a wire: a helper of ``openai-responses``. Ids are no identity: Copilot gives every
+event another one, some gateways none. The place (``output_index``) comes first, then
+the id, then the latest item; what is done is never spoken of again, so the next item at
+its place is another one (wires/README.md, "Responses").
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from io import SEEK_END, StringIO
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.records import define, field
+from stream_sidecar.wires.shared.fields import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.parts import Json, JsonObject
+
+
+_TALKING = ("message", "reasoning")
+
+
+def family_of(type: str) -> str:
+    """What kind of events speak of an item: all but two talk of tools."""
+    return type if type in _TALKING else "tool"
+
+
+@define(eq=False)
+class Told:
+    """One text of an item as far as it was given, in the provider's parts.
+
+    A finished text is compared with it: only what exceeds it is new. ``separator``
+    stands between parts, ``starts`` says where each began.
+    """
+
+    separator: str = ""
+    length: int = 0
+    starts: dict[int, int] = field(factory=dict)
+    #: a finished text was another one than its fragments
+    differs: bool = False
+    _part: int | None = None
+    _start: int = 0
+    _text: StringIO = field(factory=StringIO)
+
+    def add(self, text: str, part: int | None = None) -> str:
+        """A fragment; gives it with what stands before it."""
+        if part is not None and part != self._part:
+            text = (self.separator if self.length else "") + text
+            self._begin(part)
+        self.go_on(text)
+        return text
+
+    def go_on(self, text: str) -> None:
+        """More of the same part."""
+        self._text.write(text)
+        self.length += len(text)
+
+    def finish(self, whole: str, part: int | None = None) -> str | None:
+        """The whole text of a part; gives what is new, None where it is another. It may
+        be the whole of all parts: vLLM numbers its fragments as if each were one."""
+        if len(whole) == self.length and self._text.getvalue() == whole:
+            return ""
+        if part in (None, self._part):
+            return self._rest(whole, self._start)
+        if part in self.starts:
+            return ""  # other parts came after it
+        return self.add(whole, part) if whole else ""
+
+    def finish_all(self, whole: str) -> str | None:
+        return self._rest(whole, 0)
+
+    def begin(self, part: int) -> None:
+        """An empty part begins."""
+        if part not in self.starts:
+            self._begin(part)
+
+    def start_of(self, part: int | None) -> int:
+        """Where a part begins, the latest if it is not known."""
+        return self._start if part is None else self.starts.get(part, self._start)
+
+    def _begin(self, part: int) -> None:
+        self._part = part
+        self._start = self.length + (len(self.separator) if self.length else 0)
+        self.starts[part] = self._start
+
+    def _rest(self, whole: str, start: int) -> str | None:
+        size = self.length - start
+        if len(whole) <= size or self.differs:
+            return ""
+        self._text.seek(start)
+        known = self._text.read()
+        self._text.seek(0, SEEK_END)
+        if whole.startswith(known):
+            return self.add(whole[len(known) :])
+        self.differs = True
+        return None
+
+
+@define(eq=False)
+class OutputItem:
+    """An output item.
+
+    ``key`` is its identity for us, ``body`` how it began, ``base`` the code points of
+    the answer before it. ``implied``: only what it said shows that it is there. What it
+    told is dropped when it is done.
+    """
+
+    key: str
+    family: str
+    body: JsonObject
+    base: int
+    implied: bool = False
+    done: bool = False
+    told: dict[str, Told] = field(factory=dict)
+    #: annotations that were given
+    cited: set[str] = field(factory=set)
+
+    @property
+    def type(self) -> str:
+        return type_of(self.body)
+
+    def text(self, name: str, separator: str = "") -> Told:
+        told = self.told.get(name)
+        if told is None:
+            told = self.told[name] = Told(separator)
+        return told
+
+
+class Items:
+    """The items of one response, in the order in which they came."""
+
+    def __init__(self, response: int) -> None:
+        self._prefix = f"{response}:" if response else ""
+        self._all: list[OutputItem] = []
+        self._open: dict[str, OutputItem] = {}
+        self._places: dict[int, OutputItem] = {}
+        self._ids: dict[str, OutputItem] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def open(self) -> list[OutputItem]:
+        """The items that are not done."""
+        return list(self._open.values())
+
+    def begin(self, value: JsonObject, body: JsonObject, base: int) -> OutputItem:
+        """``response.output_item.added``, or the first event that speaks of an item."""
+        family, place = family_of(type_of(body)), value.get("output_index")
+        key = f"{self._prefix}{len(self._all)}"
+        item = self._open[key] = OutputItem(key, family, body, base)
+        self._all.append(item)
+        if type(place) is int:
+            self._places[place] = item
+        for id in (body.get("id"), body.get("call_id"), value.get("item_id")):
+            if id and isinstance(id, str):
+                self._ids[id] = item
+        return item
+
+    def end(self, item: OutputItem) -> None:
+        del self._open[item.key]
+        item.done = True
+        item.told.clear()
+        item.cited.clear()
+
+    def find(self, value: JsonObject, family: str) -> OutputItem | None:
+        """The item that an event of ``family`` is about, done or not."""
+        place, id = value.get("output_index"), value.get("item_id")
+        found = self._places.get(place) if type(place) is int else None
+        if found is None or found.family != family:
+            found = self._ids.get(id) if isinstance(id, str) else None
+        if found is None and type(place) is not int and self._all:
+            found = self._all[-1]
+        return found if found is not None and found.family == family else None
+
+    def is_at(self, place: Json, item: OutputItem) -> bool:
+        """Whether its place alone tells that an event is about ``item``."""
+        return type(place) is int and self._places.get(place) is item
+
+    def thinking(self, value: JsonObject) -> OutputItem | None:
+        """The reasoning item whose text an event names as a message's: it gives the id
+        of one that was told and is not done."""
+        item, id = self.find(value, "reasoning"), value.get("item_id")
+        if item is None or item.done or not id:
+            return None
+        return item if item.body.get("id") == id else None
+
+    def ended(self, value: JsonObject, body: JsonObject) -> OutputItem | None:
+        """The item that ``response.output_item.done`` is about, if it is known.
+
+        One that is done already is meant only if it is told again, id and place.
+        """
+        place, known = value.get("output_index"), self._known(body)
+        event = {**value, "item_id": body.get("id")}
+        found = self.find(event, family_of(type_of(body)))
+        if found is None or not found.done:
+            return found
+        is_here = type(place) is not int or self._places.get(place) is found
+        return found if is_here and known is found else None
+
+    def match(
+        self, output: Iterable[JsonObject]
+    ) -> Iterator[tuple[OutputItem | None, Any]]:
+        """The items of a finished response beside those that came.
+
+        By id, else by place and type, else the next of that type: the same item may
+        have another id there, and another place.
+        """
+        bodies, taken = list(output), set[str]()
+        found = [_free(self._known(body), taken) for body in bodies]
+        for place, body in enumerate(bodies):
+            here = self._places.get(place)
+            if found[place] is None and here and here.type == type_of(body):
+                found[place] = _free(here, taken)
+        left: dict[str, deque[OutputItem]] = {}
+        for item in self._all:
+            if item.key not in taken:
+                left.setdefault(item.type, deque()).append(item)
+        for same, body in zip(found, bodies, strict=True):
+            others = left.get(type_of(body))
+            yield same or (others.popleft() if others else None), body
+
+    def _known(self, body: JsonObject) -> OutputItem | None:
+        ids = (body.get("call_id"), body.get("id"))
+        found = (self._ids.get(id) for id in ids if isinstance(id, str))
+        same = (item for item in found if item and item.type == type_of(body))
+        return next(same, None)
+
+
+def _free(item: OutputItem | None, taken: set[str]) -> OutputItem | None:
+    """``item``, which is taken now; None if it was before."""
+    if item is None or item.key in taken:
+        return None
+    taken.add(item.key)
+    return item

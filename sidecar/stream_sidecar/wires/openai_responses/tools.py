@@ -1,0 +1,259 @@
+"""Tools in the items of a Responses stream: calls, results, and who ran them.
+
+Not a wire: a helper of ``openai-responses``. `ITEM_SHAPES` says what a call's arguments
+are and which fields hold what came out; an item type that is not there is a server's
+tool if it looks like one. Who runs a call is decided from the item's type
+(wires/README.md, "Who runs a call").
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Literal
+
+from stream_sidecar.parts import CallEndPart, CallPart, ResultPart
+from stream_sidecar.records import define, evolve, field, frozen
+from stream_sidecar.wires.shared.fields import type_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.openai_responses.items import OutputItem
+    from stream_sidecar.wires.shared.document_wire import DocumentWire
+
+
+@frozen
+class Shape:
+    """One item type that is a call.
+
+    ``arguments`` are the fields that make them up where the item has no ``arguments``
+    of its own: a single object is taken as it is. ``results``: the first that holds
+    something; None: the result is an item of its own, or the client's business.
+    """
+
+    name: str = ""
+    arguments: tuple[str, ...] = ()
+    results: tuple[str, ...] | None = None
+    #: its arguments come as fragments, so it is told as soon as it begins
+    streams: bool = False
+
+
+ITEM_SHAPES: dict[str, Shape] = {
+    "function_call": Shape(streams=True),
+    "custom_tool_call": Shape(streams=True),
+    "mcp_call": Shape(results=("output", "error"), streams=True),
+    "mcp_approval_request": Shape(),
+    "mcp_list_tools": Shape("mcp_list_tools", ("server_label",), ("tools", "error")),
+    "local_shell_call": Shape("local_shell", ("action",)),
+    "shell_call": Shape("shell", ("action",)),
+    "apply_patch_call": Shape("apply_patch", ("operation",)),
+    "computer_call": Shape("computer", ("action", "actions")),
+    "tool_search_call": Shape("tool_search"),
+    "program": Shape("program", ("code",)),
+    "web_search_call": Shape("web_search", ("action",), ("results", "action.sources")),
+    "file_search_call": Shape("file_search", ("queries",), ("results",)),
+    "code_interpreter_call": Shape(
+        "code_interpreter", ("code", "container_id"), ("outputs",)
+    ),
+    "image_generation_call": Shape(
+        "image_generation",
+        ("prompt", "revised_prompt", "action", "size", "quality", "background"),
+        ("result", "error"),
+    ),
+}
+
+_TEXT = "custom_tool_call"
+_OWN = ("function_call", _TEXT)
+"""Calls that need no raw item: what is left of it goes back as it is."""
+
+_META = ("type", "status", "call_id", "name", "arguments", "input", "caller")
+_RESULTS = ("output", "outputs", "result", "results", "contents", "tools", "error")
+"""Where what came out stands in items of other types, best first."""
+
+CALL, OUTPUT = "_call", "_output"
+_SERVER_TYPES = ("openrouter:", "sandbox_")
+_SERVER_ITEMS = (
+    *("search_results", "fetch_url_results", "share_file", "skill_loaded"),
+    "advisor_result",
+)
+"""Perplexity's: what a tool of the server's has done, told when it is."""
+
+_WITHOUT_STATUS = (
+    *("mcp_call", "mcp_approval_request", "mcp_list_tools", "program"),
+    *_SERVER_ITEMS,
+)
+"""Types of items that need not tell their status; all other calls must."""
+
+_SERVER_IDS = ("xs_call_",)
+"""Calls of xAI's own tools, in the shape of custom tools; no item has their results."""
+
+_ENDED = ("completed", "failed", "incomplete")
+
+
+def is_tool_item(body: JsonObject) -> bool:
+    """Whether an object is an item that a Responses server made of a tool. The calls of
+    other wires may have the same types (Gemini's ``file_search_call``), but they have
+    no status."""
+    type = type_of(body)
+    if type.endswith(OUTPUT) or type in _WITHOUT_STATUS:
+        return True
+    is_known = type in ITEM_SHAPES or _guess(type, body) is not None
+    return is_known and "status" in body
+
+
+@define
+class Tools:
+    """Reads items that are tools. ``read`` is told an item that is done."""
+
+    wire: DocumentWire
+    #: type of an output -> keys of calls that it may be for
+    _awaited: defaultdict[str, deque[str]] = field(factory=lambda: defaultdict(deque))
+
+    def begin(self, item: OutputItem) -> None:
+        """A call whose arguments will come as fragments."""
+        shape = ITEM_SHAPES.get(item.type)
+        if shape is not None and shape.streams:
+            self.wire.parts.append(self._call(item, item.body, shape, None, None))
+
+    def fragment(self, item: OutputItem, text: str) -> None:
+        format = _format_of(item.type)
+        self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))
+
+    def read(self, item: OutputItem, body: JsonObject, *, cut: bool) -> bool:
+        """A finished item, or with ``cut`` one that never will be; False when it is
+        no tool."""
+        type = type_of(body)
+        shape = ITEM_SHAPES.get(type) or _guess(type, body)
+        if type.endswith(OUTPUT):
+            if not cut:
+                self._output(item, body, type)
+        elif shape is not None:
+            self._finish(item, body, shape, cut or body.get("status") == "incomplete")
+            self._result(item, body, shape, cut)
+        return shape is not None or type.endswith(OUTPUT)
+
+    def _finish(
+        self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
+    ) -> None:
+        """The finished arguments replace the fragments; cut ones can only add."""
+        text, value = _arguments(body, shape)
+        if cut:
+            text = item.text("arguments").finish_all(text or "") or None
+        part = self._call(item, body, shape, text, value)
+        self.wire.parts.append(part if cut else evolve(part, whole=True))
+        if cut:
+            self.wire.parts.append(CallEndPart(key=item.key, cut=True))
+        elif shape.results is None and not self.wire.text(body, "call_id"):
+            self._awaited[item.type.removesuffix(CALL) + OUTPUT].append(item.key)
+
+    def _call(
+        self,
+        item: OutputItem,
+        body: JsonObject,
+        shape: Shape,
+        text: str | None,
+        value: Json,
+    ) -> CallPart:
+        type, id = type_of(body), self.wire.text(body, "call_id")
+        is_own, known = type in _OWN, body.items()
+        left = {n: v for n, v in known if v is not None and n not in _META}
+        raw = {n: v for n, v in known if n not in (shape.results or ())}
+        return CallPart(
+            key=item.key,
+            id=id or self.wire.text(body, "id"),
+            name=self.wire.text(body, "name") or shape.name,
+            arguments=text,
+            value=value,
+            type=type,
+            format=_format_of(type),
+            executor=None if id or type in ITEM_SHAPES else "server",
+            caller=body.get("caller"),
+            opaque=(left or None) if is_own else None,
+            raw=None if is_own else raw,
+        )
+
+    def _result(
+        self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
+    ) -> None:
+        """What the item of a server's call holds, or at least how it ended."""
+        id, status = self.wire.text(body, "call_id"), self.wire.text(body, "status")
+        if not (status or cut) and type_of(body) in _SERVER_ITEMS:
+            status = "completed"
+        names = () if id.startswith(_SERVER_IDS) else shape.results
+        if names is None:
+            return
+        name, content = _found(body, names)
+        if name or status in _ENDED:
+            is_error = True if name == "error" or status == "failed" else None
+            content = content if name else {"status": status}
+            id = id or self.wire.text(body, "id")
+            self._give(item.key, id, _name_of(body, shape), content, body, is_error)
+
+    def _output(self, item: OutputItem, body: JsonObject, type: str) -> None:
+        """Paired by ``call_id``, else by order."""
+        id, awaited = self.wire.text(body, "call_id"), self._awaited[type]
+        key = awaited.popleft() if awaited and not id else item.key
+        name, content = _found(body, _RESULTS)
+        if not name:
+            content = {"status": body.get("status")}
+        is_error = True if body.get("status") == "failed" else None
+        tool = type.removesuffix(OUTPUT).removesuffix(CALL)
+        self._give(key, id, tool, content, body, is_error)
+
+    def _give(
+        self,
+        key: str,
+        id: str,
+        name: str,
+        content: Json,
+        body: JsonObject,
+        is_error: bool | None,
+    ) -> None:
+        part = ResultPart(content, body, 0, id or None, name or None, is_error, key)
+        self.wire.parts.append(part)
+
+
+def _format_of(type: str) -> Literal["json", "text"]:
+    return "text" if type == _TEXT else "json"
+
+
+def _name_of(body: JsonObject, shape: Shape) -> str:
+    name = body.get("name")
+    return name if isinstance(name, str) and name else shape.name
+
+
+def _guess(type: str, body: JsonObject) -> Shape | None:
+    """Types that are not in the table: one with a ``call_id`` waits for the client."""
+    is_call = type.endswith(CALL) or type.startswith(_SERVER_TYPES)
+    if not is_call and type not in _SERVER_ITEMS:
+        return None
+    told = ("id", *_META, *_RESULTS)
+    fields = tuple(name for name in body if name not in told)
+    results = None if body.get("call_id") else _RESULTS
+    return Shape(type.removesuffix(CALL), fields, results)
+
+
+def _arguments(body: JsonObject, shape: Shape) -> tuple[str | None, Json]:
+    """Arguments as text, or as a value."""
+    for name in ("arguments", "input"):
+        value = body.get(name)
+        if value is not None and value != "":
+            return (value, None) if isinstance(value, str) else (None, value)
+    fields = {n: body[n] for n in shape.arguments if body.get(n) is not None}
+    single = next(iter(fields.values())) if len(fields) == 1 else None
+    if isinstance(single, dict):
+        return None, {name: single[name] for name in single if name != "sources"}
+    return None, fields or None
+
+
+def _found(body: JsonObject, paths: tuple[str, ...]) -> tuple[str, Json]:
+    """The first of ``paths`` at which there is something, with what is there.
+
+    An empty list of results is a result, an empty one of sources (xAI's) is not.
+    """
+    for path in paths:
+        found: Json = body
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, dict) else None
+        if found or (found is not None and path in body):
+            return path, found
+    return "", None

@@ -1,0 +1,522 @@
+"""Writes events and bodies of the Responses API: the way back of ``reader``.
+
+A block of text is a message, one of reasoning an item with a summary; where the
+provider's own items are known by their ids (``Origin.item``), blocks of one stay in
+one. An item ends when another begins, not before: what a text is founded on is told in
+its item, and often known late. Tools of other providers are ``mcp_call`` items. Not
+written: what wires/README.md, "Writers", names.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.records import define, field
+from stream_sidecar.values.jsontext import dumps, portable
+from stream_sidecar.wires.shared.writing import Chunk, ChunkWriter, arguments_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.events import Finish
+    from stream_sidecar.message.outlet import Origin
+    from stream_sidecar.parts import Json, JsonObject
+
+_ENDS = {
+    "stop": "completed",
+    "tool-calls": "completed",
+    "refusal": "completed",
+    "unknown": "completed",
+    "malformed": "failed",
+    "error": "failed",
+    "cancelled": "cancelled",
+}
+"""Finish reason -> status of the response; any other is ``incomplete``."""
+
+_LONGEST_ID = 1024
+"""Code points of an item's id; Copilot's have some hundred."""
+
+_MESSAGE, _REASONING, _SERVED = "message", "reasoning", "mcp_call"
+_CALLING = "calling"
+"""Status of a call of the server's whose result will come in another turn."""
+
+_PREFIXES = {_MESSAGE: "msg", _REASONING: "rs", "custom_tool_call": "ctc"}
+"""How made up ids of items begin, by type; else as those of calls do."""
+
+_WENT_ON = ("stop", "tool-calls", "length")
+"""Reasons that say that an error was none."""
+
+_TOLD_LATER = ("output", "outputs", "result", "results", "tools", "error")
+"""What of a server's item comes out of it, and is told when it is done."""
+
+
+@define
+class _Item:
+    """An item of the output while it is open, and what was said in it."""
+
+    index: int
+    body: JsonObject
+    texts: list[str] = field(factory=list)
+    #: finished parts of a reasoning item
+    summary: list[JsonObject] = field(factory=list)
+    annotations: list[JsonObject] = field(factory=list)
+    state: JsonObject = field(factory=dict)
+    block: int = -1
+    start: int = 0  # of its text in the answer
+    is_cut: bool = False
+    served: str = ""  # the id of a server's call
+
+    @property
+    def id(self) -> str:
+        id: str = self.body["id"]
+        return id
+
+    @property
+    def type(self) -> str:
+        type: str = self.body["type"]
+        return type
+
+    @cached_property
+    def place(self) -> JsonObject:
+        return {"item_id": self.id, "output_index": self.index}
+
+    @cached_property
+    def content_place(self) -> JsonObject:
+        """Of its only part."""
+        return {**self.place, "content_index": 0}
+
+
+class OpenAIResponsesWriter(ChunkWriter):
+    """Writes events of a response, as the module's docstring says."""
+
+    name = "openai-responses"
+    is_single = True
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._number = 0
+        self._begun = False
+        self._who: JsonObject = {}  # as the response began
+        self._ids: set[str] = set()
+        self._output: dict[int, JsonObject] = {}
+        self._count = 0
+        self._talking: _Item | None = None
+        self._calls: dict[int, _Item] = {}  # open ones, by block
+        self._served: dict[str, _Item] = {}  # the server's, by id
+        self._early: dict[str, ToolResult] = {}  # results whose call is not whole yet
+        self._error_told: JsonObject | None = None
+        self._refused = False
+
+    def end(self, finishes: list[Finish]) -> None:
+        self._hush()
+        for item in [*self._served.values()]:
+            self._done(item, _CALLING)
+        finish = finishes[0]
+        status = self._status(finish)
+        if not status:
+            return
+        response = self._response(status)
+        response["output"] = [self._output[index] for index in sorted(self._output)]
+        if status == "incomplete":
+            response["incomplete_details"] = {"reason": self.finish_word(finish)}
+        elif status == "failed":
+            reason = {"code": "server_error", "message": finish.raw or finish.reason}
+            response["error"] = self._error_told or reason
+        self._begin()
+        # The API has no event for one that was cancelled, only the status.
+        kind = "incomplete" if status == "cancelled" else status
+        self._write(f"response.{kind}", response=response)
+
+    @classmethod
+    def fold(cls, chunks: list[Chunk]) -> Chunk:
+        """The response of the last event; of one that broke off what was done."""
+        response: JsonObject = {}
+        output = []
+        for chunk in chunks:
+            response = chunk.get("response", response)
+            if chunk["type"] == "response.output_item.done":
+                output.append(chunk["item"])
+        return Chunk(response if response.get("output") else response | _of(output))
+
+    # Events
+
+    def _text(self, event: TextDelta) -> None:
+        self.places.push(event)
+        item = self._talking
+        if item is None or item.block != event.block:
+            item = self._message(event.block)
+        item.texts.append(event.text)
+        place = item.content_place
+        self._write(
+            "response.output_text.delta", **place, delta=event.text, logprobs=[]
+        )
+
+    def _reasoning(self, event: ReasoningDelta) -> None:
+        item = self._talking
+        if item is None or item.block != event.block:
+            item = self._thought(event.block)
+        if not item.texts:
+            self._summary_part(item, "added", "")
+        item.texts.append(event.text)
+        place = {**item.place, "summary_index": len(item.summary)}
+        self._write("response.reasoning_summary_text.delta", **place, delta=event.text)
+
+    def _block_end(self, event: BlockEnd) -> None:
+        state, item = event.opaque if self.is_own else None, self._talking
+        if not isinstance(state, dict):
+            return
+        if item is not None and item.block == event.block:
+            item.state = state
+        elif own := self._own_item(state):
+            self._whole(own)  # it has said nothing
+
+    def _call_delta(self, event: ToolCallDelta) -> None:
+        origin = self.origin(event.block)
+        if origin.server:
+            return  # told when it is whole
+        text = self.fragment(event)
+        item = self._calls.get(event.block)
+        if item is None:
+            id, name = event.tool_call_id or "", event.name or ""
+            item = self._open_call(event.block, origin, id, name)
+        self._argue(item, text)
+
+    def _call(self, event: ToolCall) -> None:
+        block, origin = event.block, self.origin_of(event)
+        assert block is not None  # every call of a stream has one
+        item, text = self._calls.pop(block, None), self.rest(event)
+        if item is None and origin.server and not self._is_shaped(event):
+            self._serve(event)
+            return
+        if item is None:
+            item = self._open_call(block, origin, event.tool_call_id, event.name)
+            del self._calls[block]
+        self._argue(item, text)
+        whole, told = "".join(item.texts), _ARGUMENTS[item.type]
+        item.body[told[0]] = whole
+        self._write(f"response.{told[1]}.done", **item.place, **{told[0]: whole})
+        if self.is_own and isinstance(event.opaque, dict):
+            item.state = event.opaque
+        item.is_cut = event.state == "truncated"
+        self._done(item)
+
+    def _result(self, event: ToolResult) -> None:
+        """What came of a server's call ends its item, or is an item of its own."""
+        id, own = event.tool_call_id or "", self._own_item(event.raw)
+        item, kind = self._served.get(id), own.get("type")
+        if kind in _ARGUMENTS:
+            return
+        if item is None and not own:
+            self._early[id] = event
+        elif item is not None and kind in (None, item.type):
+            item.state = own or _came_out(event)
+            self._done(item)
+        else:
+            if item is not None:
+                self._done(item)
+            self._whole(own)
+
+    def _cite(self, event: Citation) -> None:
+        """A citation is told in its item, so one that comes later is lost."""
+        item = self._talking
+        if item is None or item.type != _MESSAGE:
+            return
+        if event.blocks and item.block not in event.blocks:
+            return
+        source = self.cited_once(event)
+        if source is None:
+            return
+        annotation = self._annotation(event, item.start, *source)
+        number = len(item.annotations)
+        item.annotations.append(annotation)
+        place = {**item.content_place, "annotation_index": number}
+        kind = "response.output_text.annotation.added"
+        self._write(kind, **place, annotation=annotation)
+
+    def _error(self, event: ProviderError) -> None:
+        if event.provider_type == "refusal":
+            self._refuse(event.message)
+            return
+        code = event.code if isinstance(event.code, str) else None
+        told = {
+            "code": event.provider_type or code or event.kind,
+            "message": event.message,
+        }
+        self._begin()
+        self._error_told = told
+        self._write("error", **told, param=None)
+
+    WRITE: ClassVar = {
+        Metadata: ChunkWriter.describe,
+        TextDelta: _text,
+        ReasoningDelta: _reasoning,
+        BlockEnd: _block_end,
+        ToolCallDelta: _call_delta,
+        ToolCall: _call,
+        ToolResult: _result,
+        Citation: _cite,
+        ProviderError: _error,
+        Usage: ChunkWriter.count,
+    }
+
+    # Items
+
+    def _message(self, block: int) -> _Item:
+        """The item of a block of text, which may go on in the provider's."""
+        open, id = self._talking, self._item_of(block, _MESSAGE)
+        if open is not None and open.type == _MESSAGE and open.id == id:
+            open.block = block
+            return open
+        self._hush()
+        item = self._add(
+            {"id": self._free(id, _MESSAGE), "type": _MESSAGE, "role": "assistant"},
+            content=[],
+        )
+        item.block, item.start = block, self.places.starts.get(block, 0)
+        self._talking = item
+        self._content_part(item, "added", _output_text("", []))
+        return item
+
+    def _thought(self, block: int) -> _Item:
+        """The item of a block of reasoning: another part of the one that is open, if
+        the provider had both in one."""
+        open, id = self._talking, self._item_of(block, _REASONING)
+        if open is not None and open.type == _REASONING and open.id == id:
+            self._end_summary(open)
+            open.block = block
+            return open
+        self._hush()
+        id = self._free(id, _REASONING)
+        item = self._add({"id": id, "type": _REASONING}, summary=[])
+        item.block = block
+        self._talking = item
+        return item
+
+    def _open_call(self, block: int, origin: Origin, id: str, name: str) -> _Item:
+        self._hush()
+        kind = "custom_tool_call" if origin.free else "function_call"
+        known = origin.item if origin.kind == kind else ""
+        body = {"id": self._free(known, kind), "type": kind, "call_id": id}
+        item = self._add({**body, "name": name}, **{_ARGUMENTS[kind][0]: ""})
+        self._calls[block] = item
+        return item
+
+    def _argue(self, item: _Item, text: str) -> None:
+        if text:
+            item.texts.append(text)
+            kind = f"response.{_ARGUMENTS[item.type][1]}.delta"
+            self._write(kind, **item.place, delta=text)
+
+    def _serve(self, event: ToolCall) -> None:
+        """A call of the server's, open until its result comes."""
+        self._hush()
+        own, id = self._own_item(event.raw), event.tool_call_id
+        if own:
+            later = (*_TOLD_LATER, "status")
+            told = {name: own[name] for name in own if name not in later}
+            free = self._free(str(own.get("id") or ""), str(own["type"]))
+            item = self._add(told | {"id": free})
+            item.state = own
+        else:
+            free = self._free(id, _SERVED)
+            body = {"id": free, "type": _SERVED, "server_label": self.source}
+            body |= {"name": event.name, "arguments": arguments_of(event)}
+            item = self._add(body)
+        item.is_cut, item.served = event.state != "complete", id
+        self._served[id] = item
+        if id in self._early:
+            self._result(self._early.pop(id))
+
+    def _is_shaped(self, event: ToolCall) -> bool:
+        """xAI's own tools come in the shape of a client's."""
+        return self.is_own and event.raw is None
+
+    def _own_item(self, raw: Json) -> JsonObject:
+        """A provider's item, where it is of this wire; else an empty one."""
+        is_item = self.is_own and isinstance(raw, dict)
+        own: JsonObject = portable(raw) if is_item else {}
+        return own if isinstance(own.get("type"), str) else {}
+
+    def _whole(self, body: JsonObject) -> None:
+        """An item that comes at once."""
+        self._hush()
+        id = self._free(str(body.get("id") or ""), str(body["type"]))
+        self._done(self._add(body | {"id": id}))
+
+    def _refuse(self, text: str) -> None:
+        """What the model said instead of an answer: a message of its own."""
+        self._hush()
+        self._refused = True
+        id = self._free("", _MESSAGE)
+        item = self._add({"id": id, "type": _MESSAGE, "role": "assistant"}, content=[])
+        place = item.content_place
+        part = {"type": "refusal", "refusal": text}
+        self._content_part(item, "added", part | {"refusal": ""})
+        self._write("response.refusal.delta", **place, delta=text)
+        self._write("response.refusal.done", **place, refusal=text)
+        self._content_part(item, "done", part)
+        item.body["content"] = [part]
+        self._done(item)
+
+    def _item_of(self, block: int, kind: str) -> str:
+        """The id of the provider's item of ``kind`` that a block is of."""
+        origin = self.origin(block)
+        return origin.item if origin.kind == kind else ""
+
+    def _free(self, id: str, kind: str) -> str:
+        """``id``, or one that is made up where there is none, it is taken, or it is so
+        long that it cannot stand in every event."""
+        if not 0 < len(id) <= _LONGEST_ID or id in self._ids:
+            id = f"{_PREFIXES.get(kind, 'fc')}_{self._count}"
+        self._ids.add(id)
+        return id
+
+    def _add(self, body: JsonObject, **empty: Json) -> _Item:
+        """An item begins."""
+        self._begin()
+        item = _Item(self._count, body)
+        self._count += 1
+        told = {**body, "status": "in_progress", **empty}
+        self._write("response.output_item.added", output_index=item.index, item=told)
+        return item
+
+    def _done(self, item: _Item, status: str = "completed") -> None:
+        """An item is over, with what its state has more than it said."""
+        self._served.pop(item.served, None)
+        state: JsonObject = portable(item.state)
+        if item.is_cut:
+            status, state = "incomplete", {**state, "status": "incomplete"}
+        told = {} if item.type == _REASONING else {"status": status}
+        body = self._output[item.index] = {**told, **state, **item.body}
+        self._write("response.output_item.done", output_index=item.index, item=body)
+
+    def _hush(self) -> None:
+        """The open item of text or reasoning ends."""
+        item, self._talking = self._talking, None
+        if item is None:
+            return
+        if item.type == _REASONING:
+            self._end_summary(item)
+            item.body["summary"] = item.summary
+            item.state.pop("content", None)
+        else:
+            text = "".join(item.texts)
+            part = _output_text(text, item.annotations)
+            place = item.content_place
+            self._write("response.output_text.done", **place, text=text, logprobs=[])
+            self._content_part(item, "done", part)
+            item.body["content"] = [part]
+        self._done(item)
+
+    def _end_summary(self, item: _Item) -> None:
+        text = "".join(item.texts)
+        place = {**item.place, "summary_index": len(item.summary)}
+        self._write("response.reasoning_summary_text.done", **place, text=text)
+        self._summary_part(item, "done", text)
+        item.summary.append({"type": "summary_text", "text": text})
+        item.texts.clear()
+
+    def _summary_part(self, item: _Item, what: str, text: str) -> None:
+        place = {**item.place, "summary_index": len(item.summary)}
+        part = {"type": "summary_text", "text": text}
+        self._write(f"response.reasoning_summary_part.{what}", **place, part=part)
+
+    def _content_part(self, item: _Item, what: str, part: JsonObject) -> None:
+        place = item.content_place
+        self._write(f"response.content_part.{what}", **place, part=part)
+
+    def _annotation(
+        self, event: Citation, base: int, url: str | None, title: str | None
+    ) -> JsonObject:
+        place = self.places.find(event)
+        start, end = (max(0, edge - base) for edge in place or (0, 0))
+        told: JsonObject = {"type": "url_citation", "url": url, "title": title or ""}
+        if not url:
+            kind = "container_file_citation" if start < end else "file_citation"
+            told = {"type": kind, "file_id": "", "filename": title or ""}
+        if start < end:
+            told |= {"start_index": start, "end_index": end}
+        elif place is not None:
+            told |= {"index": end}
+        return told
+
+    # Documents
+
+    def _write(self, type: str, **fields: Any) -> None:
+        event = {"type": type, "sequence_number": self._number, **fields}
+        self._number += 1
+        self.chunks.append(Chunk(event))
+
+    def _begin(self) -> None:
+        """The response, before anything else."""
+        if not self._begun:
+            self._begun = True
+            self._who = {"id": self.id, "created_at": self.created}
+            response = self._response("in_progress")
+            self._write("response.created", response=response)
+            self._write("response.in_progress", response=response)
+
+    def _response(self, status: str) -> JsonObject:
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            **self._who,
+            "status": status,
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "model": self.model,
+            "output": [],
+            "parallel_tool_calls": True,
+            "temperature": None,
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": None,
+            "usage": self.usage_object() or None,
+        }
+
+    def _status(self, finish: Finish) -> str:
+        """How the response ended; nothing where it broke off."""
+        if self._error_told is not None and finish.reason not in _WENT_ON:
+            return "failed"
+        if not finish.complete or (finish.reason == "unknown" and not finish.raw):
+            return ""
+        if finish.reason == "refusal" and not self._refused:
+            return "incomplete"
+        return _ENDS.get(finish.reason, "incomplete")
+
+
+_ARGUMENTS = {
+    "function_call": ("arguments", "function_call_arguments"),
+    "custom_tool_call": ("input", "custom_tool_call_input"),
+}
+"""Type of a client's call -> the field of its arguments, and the events of that."""
+
+
+def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
+    told = {"type": "output_text", "text": text}
+    return {**told, "annotations": annotations, "logprobs": []}
+
+
+def _came_out(event: ToolResult) -> JsonObject:
+    """The result of another provider's tool, as text."""
+    content = event.content
+    text = content if isinstance(content, str) else dumps(portable(content))
+    return {"error" if event.is_error else "output": text}
+
+
+def _of(output: list[JsonObject]) -> JsonObject:
+    return {"output": output} if output else {}

@@ -1,0 +1,48 @@
+"""How a turn becomes what the next request carries: its rule, its writer, what is lost
+(wires/README.md, "Requests").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires.shared.rendering import Rendering
+from stream_sidecar.wires.shared.request_rules import rule_for
+
+if TYPE_CHECKING:
+    from stream_sidecar.message.turn import Turn, TurnBlock, TurnResult
+    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.wires.shared.rendering import Lost, Reasoning
+
+
+def render(
+    turn: Turn,
+    wire: str,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    results: tuple[TurnResult, ...] = (),
+    claims: bool = False,
+    reasoning: Reasoning = "auto",
+) -> tuple[list[JsonObject], list[Lost]]:
+    """The messages of the next request, and what of the turn is not in them.
+
+    Without a ``model`` it is the one that gave the message. ``claims``: calls that
+    were found in text are calls like any other.
+    """
+    if model is None and turn.metadata is not None:
+        model = turn.metadata.model
+    blocks = tuple(block for block in turn.all_blocks() if _goes(block, claims=claims))
+    rule = rule_for(wire, provider, model)
+    work = Rendering(blocks, results, turn.citations, rule, reasoning)
+    return REQUESTS[wire](work), work.lost
+
+
+def _goes(block: TurnBlock, *, claims: bool) -> bool:
+    """A claim goes when it is wanted; what a model wrote for a result never does."""
+    if block.type == "tool-call":
+        return claims or block.origin == "structured"
+    if block.type == "tool-result":
+        return block.source == "server"
+    return block.type in ("text", "reasoning")

@@ -1,0 +1,171 @@
+"""Readers of citations and sources on chat.completions.
+
+Not a wire: for several of them. Shapes, positions and units: wires/README.md,
+"Citations". Offsets count in the answer as the provider sent it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from stream_sidecar.parts import CitationKind, CitationPart
+from stream_sidecar.records import evolve
+from stream_sidecar.wires.shared.fields import document_id, first, type_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.fields import ChoiceState
+
+Role: TypeAlias = Literal["claim", "marker", "insertion", "block"]
+
+_ANNOTATIONS: dict[str, tuple[CitationKind, Role]] = {
+    "url_citation": ("url", "marker"),
+    "file_citation": ("file", "insertion"),
+    "container_file_citation": ("file", "marker"),
+    "file_path": ("file", "insertion"),
+    "file": ("file", "insertion"),
+    "document_citation": ("document", "claim"),
+    "function_citation": ("other", "claim"),
+}
+
+LOCATIONS: dict[str, CitationKind] = {
+    "web_search_result_location": "url",
+    "char_location": "document",
+    "page_location": "document",
+    "content_block_location": "document",
+    "search_result_location": "search-result",
+}
+"""Types of Anthropic's citations -> kind."""
+
+GROUNDING: dict[str, CitationKind] = {
+    "web": "url",
+    "retrievedContext": "document",
+    "maps": "other",
+    "image": "other",
+}
+"""Key of the object that a chunk of Gemini's grounding is -> kind."""
+
+URLS = ("url", "uri", "link")
+TITLES = ("title", "document_title", "filename", "name", "filepath")
+EXCERPTS = ("cited_text", "content", "quote", "snippet", "text")
+
+
+def annotation_list(choice: ChoiceState, value: Json, name: str) -> None:
+    """``annotations``: nested under their type, as OpenAI has them, or flat.
+
+    LiteLLM copies Gemini's byte offsets into them; its metadata beside them tells.
+    """
+    is_gemini = "vertex_ai_grounding_metadata" in choice.document
+    for item in choice.objects(value, name):
+        body = _body(item)
+        start, end = _span(choice, body)
+        url = first(body, URLS)
+        if url:
+            choice.placed |= {(url, start, end), (url, None, None)}
+        kind, role = _ANNOTATIONS.get(
+            type_of(item), ("url" if url else "other", "claim")
+        )
+        choice.parts.append(
+            CitationPart(
+                kind=kind,
+                raw=item,
+                choice=choice.index,
+                role="claim" if is_gemini else role,
+                anchor="none" if start is None else "offsets",
+                start=start,
+                end=end,
+                unit="byte" if is_gemini else "code-point",
+                url=url,
+                title=first(body, TITLES),
+                cited_text=first(body, EXCERPTS),
+                document=document_id(body),
+            )
+        )
+
+
+def citation(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM, streaming: one of Anthropic's citations, before the text it is for."""
+    if isinstance(value, dict):
+        choice.parts.append(_location(choice, value, "following"))
+    else:
+        choice.malformed(name, value)
+
+
+def citation_lists(choice: ChoiceState, value: Json, name: str) -> None:
+    """LiteLLM, whole: a list for each cited block, with the block's own text.
+
+    The borders of the blocks are lost, but they come in the order of the answer: each
+    is looked for behind the one before, until one is not found.
+    """
+    if not isinstance(value, list):
+        choice.malformed(name, value)
+        return
+    content = choice.delta.get("content")
+    answer = content if choice.whole and isinstance(content, str) else ""
+    position = 0
+    for group in value:
+        items = [*choice.objects(group if isinstance(group, list) else [group], name)]
+        text = first(items[0], ("supported_text",)) if items else None
+        start = answer.find(text, position) if text else -1
+        answer = answer if start >= 0 else ""
+        position = start + len(text or "")
+        for item in items:
+            part = _location(choice, item, "none")
+            if start >= 0:
+                part = evolve(part, anchor="offsets", start=start, end=position)
+            choice.parts.append(part)
+
+
+def reference(choice: ChoiceState, part: JsonObject, name: str) -> None:
+    """Mistral: a ``reference`` part stands where it belongs in the content array."""
+    url = first(part, URLS)
+    choice.parts.append(
+        CitationPart(
+            kind="url" if url else "other",
+            raw=part,
+            choice=choice.index,
+            role="insertion",
+            anchor="here",
+            url=url,
+            title=first(part, TITLES),
+        )
+    )
+
+
+def _location(
+    choice: ChoiceState, item: JsonObject, anchor: Literal["following", "none"]
+) -> CitationPart:
+    """One of Anthropic's citation objects; its own offsets lie in the source."""
+    return CitationPart(
+        kind=LOCATIONS.get(type_of(item), "other"),
+        raw=item,
+        choice=choice.index,
+        anchor=anchor,
+        url=first(item, ("url", "source")),
+        title=first(item, TITLES),
+        cited_text=first(item, EXCERPTS),
+        document=document_id(item),
+    )
+
+
+def _body(item: JsonObject) -> JsonObject:
+    """The annotation's fields and those nested under its type, or ``*_citation``."""
+    nested = item.get(type_of(item))
+    if not isinstance(nested, dict):
+        named = (item[name] for name in item if name.endswith("_citation"))
+        nested = next((value for value in named if isinstance(value, dict)), {})
+    return item | nested
+
+
+def _span(choice: ChoiceState, body: JsonObject) -> tuple[int | None, int | None]:
+    """``(start, end)``, an insertion point twice, or None (OpenRouter has 0, 0)."""
+    start, end = _either(choice, body, "start"), _either(choice, body, "end")
+    if start is not None and end is not None and 0 <= start < end:
+        return start, end
+    index = choice.number(body, "index")
+    return (index, index) if index is not None and index >= 0 else (None, None)
+
+
+def _either(choice: ChoiceState, body: JsonObject, name: str) -> int | None:
+    long = choice.number(body, f"{name}_index")
+    return choice.number(body, name) if long is None else long

@@ -1,0 +1,211 @@
+"""What wires share that read one JSON object at a time: lists, access, identity.
+
+Not a wire: a helper of all wires but those of chat and text. A wire is a
+`DocumentWire` whose ``read`` appends to ``parts`` and gets at every value through the
+accessors, which turn a wrong type into a ``malformed-chunk`` diagnostic and an empty
+value, so that the rest of the document is still used.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stream_sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
+from stream_sidecar.provider_errors.normalize import find_error, normalize_error
+from stream_sidecar.records import evolve
+from stream_sidecar.wires.shared.fields import details, objects_of
+from stream_sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from stream_sidecar.parts import Again, Document, Json, Part
+
+
+_LATEST_TIME = 10**12
+"""Seconds; more is no time, but a mistake."""
+
+
+class DocumentWire(ABC):
+    """Reads documents into ``parts``; ``choice`` is the one that is being read."""
+
+    name: ClassVar[str]
+
+    def __init__(self, provider: str | None) -> None:
+        self.provider = provider
+        self.parts: list[Part] = []
+        #: says how documents of a shape are read, which another stream had; None: no
+        #: document is read without what its own stream knows
+        self.recalls: Callable[[Any], Again] | None = None
+        self.choice = 0
+        self._known: JsonObject = {}
+        self._usage: Json = None
+
+    @abstractmethod
+    def read(self, value: JsonObject, event: str | None) -> None:
+        """Reads one object; ``event`` is its name where the framing has one."""
+
+    @abstractmethod
+    def again(self, document: Document, parts: list[Part]) -> Again | None:
+        """How documents like one that gave ``parts`` are read; None: nobody knows."""
+
+    def expects(self) -> Again | None:
+        """How documents are read that may come next and are like others but for the
+        number of what they are of."""
+        return None
+
+    @abstractmethod
+    def end(self) -> None:
+        """Gives what only the end of the stream can tell."""
+
+    def push(self, document: Document) -> list[Part]:
+        value, self.parts = document.value, []
+        for each in value if isinstance(value, list) and value else [value]:
+            if isinstance(each, dict):
+                self.read(each, document.event)
+            else:
+                self.unread(each, document.event)
+        return self.parts
+
+    def close(self) -> list[Part]:
+        self.parts = []
+        self.end()
+        return self.parts
+
+    def identify(self, **told: Json) -> None:
+        """Who answers: what is new of it, ids and times once.
+
+        Ids rotate within one response in some dialects; the model counts again when it
+        changes.
+        """
+        fresh = {
+            name: value
+            for name, value in told.items()
+            if value
+            and self._known.get(name) != value
+            and (name == "model" or name not in self._known)
+        }
+        if fresh:
+            self._known |= fresh
+            self.parts.append(MetadataPart(**fresh))
+
+    def count(self, counts: JsonObject) -> None:
+        """Totals, told again and again; a count that is missing keeps its value."""
+        if counts:
+            self._usage = merge_usage(self._usage, counts)
+            usage = read_usage(self._usage, self.name)
+            if usage is not None:
+                raw = own_usage(self._usage, counts)
+                told = usage if raw is self._usage else evolve(usage, raw=raw)
+                self.parts.append(told)
+
+    def fail(self, body: Json) -> None:
+        """``body`` is a provider's error."""
+        self.parts.append(normalize_error(body, provider=self.provider))
+
+    def fail_if(self, value: JsonObject, event: str | None) -> None:
+        """A document that has something to say may hold an error, too."""
+        if value.get("error") or event:
+            body = find_error(value, event)
+            if body is not None:
+                self.fail(body)
+
+    def unread(self, value: Json, event: str | None) -> None:
+        """No document of the wire: an error, or unknown."""
+        body = find_error(value, event)
+        if body is not None:
+            self.fail(body)
+        else:
+            message = f"the document is no {self.name} document"
+            self.parts.append(
+                DiagnosticPart("unknown-chunk", message, "warning", value)
+            )
+
+    def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
+        """What a response says of itself beside all else, under ``names``."""
+        told = {name: said[name] for name in names if _says(said.get(name))}
+        if told:
+            self.parts.append(details(told, self.choice))
+
+    # Access
+
+    def text(self, holder: JsonObject, name: str) -> str:
+        """``holder[name]``, empty when it is no string."""
+        value = holder.get(name)
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self.malformed(name, value)
+        return ""
+
+    def number(self, holder: JsonObject, name: str) -> int | None:
+        """``holder[name]`` when it is an integer that is not negative."""
+        value = holder.get(name)
+        if type(value) is int and value >= 0:
+            return value
+        if value is not None:
+            self.malformed(name, value)
+        return None
+
+    def body(self, holder: JsonObject, name: str) -> JsonObject:
+        """``holder[name]``, empty when it is no object."""
+        value = holder.get(name)
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.malformed(name, value)
+        return {}
+
+    def objects(self, holder: JsonObject, name: str) -> Iterable[JsonObject]:
+        """The objects of the list ``holder[name]``; null items are passed over."""
+        value = holder.get(name)
+        if isinstance(value, list):
+            return objects_of(value, name, self.malformed)
+        if value is not None:
+            self.malformed(name, value)
+        return ()
+
+    def malformed(
+        self, name: str, value: Json, why: str = "is of an unexpected type"
+    ) -> None:
+        """``value`` cannot be used, for its type or for what else is wrong with it."""
+        message = f"{name} {why}"
+        self.parts.append(
+            DiagnosticPart("malformed-chunk", message, "warning", value, self.choice)
+        )
+
+    def ignored(self, name: str, value: Json) -> None:
+        """``value`` may be content, but of a kind that no event carries."""
+        message = f"{name} is no text and was left out"
+        self.parts.append(
+            DiagnosticPart("unknown-chunk", message, "info", value, self.choice)
+        )
+
+
+def _says(value: Json) -> bool:
+    """Whether anything in it is neither null nor empty."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, dict):
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+        elif each:
+            return True
+    return False
+
+
+def seconds(value: Json) -> int | None:
+    """Seconds since 1970, of a number of them or of a time as RFC 3339 writes it."""
+    if isinstance(value, str):
+        try:
+            time = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        value = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    if type(value) in (int, float) and 0 < value < _LATEST_TIME:
+        return int(value)
+    return None

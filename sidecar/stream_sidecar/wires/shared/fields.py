@@ -1,0 +1,234 @@
+"""What every reader of chat.completions fields needs: one choice's state, typed access.
+
+Not a wire: for several of them. A reader is a function
+``(choice, value, name) -> None`` that appends parts to ``choice.parts`` for the value
+of one field; ``name`` is the field's full name, ``value`` is never None. It gets at
+everything inside through the accessors of `ChoiceState`, which turn a wrong type into a
+``malformed-chunk`` diagnostic and None, so that the rest is still used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import evolve
+
+from stream_sidecar.parts import (
+    DiagnosticPart,
+    ErrorPart,
+    Json,
+    JsonObject,
+    MetadataPart,
+    Part,
+)
+from stream_sidecar.records import define, field
+from stream_sidecar.values.equality import equal
+from stream_sidecar.wires.shared.reasoning_state import ReasoningState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@define
+class ChoiceState:
+    """State of one choice between documents, and the place where its parts go.
+
+    ``document``, ``delta`` and ``whole`` (the delta is a finished message) belong to
+    the document being read.
+    """
+
+    index: int
+    parts: list[Part] = field(factory=list)
+    document: JsonObject = field(factory=dict)
+    delta: JsonObject = field(factory=dict)
+    whole: bool = False
+    #: what the model said instead of an answer
+    refusal: list[str] = field(factory=list)
+    refused: bool = False
+    finished: bool = False
+    reasoning: ReasoningState = field(factory=ReasoningState)
+    #: key of a resent item -> the item as it came last
+    given: dict[str, Json] = field(factory=dict)
+    #: sources that annotations have placed: (url, start, end)
+    placed: set[tuple[str, int | None, int | None]] = field(factory=set)
+
+    def text(self, holder: JsonObject, name: str) -> str | None:
+        """``holder[name]`` when it is a string with something in it."""
+        value = holder.get(name)
+        if value is None or isinstance(value, str):
+            return value or None
+        self.malformed(name, value)
+        return None
+
+    def number(self, holder: JsonObject, name: str) -> int | None:
+        """``holder[name]`` when it is an integer."""
+        value = holder.get(name)
+        if value is None or type(value) is int:
+            return value
+        self.malformed(name, value)
+        return None
+
+    def objects(self, value: Json, name: str) -> Iterable[JsonObject]:
+        """The objects in the list ``value``; null items are passed over."""
+        if isinstance(value, list):
+            return objects_of(value, name, self.malformed)
+        self.malformed(name, value)
+        return ()
+
+    def changed(self, key: str, item: Json) -> bool:
+        """False when ``item`` came before under ``key``, just as it is now."""
+        if key in self.given and equal(self.given[key], item):
+            return False
+        self.given[key] = item
+        return True
+
+    def refuse(self, parts: list[Part]) -> bool:
+        """Gives what the model said instead of an answer, as an error, once.
+
+        True when it has refused, now or before.
+        """
+        text = "".join(self.refusal)
+        self.refusal.clear()
+        if text:
+            self.refused = True
+            raw = {"refusal": text}
+            kind, refused = "content-filter", "refusal"
+            error = ErrorPart(kind, text, False, raw, provider_type=refused)
+            parts.append(evolve(error, choice=self.index))
+        return self.refused
+
+    def malformed(self, name: str, value: Json) -> None:
+        self.parts.append(malformed(name, value, self.index))
+
+    def ignored(self, name: str, value: Json) -> None:
+        """``value`` may be content, but of a kind that no event carries."""
+        message = f"{name} is no text and was left out"
+        self.parts.append(
+            DiagnosticPart("unknown-chunk", message, "info", value, self.index)
+        )
+
+
+FieldReader: TypeAlias = Callable[[ChoiceState, Any, str], None]
+PartReader: TypeAlias = Callable[[ChoiceState, JsonObject, str], None]
+
+
+def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
+    """The diagnostic for a field whose value has the wrong type."""
+    message = f"{name} is of an unexpected type"
+    return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
+
+
+def details(raw: JsonObject, choice: int) -> DiagnosticPart:
+    """The diagnostic for what a response says of itself beside all else: the next
+    request may need it (a container), or a reader want to know it (why a prompt was
+    blocked)."""
+    message = "what else the response says of itself"
+    return DiagnosticPart("response-details", message, "info", raw, choice)
+
+
+def objects_of(
+    items: list[Json], name: str, malformed: Callable[[str, Json], None]
+) -> Iterable[JsonObject]:
+    """The objects among ``items``; other values are ``malformed``, null is nothing."""
+    only = _OBJECT.issuperset(map(type, items))
+    return items if only else _picked(items, name, malformed)
+
+
+_OBJECT = frozenset((dict,))
+
+
+def _picked(
+    items: list[Json], name: str, malformed: Callable[[str, Json], None]
+) -> Iterator[JsonObject]:
+    for item in items:
+        if isinstance(item, dict):
+            yield item
+        elif item is not None:
+            malformed(name, item)
+
+
+def type_of(item: JsonObject) -> str:
+    """``item["type"]``, or nothing when that is no string."""
+    kind = item.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def is_responses_state(item: JsonObject) -> bool:
+    """Whether an object is state of a Responses server: one that it has, or that is
+    encrypted. A compaction of Anthropic's, which has the same type, has no id and its
+    summary in ``content``."""
+    return "id" in item or ("encrypted_content" in item and "content" not in item)
+
+
+def is_failed(item: JsonObject) -> bool | None:
+    """``is_error`` of one of Anthropic's results; where its type has none, the type of
+    the content tells."""
+    told, content = item.get("is_error"), item.get("content")
+    if isinstance(told, bool):
+        return told
+    kind = type_of(content) if isinstance(content, dict) else ""
+    return True if kind.endswith("_error") else None
+
+
+def first(body: JsonObject, names: tuple[str, ...]) -> str | None:
+    """The first of ``names`` that is a string with something in it."""
+    for name in names:
+        value = body.get(name)
+        if value and isinstance(value, str):
+            return str(value)
+    return None
+
+
+_DOCUMENT_IDS = ("file_id", "document_id", "documentName", "document_index")
+
+
+def document_id(*holders: JsonObject) -> str | None:
+    """The id of the document that a citation is of, or its number in the request."""
+    for holder in holders:
+        for name in _DOCUMENT_IDS:
+            value = holder.get(name)
+            if value or type(value) is int:
+                return str(value) if isinstance(value, str | int) else None
+    return None
+
+
+_METADATA: tuple[tuple[str, type], ...] = (
+    ("id", str),
+    ("model", str),
+    ("provider", str),
+    ("created", int),
+)
+
+
+@define
+class Identity:
+    """Who answers. ``read`` gives what is new, ids and times once.
+
+    They rotate within one response in some dialects (Groq compound: an id for each
+    chunk); the model counts again when it changes. ``is_open``: no id has come yet.
+    """
+
+    model: str | None = None
+    is_open: bool = True
+    known: JsonObject = field(factory=dict)
+
+    def read(self, document: JsonObject, parts: list[Part]) -> None:
+        fresh: JsonObject = {}
+        for name, kind in _METADATA:
+            value = document.get(name)
+            if value and type(value) is kind:
+                if self._is_news(name, value):
+                    fresh[name] = self.known[name] = value
+            elif value and name not in self.known:
+                self.known[name] = None
+                parts.append(malformed(name, value))
+        model = document.get("model")
+        self.model = model if isinstance(model, str) else None
+        self.is_open = self.known.get("id") is None
+        if fresh:
+            parts.append(MetadataPart(**fresh))
+
+    def _is_news(self, name: str, value: Json) -> bool:
+        known = self.known.get(name)
+        return known is None or (name == "model" and value != known)

@@ -1,0 +1,192 @@
+"""State of native reasoning that goes back to the provider, on wires without blocks.
+
+Not a wire: a helper. `ProviderBlocks` finds the borders of the provider's reasoning
+blocks in fields that have none, `Details` merges streamed ``reasoning_details`` into
+the list that the next request must carry, `ReasoningState` holds both for one choice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import define, field
+from stream_sidecar.values.equality import equal
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import Json, JsonObject
+
+_TEXTS = ("text", "summary")
+
+
+@define
+class ProviderBlocks:
+    """Which of the provider's own blocks a reasoning field is in.
+
+    A block is over when its signature, or other state, has come and more text follows
+    without that same signature (wires/README.md, "LiteLLM's proxy").
+    """
+
+    count: int = 0
+    used: bool = False
+    sealed: bool = False
+    signature: str | None = None
+
+    @property
+    def key(self) -> int | None:
+        """None while there has been one block only."""
+        return self.count or None
+
+    def text(self, signature: str | None) -> None:
+        """Text comes, with a signature when its item has one."""
+        if self.sealed and (signature is None or signature != self.signature):
+            self._next()
+        self.used = True
+
+    def sign(self, signature: str) -> None:
+        """A signature comes; the one that the block has already changes nothing."""
+        if signature == self.signature:
+            return
+        if self.sealed:
+            self._next()
+        self.seal()
+        self.signature = signature
+
+    def seal(self) -> None:
+        """State without a signature ends the current block."""
+        self.used = self.sealed = True
+
+    def single(self) -> None:
+        """A block that comes as one item (redacted thinking)."""
+        if self.used:
+            self._next()
+        self.seal()
+
+    def _next(self) -> None:
+        self.count += 1
+        self.used = self.sealed = False
+        self.signature = None
+
+
+@define
+class _Detail:
+    """One item of the merged ``reasoning_details``."""
+
+    fields: JsonObject = field(factory=dict)
+    texts: dict[str, list[str]] = field(factory=dict)
+
+    def merge(self, item: JsonObject) -> None:
+        for name, value in item.items():
+            if name in _TEXTS and isinstance(value, str):
+                self.texts.setdefault(name, []).append(value)
+                self.fields.setdefault(name, "")
+            elif value is not None or name not in self.fields:
+                self.fields[name] = value
+
+    def build(self) -> JsonObject:
+        return self.fields | {name: "".join(of) for name, of in self.texts.items()}
+
+    def continues(self, item: JsonObject) -> bool:
+        """Is ``item`` a further fragment of this one?"""
+        held = self.fields
+        if any(_differ(held.get(name), item.get(name)) for name in ("id", "signature")):
+            return False
+        if any(item.get(name) for name in _TEXTS):
+            return not held.get("signature") or bool(item.get("signature"))
+        return bool(item.get("id")) or not _differ(held.get("data"), item.get("data"))
+
+
+def _differ(one: Json, other: Json) -> bool:
+    return bool(one and other) and not equal(one, other)
+
+
+@define
+class Details:
+    """``reasoning_details`` as the next request must carry them: fragments merged.
+
+    Fragments of one item share type and index: their text is joined, of other keys the
+    last value counts (OpenRouter, "Preserving reasoning"). Another id, another
+    signature or text after the signature begins a new item, and so does encrypted data
+    that no id marks as a newer version.
+    """
+
+    items: list[_Detail] = field(factory=list)
+    latest: dict[tuple[str, str], _Detail] = field(factory=dict)
+
+    def merge(self, item: JsonObject) -> None:
+        key = (_word(item.get("type")), _word(item.get("index")))
+        detail = self.latest.get(key)
+        if detail is None or not detail.continues(item):
+            detail = self.latest[key] = _Detail()
+            self.items.append(detail)
+        detail.merge(item)
+
+    def build(self) -> list[JsonObject]:
+        return [detail.build() for detail in self.items]
+
+
+def _word(value: Json) -> str:
+    return str(value) if isinstance(value, str | int) else ""
+
+
+@define
+class ReasoningState:
+    """What one choice must remember of its reasoning.
+
+    ``block`` is the key of the block that came last in any field: the key for fields
+    without blocks. ``carried`` are lists of LiteLLM's ``provider_specific_fields`` that
+    the next request needs, ``kept`` fields of the message that it needs as they came;
+    ``bound`` the signatures that went out with their call.
+    """
+
+    block: int | None = None
+    fields: dict[str, ProviderBlocks] = field(factory=dict)
+    signed: dict[int | None, str] = field(factory=dict)
+    details: Details = field(factory=Details)
+    carried: dict[str, list[Json]] = field(factory=dict)
+    kept: JsonObject = field(factory=dict)
+    bound: set[str] = field(factory=set)
+    news: bool = False
+
+    def blocks(self, name: str) -> ProviderBlocks:
+        return self.fields.setdefault(name, ProviderBlocks())
+
+    def sign(self, blocks: ProviderBlocks, signature: str) -> bool:
+        """False when a mirror of this field brought the signature before."""
+        blocks.sign(signature)
+        known = self.signed.get(blocks.key) == signature
+        self.signed[blocks.key] = signature
+        return not known
+
+    def merge(self, item: JsonObject) -> None:
+        self.details.merge(item)
+        self.news = True
+
+    def carry(self, name: str) -> list[Json]:
+        """The list ``name`` of ``carried``, about to be changed."""
+        self.news = True
+        return self.carried.setdefault(name, [])
+
+    def keep(self, name: str, value: Json) -> None:
+        self.kept[name] = value
+        self.news = True
+
+    def opaque(self) -> JsonObject | None:
+        """The message fields to send back, when there is news since the last call."""
+        if not self.news:
+            return None
+        self.news = False
+        fields = {
+            name: [item for item in items if not self._is_bound(item)]
+            for name, items in self.carried.items()
+        }
+        opaque: JsonObject = {
+            "reasoning_details": self.details.build(),
+            "provider_specific_fields": {
+                name: items for name, items in fields.items() if items
+            },
+            **self.kept,
+        }
+        return {name: value for name, value in opaque.items() if value} or None
+
+    def _is_bound(self, item: Json) -> bool:
+        return isinstance(item, str) and item in self.bound

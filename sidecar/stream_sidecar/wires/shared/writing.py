@@ -1,0 +1,238 @@
+"""What all writers share: events in, documents of their wire out.
+
+A writer is the other way through a wire: its reader makes parts of a provider's
+documents, the writer makes such documents of the events. It is given events that can
+be written, in their order: what becomes of calls found in the text is decided before
+(``stream.emission``), and nothing that was written is ever taken back. A whole body is
+what its stream adds up to: a writer ``fold``s its own documents.
+
+A writer is a class with a table ``WRITE`` (event -> method) and ``fold``, and one line
+in ``stream_sidecar.wires``. A method appends to ``chunks``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NewType
+
+from stream_sidecar.message.outlet import Origin
+from stream_sidecar.records import define, field
+from stream_sidecar.values.abridge import LONG
+from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires.shared.usage import write_usage
+from stream_sidecar.wires.shared.words import finish_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from stream_sidecar.events import (
+        Citation,
+        Event,
+        Finish,
+        Metadata,
+        ProviderError,
+        TextDelta,
+        ToolCall,
+        ToolCallDelta,
+        Usage,
+    )
+    from stream_sidecar.parts import JsonObject
+
+Chunk = NewType("Chunk", dict[str, Any])
+"""A document of a wire; all of it can be written as JSON."""
+
+TOLD_AGAIN = 256
+"""Code points of an id or a name that stands in every document; longer ones stand in
+the first alone, so that the output stays linear in the input."""
+
+_NOTHING = Origin()
+
+
+@define
+class TextPlaces:
+    """Where the text of each block begins in its choice's answer, in code points."""
+
+    lengths: dict[int, int] = field(factory=dict)
+    starts: dict[int, int] = field(factory=dict)
+    sizes: dict[int, int] = field(factory=dict)
+
+    def push(self, event: TextDelta) -> None:
+        choice, block, size = event.choice, event.block, len(event.text)
+        length = self.lengths.get(choice, 0)
+        if block in self.sizes:
+            self.sizes[block] += size
+        else:
+            self.starts[block], self.sizes[block] = length, size
+        self.lengths[choice] = length + size
+
+    def find(self, citation: Citation) -> tuple[int, int] | None:
+        """Where the claim stands; None where it has no place in what was written."""
+        start, end = citation.start, citation.end
+        if start is None or end is None:
+            return None
+        first = self._place(citation.blocks or (), start)
+        last = self._place(citation.blocks or (), max(start, end - 1))
+        if first is None or last is None:
+            return None
+        return first, last + (end > start)
+
+    def _place(self, blocks: tuple[int, ...], position: int) -> int | None:
+        found = None
+        for block in blocks:
+            size, start = self.sizes.get(block), self.starts.get(block, 0)
+            if size is None:
+                return None
+            found = start + min(position, size)
+            if position < size:
+                break
+            position -= size
+        return found
+
+
+class ChunkWriter(ABC):
+    """Writes the events of one stream; ``source`` is the wire that was read.
+
+    ``origins``: what is known of blocks before they are over.
+    """
+
+    name: ClassVar[str]
+    is_single: ClassVar[bool] = False  # a response has one choice
+    WRITE: ClassVar[Mapping[type, Callable[[Any, Any], None]]]
+
+    def __init__(self, source: str, origins: Mapping[int, Origin]) -> None:
+        self.source = source
+        self.chunks: list[Chunk] = []
+        self.id = self.model = ""
+        self.created = 0
+        self.usage: Usage | None = None
+        self.places = TextPlaces()
+        #: calls whose arguments, or a part of them, were written
+        self.argued: set[int] = set()
+        self._empty: set[int] = set()
+        self._origins = origins
+        self._sources: dict[tuple[int, int], dict[str, str]] = {}
+        self._told: set[tuple[int, int]] = set()  # sources that have something long
+
+    def push(self, events: Iterable[Event]) -> list[Chunk]:
+        """The documents of some events."""
+        chunks: list[Chunk] = []
+        self.chunks = chunks
+        write, is_single = self.WRITE, self.is_single
+        for event in events:
+            method = write.get(type(event))
+            if method is not None and not (is_single and event.choice):
+                method(self, event)
+        return chunks
+
+    def close(self, finishes: list[Finish]) -> list[Chunk]:
+        """The documents of the end: one ``finish`` for each choice."""
+        self.chunks = []
+        self.end(finishes)
+        return self.chunks
+
+    @abstractmethod
+    def end(self, finishes: list[Finish]) -> None:
+        """Writes the end: what is open, how each choice ended, the counts."""
+
+    @classmethod
+    @abstractmethod
+    def fold(cls, chunks: list[Chunk]) -> Chunk:
+        """The whole body that a stream adds up to."""
+
+    # What a writer's methods ask
+
+    @property
+    def is_own(self) -> bool:
+        """Whether what was read is of this wire, so that its raw objects fit."""
+        return self.source == self.name
+
+    def origin(self, block: int | None) -> Origin:
+        return self._origins.get(-1 if block is None else block, _NOTHING)
+
+    def origin_of(self, call: ToolCall) -> Origin:
+        """What is known of a call that is whole."""
+        known, is_free = self.origin(call.block), call.arguments_format == "text"
+        state = call.opaque, call.caller, call.raw, known.kind
+        return Origin(known.item, call.executor == "server", is_free, *state)
+
+    def describe(self, event: Metadata) -> None:
+        """Who answers; the first id counts, and the last model."""
+        self.id = self.id or event.id or ""
+        self.model = event.model or self.model
+        self.created = self.created or event.created or 0
+        self.source = event.wire or self.source
+
+    def count(self, event: Usage) -> None:
+        """Totals are told once, at the end."""
+        self.usage = event
+
+    def usage_object(self) -> JsonObject:
+        """The counts so far in the wire's names; empty where there are none."""
+        return {} if self.usage is None else write_usage(self.usage, self.name)
+
+    def finish_word(self, finish: Finish) -> str:
+        return finish_word(finish, self.name, is_own=self.is_own)
+
+    def fragment(self, event: ToolCallDelta) -> str:
+        """What of a fragment of arguments can be written now.
+
+        An empty object waits until the call is whole: it may stand for arguments that
+        were cut off before they began.
+        """
+        block, text = event.block, event.arguments_delta
+        if block in self.argued:
+            return text
+        if block in self._empty:
+            text = "{}" + text
+        if text == "{}":
+            self._empty.add(block)
+            return ""
+        if text:
+            self.argued.add(block)
+        return text
+
+    def rest(self, call: ToolCall) -> str:
+        """What is left of the arguments of a call that is whole."""
+        return "" if call.block in self.argued else arguments_of(call)
+
+    def cited(self, event: Citation) -> tuple[str | None, str | None]:
+        """Url and title of a citation, also where they came with an earlier one."""
+        known = self._sources.setdefault((event.choice, event.source), {})
+        for name in ("url", "title"):
+            value = getattr(event, name)
+            if value is not None and len(value) > LONG:
+                known.setdefault(name, value)
+        return event.url or known.get("url"), event.title or known.get("title")
+
+    def cited_once(self, event: Citation) -> tuple[str | None, str | None] | None:
+        """Url and title of a citation that is written now, what is long only in the
+        first of its source. None: its long address has been written there."""
+        url, title = self.cited(event)
+        if max(len(url or ""), len(title or "")) <= LONG:
+            return url, title
+        source = event.choice, event.source
+        if source not in self._told:
+            self._told.add(source)
+            return url, title
+        return None if len(url or "") > LONG else (url, None)
+
+
+def arguments_of(call: ToolCall) -> str:
+    """The raw arguments; those of a call that is not whole can never pass for whole."""
+    is_lost = call.state != "complete" and call.arguments in ("", "{}")
+    return "{" if is_lost else call.arguments
+
+
+def error_object(event: ProviderError) -> JsonObject:
+    """``message``, ``type`` and ``code`` of an error, as most providers have them."""
+    told = {"message": event.message, "type": event.provider_type or event.kind}
+    code = event.code if event.code is not None else event.http_status
+    return told if code is None else told | {"code": code}
+
+
+def input_of(call: ToolCall) -> JsonObject:
+    """The arguments as an object; free text, or what is none, stands in ``input``."""
+    if isinstance(call.input, dict):
+        inputs: JsonObject = portable(call.input)
+        return inputs
+    return {"input": call.arguments} if call.arguments_format == "text" else {}
