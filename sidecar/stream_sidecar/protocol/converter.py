@@ -21,14 +21,15 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
 )
 
 from attrs import NOTHING, fields, has
-from cattrs import Converter
+from cattrs import Converter, override
+from cattrs.fns import identity
+from cattrs.gen import make_dict_unstructure_fn_from_attrs
 
 from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.events import Span
@@ -224,30 +225,28 @@ what is no event of a stream."""
 
 
 def class_writer(kind: Any) -> ValueWriter:
-    """Writes an instance of the attrs class ``kind`` as an object.
-
-    The function is made for the class from its fields, as attrs makes ``__init__``: it
-    is called for every event.
-    """
-    types = get_type_hints(kind)
-    constants = {
-        camel(name): getattr(kind, name)
-        for name, hint in types.items()
-        if get_origin(hint) is ClassVar
+    """Writes an instance of the attrs class ``kind`` as an object, by a function that
+    cattrs makes of its fields: it is called for every event."""
+    types, own = get_type_hints(kind), fields(kind)
+    constants = [name for name, hint in types.items() if get_origin(hint) is ClassVar]
+    written = [own[0].evolve(name=name, default=NOTHING) for name in constants]
+    written += [each.evolve(default=_nothing(each)) for each in own]
+    rows: dict[str, Any] = {
+        each.name: override(
+            rename=camel(each.name),
+            omit_if_default=True,
+            unstruct_hook=_value_writer(types[each.name]) or identity,
+        )
+        for each in written
     }
-    lines = [f"written = {constants!r}"]
-    scope = {"ABSENT": ABSENT, "portable": portable, "writers": _WRITERS}
-    for each in fields(kind):
-        name = each.name
-        item = _written(types[name], "item", scope)
-        nothing = "ABSENT" if each.metadata == NULLABLE else "None"
-        test = "item" if name in NOT_ZERO else f"item is not {nothing}"
-        lines += [
-            f"item = value.{name}",
-            f"if {test}: written[{camel(name)!r}] = {item}",
-        ]
-    exec("def write(value):\n " + "\n ".join([*lines, "return written"]), scope)
-    return cast("ValueWriter", scope["write"])
+    return make_dict_unstructure_fn_from_attrs(written, kind, converter, **rows)
+
+
+def _nothing(each: Any) -> Any:
+    """What of a field is not written."""
+    if each.name in NOT_ZERO:
+        return 0
+    return ABSENT if each.metadata == NULLABLE else None
 
 
 SHARED: set[type] = set()
@@ -284,37 +283,34 @@ def _once(write: ValueWriter) -> ValueWriter:
 _WRITERS = _Writers()
 
 
-def _written(kind: Any, name: str, scope: dict[str, Any]) -> str:
-    """Python that writes what stands under ``name`` and is a ``kind``; just the name
-    where that is JSON already. It is run in ``scope``."""
+def _value_writer(kind: Any) -> ValueWriter | None:
+    """Writes what is a ``kind``; None where that is JSON already."""
     origin = get_origin(kind)
     if kind in (Any, object) or origin is dict:
-        return f"portable({name})"
+        return portable
     if kind == Span:
-        return f"{{'start': {name}[0], 'end': {name}[1]}}"
+        return lambda span: {"start": span[0], "end": span[1]}
     if has(kind):
-        return f"writers[type({name})]({name})"
+        return unstructure
     if origin in (tuple, list):
-        each = _written(get_args(kind)[0], "each", scope)
-        items = f"([{each} for each in {name}] if {name} else [])"
-        return name if each == "each" else items
+        write = _value_writer(get_args(kind)[0])
+        return write and (lambda items: [write(each) for each in items])
     if origin in (Union, UnionType):
-        parts = [part for part in get_args(kind) if part is not NoneType]
-        return _written_union(parts, name, scope)
-    return name
+        return _union_writer([part for part in get_args(kind) if part is not NoneType])
+    return None
 
 
-def _written_union(parts: list[Any], name: str, scope: dict[str, Any]) -> str:
-    """What writes a value of one of the types ``parts``, which its own class tells."""
-    kinds = {_written(part, name, scope): get_origin(part) or part for part in parts}
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    written = name
-    for text, kind in kinds.items():
-        if text != name:
-            scope[kind.__name__] = kind
-            written = f"({text} if type({name}) is {kind.__name__} else {written})"
-    return written
+def _union_writer(parts: list[Any]) -> ValueWriter | None:
+    """Writes a value of one of the types ``parts``, which its own class tells."""
+    writers = {get_origin(part) or part: _value_writer(part) for part in parts}
+    if len({*writers.values()}) == 1:
+        return next(iter(writers.values()))
+
+    def write_union(value: Any) -> Any:
+        write = writers.get(type(value))
+        return value if write is None else write(value)
+
+    return write_union
 
 
 _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ValueReader]], ...] = (
@@ -331,4 +327,3 @@ for _fits, _make in _READERS:
 converter.register_structure_hook(str, _exact_reader(str, "a string"))
 converter.register_structure_hook(int, _read_integer)
 converter.register_structure_hook(bool, _exact_reader(bool, "true or false"))
-converter.register_unstructure_hook_factory(has, class_writer)

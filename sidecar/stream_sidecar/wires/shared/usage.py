@@ -8,16 +8,13 @@ Sources: wires/README.md, "Usage" and "Finish reasons".
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar.parts import UsagePart
-from stream_sidecar.records import frozen
+from stream_sidecar.records import field, frozen
 from stream_sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from stream_sidecar.events import Usage
     from stream_sidecar.parts import Json, JsonObject
 
@@ -42,6 +39,24 @@ class UsageShape:
     reasoning: Paths = ()
     more_input: tuple[Paths, ...] = ()
     reasoning_is_more: bool = False
+
+    counts: tuple[Paths, ...] = field(init=False)
+    """All paths in the order of `read_usage`, what is added to the input last."""
+    places: dict[str, list[int]] = field(init=False)
+    """Names of fields -> those of ``counts`` that look there."""
+
+    @counts.default
+    def _counts(self) -> tuple[Paths, ...]:
+        told = self.input, self.output, self.total, self.cache_read, self.cache_write
+        return *told, self.reasoning, *self.more_input
+
+    @places.default
+    def _places(self) -> dict[str, list[int]]:
+        places = dict[str, list[int]]()
+        for place, paths in enumerate(self.counts):
+            for name in {each for path in paths for each in (path, path.split(".")[0])}:
+                places.setdefault(name, []).append(place)
+        return places
 
 
 USAGE_SHAPES: dict[str, UsageShape] = {
@@ -130,7 +145,7 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
         return None
     row = USAGE_SHAPES[shape]
     counts = _with_compaction(value) if shape == "anthropic" else value
-    inputs, output, total, reads, writes, reasoning, *more = _reader(shape)(counts)
+    inputs, output, total, reads, writes, reasoning, *more = _counts_of(counts, row)
     if inputs is not None:
         for each in more:
             inputs += each or 0
@@ -140,31 +155,21 @@ def read_usage(value: Json, shape: str) -> UsagePart | None:
     return None if told == _NOTHING else UsagePart(value, *told)
 
 
-@cache
-def _reader(shape: str) -> Callable[[JsonObject], tuple[int | None, ...]]:
-    """Reads the counts of an object in the order of their row; what belongs to the
-    input, too, comes last.
-
-    The function is made from the row, as attrs makes ``__init__``, for some providers
-    tell counts in every chunk: all but plain numbers are left to `_count`.
+def _counts_of(value: JsonObject, row: UsageShape) -> list[int | None]:
+    """What ``row.counts`` find, by one look at each field of ``value``: some providers
+    tell counts in every chunk. All but plain numbers of one name is left to `_count`.
     """
-    row = USAGE_SHAPES[shape]
-    own = row.input, row.output, row.total, row.cache_read, row.cache_write
-    names, lines = list[str](), ["get = value.get"]
-    for number, paths in enumerate((*own, row.reasoning, *row.more_input)):
-        names.append(name := f"count{number}")
-        look = f"{name} = count(value, {paths!r})"
-        if any("." in path for path in paths):
-            lines.append(look)
-            continue
-        lines.append(f"{name} = None")
-        lines += [f"if {name} is None: {name} = get({path!r})" for path in paths]
-        odd = f"type({name}) is not int or {name} < 0"
-        lines.append(f"if {name} is not None and ({odd}): {look}")
-    scope: dict[str, Any] = {"count": _count}
-    lines.append(f"return {', '.join(names)}")
-    exec("def read(value):\n " + "\n ".join(lines), scope)
-    return cast("Callable[[JsonObject], tuple[int | None, ...]]", scope["read"])
+    found: list[int | None] = [None] * len(row.counts)
+    places = row.places
+    for name, count in value.items():
+        for place in places.get(name, ()):
+            paths = row.counts[place]
+            is_plain = type(count) is int and count >= 0 and name in paths
+            if is_plain and found[place] is None:
+                found[place] = count
+            elif count is not None:
+                found[place] = _count(value, paths)
+    return found
 
 
 def merge_usage(old: Json, new: Json) -> Json:
