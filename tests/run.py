@@ -1,40 +1,40 @@
-"""Runs every check of the project, in an environment of its own: the test command.
+"""Runs the checks of the project, in an environment of its own: the test command.
 
-``python3 tests/run.py [room or pytest argument ...]``. Without arguments: ruff, mypy,
-all tests with branch coverage of the core, the clients in other languages, and the
-tests that matter once more without orjson. It says every minute where it is. With
-arguments it runs pytest with them; a room (``text``, ``wires``, ``house`` ...) stands
-for the folder of its tests.
+``python3 tests/run.py``
+    The checks of a day's work: ruff, mypy and the tests, inputs cut at few places.
+``python3 tests/run.py all``
+    These, with the coverage of the core, and all that takes long or a toolchain: every
+    cut, the clients in other languages, binaries, and what matters without orjson.
+``python3 tests/run.py ROOM ...``
+    The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
+    option and what stands behind it are pytest's: ``text -k unclosed``.
+``python3 tests/run.py update [ROOM ...]``
+    Writes goldens, schema and the clients' generated files anew, to be read as a diff.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
+from beside import Commands, run, run_beside
 from environment import ROOT, ensure
-from progress import VARIABLE, each_minute, read
+
+TESTS = ROOT / "tests"
+ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
+
+_TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
+_COVERED = ("-m", "coverage", "run", "--parallel-mode")
+_USUAL = ("-m", "not thorough")
+"""Without what `all` alone runs (pyproject.toml, "markers")."""
 
 CUT = (
     "tests/text/test_spec.py",
     "tests/dialects/test_dialects.py",
     "tests/wires/test_wires.py",
 )
-"""What tries the engine at every cut; coverage is measured at few of them."""
-
-WHOLE = (
-    *("tests/whole/test_cases.py", "tests/whole/test_corpus.py"),
-    *("tests/whole/test_fuzz.py", "tests/whole/test_linear.py"),
-    *("tests/whole/test_properties.py", "tests/whole/test_pumps.py"),
-    *("tests/whole/test_soak.py", "tests/whole/test_trust_cases.py"),
-    "tests/house/test_packaging.py",
-)
-"""What reads any input and runs whole processes: coverage needs none of it."""
+"""What tries the engine at every cut."""
 
 CLIENTS = (
     "tests/house/test_client_typescript.py",
@@ -42,7 +42,7 @@ CLIENTS = (
     "tests/house/test_client_vscode.py",
     "tests/house/test_binary.py",
 )
-"""What takes a toolchain of its own."""
+"""What takes a toolchain of its own; one behind the other, because they share it."""
 
 PLAIN = (
     "tests/values/test_jsontext.py",
@@ -51,107 +51,104 @@ PLAIN = (
 )
 """What is run again on the standard library's JSON."""
 
-FIRST = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
+OF_THE_STREAM = tuple(
+    f"tests/{room}" for room in ("text", "wires", "whole", "dialects", "explain")
+)
+"""The rooms whose tests are about half of the work."""
 
-_TESTS = ("pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
-_COVERED = ("coverage", "run", "--parallel-mode", "-m", *_TESTS)
-
-BESIDE = {
-    "most tests, covered": (
-        *_COVERED,
-        *(f"--ignore={path}" for path in (*CUT, *WHOLE, *CLIENTS)),
-    ),
-    "clients": (*_TESTS, *CLIENTS),
-    "few cuts, covered": (*_COVERED, "-p", "tests.support.few_cuts", *CUT),
-    "every cut": (*_TESTS, *CUT),
-    "whole inputs and processes": (*_TESTS, *WHOLE),
-    "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
-    "types": ("mypy",),
+LINT: Commands = {
+    "ruff check": ("-m", "ruff", "check", "."),
+    "ruff format": ("-m", "ruff", "format", "--check", "."),
 }
-"""What does not need each other, the longest first; two at a time, each told when it
-is done."""
 
-LAST = (("coverage", "combine", "--quiet"), ("coverage", "report"))
+CHECKS: Commands = {
+    "types": ("-m", "mypy"),
+    "tests of the stream": (*_TESTS, *_USUAL, *OF_THE_STREAM),
+    "all other tests": (*_TESTS, *_USUAL, *(f"--ignore={p}" for p in OF_THE_STREAM)),
+}
+
+COVERED: Commands = {
+    name: (*_COVERED, *command) if "pytest" in command else command
+    for name, command in CHECKS.items()
+}
+
+THOROUGH: Commands = {
+    "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
+    "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+    "whole inputs and processes": (
+        *(*_TESTS, "-m", "thorough"),
+        *(f"--ignore={path}" for path in CLIENTS),
+    ),
+    "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
+}
+"""Two at a time, as all of these tables; the longest stands first."""
+
+GOLDEN = {
+    "announced": ("tests/protocol/test_announced.py",),
+    "protocol": ("tests/protocol/test_schema.py", "tests/protocol/test_transcripts.py"),
+    "page": ("tests/protocol/test_protocol_md.py",),
+    "wires": ("tests/wires",),
+    "text": ("tests/text/test_spec.py",),
+    "explain": ("tests/explain",),
+}
+"""What compares with files that the code itself writes, what others need first."""
 
 
-def main(arguments: list[str]) -> int:
+def main(words: list[str]) -> int:
+    if words[:1] not in (["all"], ["update"]):
+        wanted = _pytest_words(words)
+        python = ensure("test", "lint", "sdks")
+        return run(python, "-m", "pytest", *wanted) if words else _told(_checks(python))
+    if words[1:]:
+        sys.exit(f"`{words[0]}` stands alone, without {' '.join(words[1:])}")
     python = ensure("test", "lint", "sdks")
-    if arguments:
-        return _run(python, "pytest", *map(_path_of, arguments))
-    first = _run_all(python, (*FIRST, ("coverage", "erase")))
-    return first or _run_beside(python) or _run_all(python, LAST)
+    return _update(python) if words == ["update"] else _told(_all(python))
 
 
-def _path_of(argument: str) -> str:
-    """The folder of a room's tests; any other argument as it is."""
-    folder = ROOT / "tests" / argument
-    return str(folder) if argument.isidentifier() and folder.is_dir() else argument
+def _pytest_words(words: list[str]) -> list[str]:
+    """Rooms and files as pytest takes them, and its options."""
+    named = [*takewhile(lambda word: not word.startswith("-"), words)]
+    unknown = [word for word in named if word not in ROOMS and not _is_file(word)]
+    if unknown:
+        sys.exit(
+            f"{unknown[0]!r} is no verb (all, update), no room and no file of tests;\n"
+            f"rooms: {' '.join(ROOMS)}"
+        )
+    usual = _USUAL if {*named} <= {*ROOMS} else ()
+    paths = [f"tests/{word}" if word in ROOMS else word for word in named]
+    return [*usual, *paths, *words[len(named) :]]
 
 
-def _run_all(python: Path, steps: tuple[tuple[str, ...], ...]) -> int:
-    """The code of the first step that fails, else 0."""
-    return next((code for step in steps if (code := _run(python, *step))), 0)
+def _is_file(word: str) -> bool:
+    return (ROOT / word.partition("::")[0]).exists()
 
 
-def _run_beside(python: Path) -> int:
-    """The code of a run that failed, else 0; all are run to their end."""
-    with tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder:
-        parts = Parts(python, Path(folder))
-        with ThreadPoolExecutor(max_workers=2) as pool, each_minute(parts.where):
-            return _all_told(pool, parts)
+def _checks(python: Path, commands: Commands = CHECKS) -> list[str]:
+    """What failed."""
+    failed = [name for name, command in LINT.items() if run(python, *command)]
+    return failed + run_beside(python, commands)
 
 
-def _all_told(pool: ThreadPoolExecutor, parts: Parts) -> int:
-    """Prints what each part says as soon as it is done."""
-    failed = 0
-    running = {pool.submit(parts.run, name): name for name in BESIDE}
-    print(f"running {len(BESIDE)} parts, two at a time ...", flush=True)
-    for done in as_completed(running):
-        code, output = done.result()
-        failed = failed or code
-        print("$", *BESIDE[running[done]], flush=True)
-        sys.stdout.buffer.write(output)
-        sys.stdout.flush()
-    return failed
+def _all(python: Path) -> list[str]:
+    run(python, "-m", "coverage", "erase")
+    failed = _checks(python, COVERED)
+    run(python, "-m", "coverage", "combine", "--quiet")
+    failed += ["coverage"] if run(python, "-m", "coverage", "report") else []
+    return failed + run_beside(python, THOROUGH)
 
 
-class Parts:
-    """Runs parts of `BESIDE`; each writes to a file in ``folder`` where it is."""
-
-    def __init__(self, python: Path, folder: Path) -> None:
-        self._python = python
-        self._folder = folder
-        self._running: list[str] = []
-        self._done = 0
-
-    def run(self, name: str) -> tuple[int, bytes]:
-        """The code of a part and all that it says."""
-        self._running.append(name)
-        told = {**_SETTING["env"], VARIABLE: str(self._folder / name)}
-        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        setting = {**_SETTING, **both, "env": told}
-        line = _line(self._python, BESIDE[name])
-        done = subprocess.run(line, **setting, check=False)
-        self._running.remove(name)
-        self._done += 1
-        return done.returncode, done.stdout
-
-    def where(self) -> str:
-        """What is done, and on a line each what runs and how far it is."""
-        now = (f"\n   {name}: {read(self._folder / name)}" for name in self._running)
-        return f"{self._done} of {len(BESIDE)} parts done{''.join(now)}"
+def _told(failed: list[str]) -> int:
+    """Says at the end what became of all."""
+    print(f"failed: {', '.join(failed)}" if failed else "everything passed", flush=True)
+    return bool(failed)
 
 
-def _run(python: Path, *command: str) -> int:
-    print("$", *command, flush=True)
-    return subprocess.run(_line(python, command), **_SETTING, check=False).returncode
-
-
-def _line(python: Path, command: tuple[str, ...]) -> list[str]:
-    return [str(python), "-m", *command]
-
-
-_SETTING: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONUTF8": "1"}}
+def _update(python: Path) -> int:
+    """Each step that fails is told; the others are made all the same."""
+    code = 0
+    for paths in GOLDEN.values():
+        code = run(python, "-m", "pytest", "-q", *paths, UPDATE="1") or code
+    return run(python, "tests/support/generated.py", UPDATE="1") or code
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ PLATFORM = f"{SYSTEM}-{MACHINE}"
 TARGET = f"{ARCHITECTURES[MACHINE]}-{TARGETS[SYSTEM]}"
 LEAK = "<think>Hm.</think>Four."
 LACKING = missing()
+pytestmark = pytest.mark.thorough
 needs_node = pytest.mark.skipif(LACKING is not None, reason=f"not run: {LACKING}")
 
 

@@ -33,7 +33,7 @@ BUSY = 2 * 60 * 60
 def needs_cargo(test: Any) -> Any:
     """Whichever of these runs first compiles, so that each may take as long."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.timeout(BUSY)(skips(test))
+    return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips(test)))
 
 
 PACKED = re.compile(

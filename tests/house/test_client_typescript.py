@@ -28,7 +28,7 @@ SKIPPED = (
 def needs_node(test: Any) -> Any:
     """Whichever of these runs first installs, so that each may take as long."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.timeout(3_600)(skips(test))
+    return pytest.mark.thorough(pytest.mark.timeout(3_600)(skips(test)))
 
 
 PACKED = re.compile(

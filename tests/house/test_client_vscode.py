@@ -38,7 +38,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def needs_node(test: Any) -> Any:
     """Whichever of these runs first installs, so that each may take as long."""
     skips = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-    return pytest.mark.timeout(3_600)(skips(test))
+    return pytest.mark.thorough(pytest.mark.timeout(3_600)(skips(test)))
 
 
 @pytest.fixture(scope="module")

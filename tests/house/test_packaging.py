@@ -29,6 +29,7 @@ from rpc_client import ROOT, RpcClient
 
 from stream_sidecar import __version__
 
+pytestmark = pytest.mark.thorough
 BUNDLE = ROOT / "clients" / "bundle" / "bundle.py"
 LEAKING = ROOT / "tests" / "wires" / "openai-chat" / "leaking.sse"
 WHEEL = f"stream_sidecar-{__version__}-py3-none-any.whl"

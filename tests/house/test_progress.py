@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from beside import Parts
 from progress import VARIABLE, each_minute, read
 from rpc_client import PATIENCE, ROOT
-from run import BESIDE, Parts
 
 TESTS = """
 import os
@@ -60,7 +60,8 @@ def test_how_many_tests_are_done(tmp_path: Path) -> None:
 
 def test_what_runs_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a part runs its own line stands there."""
-    parts = Parts(Path(sys.executable), tmp_path)
+    commands = {"first": ("-m", "pytest"), "second": ("-m", "mypy")}
+    parts = Parts(Path(sys.executable), commands, tmp_path)
     seen = []
 
     def run(*_: object, **setting: object) -> subprocess.CompletedProcess[bytes]:
@@ -68,8 +69,7 @@ def test_what_runs_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         seen.append(parts.where())
         return subprocess.CompletedProcess([], 3, b"all that it said")
 
-    monkeypatch.setattr("run.subprocess.run", run)
-    name, total = next(iter(BESIDE)), len(BESIDE)
-    assert parts.run(name) == (3, b"all that it said")
-    assert seen == [f"0 of {total} parts done\n   {name}: 1 of 2 tests done, now x"]
-    assert parts.where() == f"1 of {total} parts done"
+    monkeypatch.setattr("beside.subprocess.run", run)
+    assert parts.run("first") == (3, b"all that it said")
+    assert seen == ["0 of 2 parts done\n   first: 1 of 2 tests done, now x"]
+    assert parts.where() == "1 of 2 parts done"

@@ -23,7 +23,10 @@ from faults_while_writing import APPENDED
 from repair_command import COMMAND, ENVIRONMENT, on_a_small_disk, run
 from rpc_client import ROOT
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"),
+]
 
 FILES = 200
 PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"

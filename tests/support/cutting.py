@@ -1,8 +1,9 @@
 """The ways in which one input is cut: whole, by character, at every place, at random.
 
-Deterministic: the same text gives the same cuts. ``SIDECAR_LONG=1`` takes every two-way
-cut of every text; without it texts over `EVERY` characters are cut near delimiters and
-line breaks and at `SEEDED` places. `tests.support.few_cuts` leaves `FEW` of them.
+Deterministic: the same text gives the same cuts. Of the two-way cuts `FEW` are taken.
+`tests.support.every_cut` takes every one; texts over `EVERY` characters are then cut
+near delimiters and line breaks and at `SEEDED` places. ``SIDECAR_LONG=1`` takes every
+cut of every text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONG = bool(os.environ.get("SIDECAR_LONG"))
-MEASURED = bool(os.environ.get("SIDECAR_FEW_CUTS"))
+IS_FEW = not LONG and not os.environ.get("SIDECAR_EVERY_CUT")
 FEW = 4
 EVERY = 2_000
 SEEDED = 200
@@ -46,7 +47,7 @@ def at_random(text: str, seed: int, average: int = 8) -> list[str]:
 
 def two_way(text: str, every: int = EVERY, seeded: int = SEEDED) -> list[int]:
     """The places for two-way cuts."""
-    if MEASURED:
+    if IS_FEW:
         return list(range(1, len(text), len(text) // FEW + 1))
     if LONG or len(text) <= every:
         return list(range(1, len(text)))

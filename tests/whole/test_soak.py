@@ -11,6 +11,7 @@ from fuzz.long_stream import ROOM, run
 from fuzz.soaking import soak
 from process_memory import IS_KNOWN
 
+pytestmark = pytest.mark.thorough
 ROUNDS = 14
 SEED, DEAF = 1, 0.1
 

@@ -939,7 +939,7 @@ pub struct PolicyPatch {
     pub trace: Option<bool>,
 }
 
-/// `dialects` are names of `sidecar.dialects.DIALECTS`.
+/// `dialects` are names of `stream_sidecar.dialects.DIALECTS`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

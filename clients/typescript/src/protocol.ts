@@ -848,7 +848,7 @@ export interface OpenResult {
 }
 
 /**
- * `dialects` are names of `sidecar.dialects.DIALECTS`.
+ * `dialects` are names of `stream_sidecar.dialects.DIALECTS`.
  */
 export interface Profile {
   name: string;

@@ -2,8 +2,8 @@
 
 They stand in their tables, which bring everything along that reads a stream. That is
 loaded behind the answer, while the host goes on; so the names are here once more, in
-the order of the tables. Written by ``UPDATE=1 python3 tests/run.py
-tests/protocol/test_announced.py``, which also compares them.
+the order of the tables. ``python3 tests/run.py update`` writes them, and
+``tests/protocol/test_announced.py`` compares them.
 """
 
 from __future__ import annotations

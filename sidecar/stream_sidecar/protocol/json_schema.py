@@ -171,12 +171,17 @@ def _is_required(
 def prose(kind: Any) -> str:
     """The docstring with JSON's names and values, a paragraph a line."""
     text = cleandoc(kind.__doc__)
-    text = re.sub("``(.+?)``", lambda code: f"`{camel(code[1])}`", text)
+    text = re.sub("``(.+?)``", lambda code: f"`{_told(code[1])}`", text)
     text = re.sub(r"\b(None|True|False)\b", lambda word: _VALUES[word[1]], text)
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
 _VALUES = {"None": "absent", "True": "true", "False": "false"}
+
+
+def _told(code: str) -> str:
+    """Fields have their names of JSON; a module keeps its own."""
+    return code if code.startswith("stream_sidecar.") else camel(code)
 
 
 # Other types

@@ -1,0 +1,33 @@
+"""Writes what the tools of other languages make; ``tests/run.py update`` runs it.
+
+The types of both clients, and the updates for editors (``data/acp_updates.jsonl``).
+What a machine has no tools for is told, and stays as it is.
+"""
+
+from __future__ import annotations
+
+import cargo_package
+import node_package
+
+
+def typescript() -> None:
+    node_package.prepare()
+    node_package.npm("run", "generate")
+    node_package.npm("test", "--", "acp")
+
+
+def rust() -> None:
+    cargo_package.cargo("run", "--package", "xtask", "--locked")
+
+
+WRITERS = (
+    ("clients/typescript/src/protocol.ts", node_package.missing, typescript),
+    ("clients/rust/src/protocol.rs", cargo_package.missing, rust),
+)
+
+if __name__ == "__main__":
+    for file, missing, write in WRITERS:
+        lacking = missing()
+        print(f"{file} stays: {lacking}" if lacking else f"writing {file}", flush=True)
+        if not lacking:
+            write()
