@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from stream_sidecar.records import field, frozen, hot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 Json: TypeAlias = Any
 """A decoded JSON value; its objects are `JsonObject`."""
@@ -278,78 +278,10 @@ class Document:
     event: str | None = None
 
 
-DocumentPlace: TypeAlias = tuple[str | int, ...]
-"""Where a value stands in a document: the names and numbers that lead to it."""
-
-
-class Aside:
-    """What is told beside the text at a ``place``, an object that differs from document
-    to document: ``value`` is that of the latest that was found to be like another."""
-
-    __slots__ = ("place", "value")
-
-    def __init__(self, place: DocumentPlace) -> None:
-        self.place = place
-        self.value: JsonObject = {}
-
-
-@hot
-class Again:
-    """How a wire reads documents that differ from one, which it has read, in their text
-    alone. It holds until the wire reads another one.
-
-    Example: deltas of a Messages block have their text at ``("delta", "text")``, are
-    told apart from those of another block by ``number``, and give a `TextPart` each.
-    """
-
-    #: all places of the text, which stands there as it is: a string is what was said
-    texts: tuple[DocumentPlace, ...]
-    #: gives the parts of a document with this text, and does what reading it does
-    read: Callable[[str], list[Part]]
-    #: places where anything may stand
-    unread: frozenset[DocumentPlace] = frozenset()
-    #: who speaks, where ``read`` gives one part and does no more than ``heeds``: the
-    #: choice of a `TextPart`, or what is the same for all that are made alike. Such
-    #: parts need not be made (``channel.plain_run``)
-    speaker: object = None
-    #: does with the text of such a part what ``read`` does beside giving it, and gives
-    #: the parts that stand beside it
-    heeds: Callable[[str], list[Part]] | None = None
-    #: a place with an object that ``read`` reads, too (counts)
-    told: Aside | None = None
-    #: the place of the number of the block that all of them are of, and that number:
-    #: ``(("index",), 3)``. A document with an empty text says nothing then
-    number: tuple[DocumentPlace, int] | None = None
-    #: equal for all documents that ``read`` reads in whatever stream of the wire, and
-    #: behind whatever document; None where it needs what its own stream knows
-    shape: object = None
-    #: places of values that documents of the shape have, mostly the same throughout a
-    #: stream: who answers
-    steady: tuple[DocumentPlace, ...] = ()
-    #: is given those values before such a document is read
-    takes: Callable[[Sequence[Json]], None] | None = None
-
-
 class Wire(Protocol):
-    """Reads one provider's documents. Never raises for anything that is in them.
-
-    ``again`` may be asked of an object that was just read, and of its parts, which are
-    text, reasoning, bits of calls and counts: how to read documents like it without
-    looking at them (``stream.learned_chunks``). ``expects`` says how those are read
-    that may come next, where they are like others but for their `Again.number`.
-    ``recalls``, where a wire has it, says for an `Again.shape` of an earlier stream how
-    documents of that shape are read in this one (``stream.recalled_strings``); such a
-    wire is asked ``again`` of all objects.
-    """
+    """Reads one provider's documents. Never raises for anything that is in them."""
 
     def push(self, document: Document) -> list[Part]: ...
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None: ...
-
-    def expects(self) -> Again | None: ...
-
-    @property
-    def recalls(self) -> Callable[[Any], Again] | None: ...
 
     def close(self) -> list[Part]: ...
 

@@ -9,13 +9,10 @@ stream the least of all rounds counts, and the sums of these are compared: neigh
 the machine spoil some streams of every round, but seldom the same ones of all. What
 comes now and then, as a collection of all garbage, is not in it. Beside it stands what
 `Connection.push` and the loop of `echo_orjson` take without pipes, found in the same
-way. Streams are those of ``tests/wires``, short ones that show what there is, and of
-the corpus beside the project, where it is there; and one of 30 events, as an agent's
-turns are.
-
-*Short way*: events that were only compared with those before (``learned_chunks``), or
-with what events of earlier streams have in common (``recalled_strings``).
-With ``--profile`` rows say which files of the sidecar the time without pipes went to.
+way. Streams are one of 300 events a wire, as an answer of a page is, those of
+``tests/wires``, short ones that show what there is, and those of the corpus beside the
+project, where it is there. With ``--profile`` rows say which files of the sidecar the
+time without pipes went to.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from pathlib import Path
 from time import clock_gettime, process_time
 from typing import Any
 
-from chunks import call_chunk, chunk, event, slices, text_chunk
+from chunks import STREAMED, streamed
 from corpus import CORPUS
 from echo_orjson import echo
 from processes import ORJSON_ECHO, SIDECAR, Peer, frame
@@ -52,12 +49,14 @@ MOST_ROUNDS = 40
 EVENTS = 30_000
 """So many are pushed, in `MOST_ROUNDS` at most: few events take more rounds."""
 
-STREAMS = 60
-"""Streams that are opened and closed for a round of those that are made up."""
+EMPTY = 60
+"""Streams without an event that are opened and closed for a round."""
 
-BARS = defaultdict(lambda: Bar(limit=5, aim=3), gemini=Bar(limit=10, aim=3))
-SHORT = Bar(limit=70, aim=85, at_least=True, unit=" %")
-BARE = Bar(limit=150, aim=150, unit=" µs")
+LONG = 5
+"""Streams of 300 events a round."""
+
+LONG_BAR = Bar(limit=6, aim=4)
+BARS = defaultdict(lambda: Bar(limit=7.5, aim=5), gemini=Bar(limit=12, aim=5))
 COMPARED = ("openai-chat", "anthropic", "openai-responses", "gemini")
 """Wires with a bar; the recordings of the others are few."""
 
@@ -73,17 +72,28 @@ Side = tuple[Callable[[bytes], object], Callable[[], float]]
 
 
 def run(*, profile: bool = False) -> Iterator[Row]:
-    yield from _made_up()
+    empty = [[_open({}), _close({})]] * EMPTY
+    mine = microseconds(_without_pipes(empty)[0] / EMPTY)
+    yield Row("open and close of a stream without events", mine)
+    for name, bar, streams in _measured():
+        yield _against_echo(f"{name}: an event against orjson echo", streams, bar)
+        if profile:
+            yield from _profile(name, streams)
+
+
+def _measured() -> Iterator[tuple[str, Bar | None, Streams]]:
+    for wire in STREAMED:
+        params = {"wire": wire, "framing": "sse"}
+        long = _requests(Recording(wire, params, streamed(wire, 300), {}))
+        yield f"300 events, {wire}", LONG_BAR, [long] * LONG
     for source, recordings in _sources():
         by_wire: defaultdict[str, list[Recording]] = defaultdict(list)
         for each in recordings:
             by_wire[each.params.get("wire", "auto")].append(each)
         for wire, those in sorted(by_wire.items()):
-            streams = [_requests(each) for each in those]
             barred = source == "corpus" and wire in COMPARED
-            yield from _of_wire(f"{source}, {wire}", streams, BARS[wire], barred)
-            if profile:
-                yield from _profile(f"{source}, {wire}", streams)
+            streams = [_requests(each) for each in those]
+            yield f"{source}, {wire}", BARS[wire] if barred else None, streams
 
 
 def _sources() -> Iterator[tuple[str, Iterable[Recording]]]:
@@ -92,24 +102,7 @@ def _sources() -> Iterator[tuple[str, Iterable[Recording]]]:
         yield "corpus", filter(None, map(_in_events, of_corpus()))
 
 
-def _of_wire(name: str, streams: Streams, bar: Bar, barred: bool) -> Iterator[Row]:
-    yield _against_echo(f"{name}: an event against orjson echo", streams, bar, barred)
-    short = 100 * _short(streams) / _count(streams)
-    what, measured = f"{name}: events that go the short way", f"{short:.0f} %"
-    yield Row(what, measured, *((short, SHORT) if barred else ()))
-
-
-def _made_up() -> Iterator[Row]:
-    """A stream without an event, and one as an agent has it."""
-    empty = [[_open({}), _close({})]] * STREAMS
-    mine = _without_pipes(empty)[0] / STREAMS
-    yield Row("open and close of a stream without events", "", mine * 1e6, BARE)
-    turns = [_requests(Recording("turn", {}, _turn(), {}))] * STREAMS
-    what = "a stream of 30 events: an event against orjson echo"
-    yield _against_echo(what, turns, BARS["auto"], barred=True)
-
-
-def _against_echo(what: str, streams: Streams, bar: Bar, barred: bool) -> Row:
+def _against_echo(what: str, streams: Streams, bar: Bar | None) -> Row:
     count = _count(streams)
     inside, bare = (microseconds(each / count) for each in _without_pipes(streams))
     measured = f"{count} events, without pipes {inside}, echo {bare}"
@@ -117,27 +110,12 @@ def _against_echo(what: str, streams: Streams, bar: Bar, barred: bool) -> Row:
         return Row(what, measured)
     mine, other = _of_processes(streams)
     taken = f"{microseconds(mine / count)}, echo {microseconds(other / count)}"
-    return Row(what, f"{taken}; {measured}", mine / other, bar if barred else None)
+    return Row(what, f"{taken}; {measured}", mine / other, bar)
 
 
 def _count(streams: Streams) -> int:
     """How many events there are: all requests but those that open and close."""
     return sum(map(len, streams)) - 2 * len(streams)
-
-
-def _turn() -> list[str]:
-    """A short answer and a call, as server-sent events."""
-    words = slices("I will look at the file first, and at its tests too. Wait.", 5)
-    arguments = ['{"pa', 'th": ', '"src', "/main", ".py", '", "li', "nes", '": 40', "}"]
-    documents = [
-        chunk({"role": "assistant", "content": ""}),
-        *map(text_chunk, words),
-        call_chunk("", "read_file"),
-        *map(call_chunk, arguments),
-        {**chunk({}), "choices": [{"index": 0, "finish_reason": "tool_calls"}]},
-        {**chunk({}), "choices": [], "usage": {"prompt_tokens": 9, "total_tokens": 30}},
-    ]
-    return [*map(event, documents), "data: [DONE]\n\n"]
 
 
 # Recordings as requests
@@ -244,20 +222,6 @@ def _connection() -> Connection:
     connection = Connection(nothing, nothing, nothing)
     connection.push(frame(0, "initialize", {}))
     return connection
-
-
-def _short(streams: Streams) -> int:
-    """How many events go the short way, the streams one behind the other."""
-    compared, connection = 0, _connection()
-    for open_, *pushes, close in streams:
-        connection.push(open_)
-        assert connection._sessions is not None
-        stream = connection._sessions._streams["s"].stream
-        for request in pushes:
-            connection.push(request)
-        compared += stream._passed
-        connection.push(close)
-    return compared
 
 
 def _profile(name: str, streams: Streams) -> Iterator[Row]:

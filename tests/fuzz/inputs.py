@@ -162,14 +162,6 @@ def junk(generator: Random, depth: int = 3) -> Any:
 
 def documents(generator: Random) -> tuple[dict[str, Any], list[Any]]:
     """A recording of any wire, its documents spoiled, lost, doubled and moved."""
-    params, _, chunks = recorded_and_spoiled(generator)
-    return params, chunks
-
-
-def recorded_and_spoiled(
-    generator: Random,
-) -> tuple[dict[str, Any], list[Any], list[Any]]:
-    """The same, with the recording before it."""
     params, recorded = generator.choice(RECORDED)
     chunks = list(recorded)
     for _ in range(generator.randint(1, 4)):
@@ -180,7 +172,7 @@ def recorded_and_spoiled(
         chunks.insert(generator.randint(0, len(chunks)), other)
     extra = {} if generator.random() < 0.7 else text_params(generator)
     extra.pop("wire", None)
-    return {**extra, **params}, as_read(list(recorded)), as_read(chunks)
+    return {**extra, **params}, as_read(chunks)
 
 
 def _spoiled(generator: Random, document: Any) -> Any:

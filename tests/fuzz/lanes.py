@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import amplify, engine, learned, legitimate, pump, rpc, stored
+from fuzz import amplify, engine, legitimate, neighbours, pump, rpc, stored
 
 Input = dict[str, Any]
 
@@ -33,7 +33,7 @@ LANES: dict[str, Lane] = {
         Lane("long", engine.draw_long, engine.check_long, timed=False),
         Lane("turns", engine.draw_turns, engine.check_turns),
         Lane("documents", engine.draw_documents, engine.check_documents),
-        Lane("learned", learned.draw_learned, learned.check_learned),
+        Lane("neighbours", neighbours.draw_neighbours, neighbours.check_neighbours),
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("legitimate", legitimate.draw_legitimate, legitimate.check_legitimate),
         Lane("stored", stored.draw_stored, stored.check_stored),

@@ -1,6 +1,6 @@
 """Runs of parts: the same events, message and counters as one delta after the other.
 
-The slow way is the same stream without such runs (`Stream._begin_run` does nothing).
+The slow way is the same stream without such runs (`Choice.begin_run` does nothing).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from stream_sidecar.events import ReasoningDelta
 from stream_sidecar.message.outlet import Going, Outlet
 from stream_sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
 from stream_sidecar.parts import CallPart, Part, ReasoningPart, TextPart
+from stream_sidecar.stream.choice import Choice
 from stream_sidecar.stream.parts_run import MOST, PartsRun
 from stream_sidecar.stream.stream import Stream
 
@@ -89,17 +90,17 @@ def _read(chunks: Iterable[Any], options: StreamOptions, every: int) -> list[Any
 
 def _both(chunks: list[Any], options: StreamOptions, every: int = 10**6) -> int:
     """Asserts that runs change nothing; how many deltas were in one."""
-    taken, push = 0, PartsRun.push
+    taken, push = 0, PartsRun.push_parts
 
-    def counted(run: PartsRun, text: str) -> Any:
+    def counted(run: PartsRun, parts: list[Part]) -> Any:
         nonlocal taken
-        events = push(run, text)
+        events = push(run, parts)
         taken += events is not None
         return events
 
-    with mock.patch.object(PartsRun, "push", counted):
+    with mock.patch.object(PartsRun, "push_parts", counted):
         fast = _read(chunks, options, every)
-    with mock.patch.object(Stream, "_begin_run"):
+    with mock.patch.object(Choice, "begin_run"):
         slow = _read(chunks, options, every)
     assert fast == slow
     return taken
@@ -217,7 +218,7 @@ def test_only_what_differs_in_its_text_goes_on(parts: list[Part], fits: bool) ->
         return ReasoningDelta(seq, 0, 0, text, "native")
 
     going = Going(lambda _: False, make, lambda *_: 9)
-    run = PartsRun(outlet, MIRRORS, going, None)
+    run = PartsRun(outlet, MIRRORS, going)
     assert run.push_parts(parts) == ([make(1, "b")] if fits else None)
 
 

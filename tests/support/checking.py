@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Message, Stats
-    from stream_sidecar.stream.earlier_streams import EarlierStreams
 
 Chunks = list[Any]
 Params = dict[str, Any]
@@ -57,14 +56,12 @@ def feed(
     close: Params | None = None,
     trace: bool = False,
     snapshots: bool = False,
-    earlier: EarlierStreams | None = None,
 ) -> Fed:
-    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it.
-    ``earlier``: what streams before it have left behind."""
+    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it."""
     options = options_of(params)
     if trace:
         options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
-    stream = Stream(options, earlier=earlier)
+    stream = Stream(options)
     events: list[Event] = []
     for chunk in chunks:
         events += stream.push(chunk)

@@ -198,17 +198,12 @@ def _exercise() -> None:
     from strategies import recordings
 
     from stream_sidecar.protocol.schema import schema
-    from stream_sidecar.stream.earlier_streams import EarlierStreams
 
     for page in PAGES:
         for case in cases_of(page.read_text(encoding="utf-8")):
             feed(case.params, case.chunks, close=case.close)
-    earlier = EarlierStreams()  # the second of two streams recalls what one learned
     for params, chunks in recordings():
         feed(params, chunks)
-        events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
-        for _ in range(2 if params.get("wire") == "gemini" else 0):
-            feed({"wire": "gemini", "framing": "sse"}, events, earlier=earlier)
     schema()
 
 

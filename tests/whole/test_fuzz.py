@@ -44,6 +44,7 @@ SHORT = {
     "long": 3,
     "turns": 100,
     "documents": 80,
+    "neighbours": 40,
     "bodies": 100,
     "legitimate": 150,
     "stored": 120,

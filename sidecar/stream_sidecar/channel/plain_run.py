@@ -12,7 +12,7 @@ over.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stream_sidecar.events import ReasoningDelta, TextDelta
 from stream_sidecar.text.fast_path import INSIDE, in_code
@@ -43,8 +43,6 @@ class PlainRun:
     whether no form begins a line so.
     """
 
-    takes_parts: ClassVar[bool] = False
-
     __slots__ = (
         "_account",
         "_block",
@@ -58,7 +56,7 @@ class PlainRun:
         "_search",
         "_texts",
         "_thinks",
-        "speaker",
+        "choice",
     )
 
     def __init__(
@@ -70,7 +68,7 @@ class PlainRun:
         note: Callable[[int], None],
         fails: Callable[[str], bool | None],
     ) -> None:
-        self.speaker = choice
+        self.choice = choice
         self._outlet = outlet
         self._account = account
         self._hold = hold
@@ -120,8 +118,8 @@ class PlainRun:
         outlet.seq = seq = outlet.seq + 1
         if self._thinks:
             block = self._block
-            return [ReasoningDelta(seq, self.speaker, block, text, "tag")]
-        return [TextDelta(seq, self.speaker, self._block, text)]
+            return [ReasoningDelta(seq, self.choice, block, text, "tag")]
+        return [TextDelta(seq, self.choice, self._block, text)]
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a

@@ -42,14 +42,13 @@ class Framer:
     """One stream's framing: ``push(chunk)`` and ``close()`` give frames.
 
     ``encoding`` is ``utf-8`` (strings are text) or ``base64`` (of the body's bytes);
-    ``limit`` is the longest document in code points. ``started``: something has come,
-    perhaps a string that whoever pushes has read without framing.
+    ``limit`` is the longest document in code points.
     """
 
     def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
-        self.started = False
+        self._started = False  # something has come
         self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
         self._most = 2 * limit  # a document, and a line behind it
@@ -75,7 +74,7 @@ class Framer:
         if not isinstance(chunk, str):
             return [Document(chunk)]
         joiner = self._joiner
-        if self.started and joiner and not joiner.held and chunk.isascii():
+        if self._started and joiner and not joiner.held and chunk.isascii():
             frames = self._reader.push(chunk)  # as the decoder would give it
         else:
             frames = self._read(self._decoder.push(chunk))
@@ -94,8 +93,8 @@ class Framer:
             if isinstance(piece, DiagnosticPart):
                 frames.append(piece)
             elif piece:
-                if not self.started:
-                    self.started = True
+                if not self._started:
+                    self._started = True
                     if isinstance(piece, str) and self.framing not in _KEEPING:
                         piece = piece.removeprefix(BYTE_ORDER_MARK)
                 frames += self._reader.push(piece)

@@ -47,17 +47,6 @@ class Run(Protocol):
     """Deltas of one choice that have been sent, while their bookkeeping is still to do;
     see `stream_sidecar.channel.plain_run` and `stream_sidecar.stream.parts_run`."""
 
-    @property
-    def speaker(self) -> object:
-        """Whose texts it takes as they are (`stream_sidecar.parts.Again`)."""
-
-    @property
-    def takes_parts(self) -> bool:
-        """Whether it ends with the document after its last one."""
-
-    def push(self, text: str) -> list[Event] | None:
-        """The events of a delta; None: it is not plain, so the run cannot take it."""
-
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
 
@@ -174,11 +163,6 @@ class Outlet:
         """The run does its bookkeeping, and goes on."""
         if self.run is not None:
             self.run.settle()
-
-    def end_parts(self) -> None:
-        """Ends a run that takes parts, if there is one."""
-        if self.run is not None and self.run.takes_parts:
-            self.run.end()
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, for the next number or any other."""

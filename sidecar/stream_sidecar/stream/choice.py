@@ -115,9 +115,9 @@ class Choice:
                 self._send_call(call, wire)
         self._report(self._calls.take_reports())
 
-    def begin_run(self, parts: list[Part], speaker: object) -> None:
-        """Begins a run behind the parts of a document of a ``speaker``, if what is like
-        them says no more than its text."""
+    def begin_run(self, parts: list[Part]) -> None:
+        """Begins a run behind the parts of a document, if what is like them says no
+        more than its text."""
         going, said = None, [part for part in parts if isinstance(part, ReasoningPart)]
         first, owners = parts[0], {(part.choice, part.block) for part in said}
         if len(said) == len(parts) and len(owners) == 1:
@@ -126,7 +126,7 @@ class Choice:
         elif len(parts) == 1 and isinstance(first, CallPart):
             going = self._going(first)
         if going is not None:
-            PartsRun(self.outlet, parts, going, speaker)
+            PartsRun(self.outlet, parts, going)
 
     def _going(self, part: CallPart) -> Going | None:
         """How more fragments like ``part``, which came last, are read."""

@@ -2,9 +2,7 @@
 
 They mostly have the same options: `EarlierStreams` gives what `surroundings` gives. It
 remembers the few that it made last, without anything of a stream, and gives one again
-where profile, tools, policy and limits are the same. And they mostly have the same
-provider, whose chunks look alike in all of them: how those are cut and what they have
-in common is kept, too.
+where profile, tools, policy and limits are the same.
 """
 
 from __future__ import annotations
@@ -13,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.channel.setup import Surroundings, decisive, surroundings
 from stream_sidecar.message.outlet import Outlet
-from stream_sidecar.stream.recalled_strings import Shapes
 
 if TYPE_CHECKING:
     from stream_sidecar.options import StreamOptions
-    from stream_sidecar.stream.cut_strings import Cuts
 
 
 _MOST = 8
@@ -25,20 +21,10 @@ _MOST = 8
 
 
 class EarlierStreams:
-    """``surroundings`` of a new stream, and the ``cuts`` of chunks like its own."""
+    """``surroundings`` of a new stream."""
 
     def __init__(self) -> None:
         self._known: list[tuple[object, Surroundings]] = []  # the latest first
-        self._cuts: dict[tuple[str, ...], Cuts] = {}
-        self._shapes: dict[tuple[str, ...], Shapes] = {}
-
-    def cuts(self, wire: str, framing: str, encoding: str) -> Cuts:
-        """What streams have learned that are read in the same way."""
-        return self._cuts.setdefault((wire, framing, encoding), {})
-
-    def shapes(self, wire: str, framing: str, encoding: str) -> Shapes:
-        """What their strings were like that are read in the same way."""
-        return self._shapes.setdefault((wire, framing, encoding), Shapes())
 
     def surroundings(self, options: StreamOptions, outlet: Outlet) -> Surroundings:
         known = self._find(options)

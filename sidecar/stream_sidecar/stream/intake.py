@@ -16,22 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.framing.framer import Framer
 from stream_sidecar.parts import (
-    Again,
-    CallPart,
     DiagnosticPart,
     Document,
     DonePart,
     ErrorPart,
     MetadataPart,
-    ReasoningPart,
-    TextPart,
-    UsagePart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import define, field
-from stream_sidecar.stream.cut_strings import Cuts
-from stream_sidecar.stream.learned_chunks import Learned, Learner
-from stream_sidecar.stream.recalled_strings import Shapes
 from stream_sidecar.values.text_size import text_size
 from stream_sidecar.wires import FALLBACK, WIRES, detect
 
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
     from stream_sidecar.framing.framer import Frame
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part, Wire
-    from stream_sidecar.stream.earlier_streams import EarlierStreams
 
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
@@ -51,21 +42,11 @@ _EXCEPTION = re.compile(
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
-_LEARNED = frozenset((TextPart, ReasoningPart, CallPart, UsagePart))
-"""Kinds of parts that come piece by piece, and counts, which some tell beside each."""
-
-_TRIES = 16
-"""Chunks that are learned in vain before none is any more."""
-
 _MOST_UNDECIDED = 256
 """Documents that wait for one that fits a wire; `_MAX_BODY` is their length at most."""
 
 _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
-
-
-_ITSELF = Learned(None, Again(((),), lambda text: [TextPart(text)], speaker=0))
-"""A slice of text, which is its text."""
 
 
 @define(eq=False)
@@ -91,20 +72,16 @@ class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something. Chunks that are ``learned`` need not be pushed; the stream
-    counts those in ``passed``.
+    document said something.
     """
 
-    def __init__(
-        self, options: StreamOptions, earlier: EarlierStreams | None = None
-    ) -> None:
+    def __init__(self, options: StreamOptions) -> None:
         is_text = options.wire == "text"
         self.options = options
         self.wire = options.wire
         self.documents = 0
         self.done = False
         self.used = False
-        self.passed = 0
         self._framer = Framer(
             "text" if is_text else options.framing,
             options.encoding,
@@ -115,10 +92,6 @@ class Intake:
         #: wire and framing are decided: a document needs nothing but its reader
         self._settled = "auto" not in (options.wire, options.framing)
         self._kind: type = dict  # of the values that the reader takes
-        self._learned: Learned | None = None  # from the last chunk
-        self._earlier = earlier
-        self._tries = _TRIES
-        self._tried = 0
         self._body = ""  # what diagnostics carried, bounded
         self._strays: list[str] = []  # what nothing has carried yet
         self._room = options.limits.max_document_chars
@@ -141,94 +114,15 @@ class Intake:
         waiting = self._undecided.size if "_undecided" in vars(self) else 0
         return self._framer.held + waiting + strays
 
-    @cached_property
-    def _learner(self) -> Learner:
-        options, cuts = self.options, Cuts()
-        if self._earlier is not None:
-            cuts = self._earlier.cuts(self.wire, self.framing, options.encoding)
-        return Learner(options.limits.max_document_chars, self._reads, cuts)
-
-    @property
-    def learned(self) -> Learned | None:
-        """How to read chunks that are like the last one, until another is pushed."""
-        if self._kind is dict:
-            return self._learned
-        said = self.used and self._settled and self._framer.idle
-        return _ITSELF if said else None
-
     def push(self, chunk: object) -> Iterable[list[Part]]:
-        self._learned = None
-        learns = type(chunk) is dict or self._framer.idle
         frames = self._framer.push(chunk)
         if len(frames) == 1 and self._settled:
-            frame, reader = frames[0], self._reader
+            frame = frames[0]
             if isinstance(frame, Document) and type(frame.value) is self._kind:
-                assert reader is not None  # it has read a document before
+                assert self._reader is not None  # it has read a document before
                 self.documents += 1
-                parts = self._seen(reader.push(frame))
-                is_plain = parts and _LEARNED.issuperset(map(type, parts))
-                if learns and (is_plain or reader.recalls is not None):
-                    self._learn(reader, chunk, frame, parts)
-                is_free = self._learned is None and type(chunk) is str
-                if is_free and (again := reader.expects()):
-                    self._expect(again)
-                return (parts,)
+                return (self._seen(self._reader.push(frame)),)
         return self._frames(frames)
-
-    def _learn(
-        self, reader: Wire, chunk: object, document: Document, parts: list[Part]
-    ) -> None:
-        """Remembers what ``chunk`` was like, unless that was of no use lately."""
-        self._tries = self._tries - 1 if self._tried == self.passed else _TRIES
-        self._tried = self.passed
-        if self._tries < 0 or not (type(chunk) is dict or self._framer.idle):
-            return
-        again = reader.again(document, parts)
-        if again is not None:
-            if again.shape is not None and type(chunk) is str:
-                self._shapes.learn(chunk, document.value, again, self._reads)
-            text_of = self._learner.learn(chunk, document.value, again)
-            self._learned = Learned(text_of, again) if text_of else None
-
-    def _expect(self, again: Again) -> None:
-        """Strings may come that are read ``again`` as others were."""
-        text_of = self._learner.recall(again) if self._framer.idle else None
-        if text_of and self.used:
-            self._learned = Learned(text_of, again, expected=True)
-
-    def recognise(self, chunk: object) -> list[Part] | None:
-        """The parts of a string like those of earlier streams, which need not be pushed
-        then; None for all others."""
-        reader = self._reader
-        if reader is None or reader.recalls is None or not self._settled:
-            return None
-        if type(chunk) is not str or not (shapes := self._shapes.of(chunk)):
-            return None
-        limit = self.options.limits.max_document_chars
-        if not self._framer.idle or len(chunk) > limit:
-            return None
-        for shape in shapes:
-            found = shape.read(chunk, reader.recalls, limit)
-            if found is not None:
-                text, again, text_of = found
-                self._learned = Learned(text_of, again) if text_of else None
-                self._framer.started = True
-                return self._seen(again.read(text))
-        return None
-
-    @cached_property
-    def _shapes(self) -> Shapes:
-        if self._earlier is None:
-            return Shapes()
-        return self._earlier.shapes(self.wire, self.framing, self.options.encoding)
-
-    def _reads(self, chunk: str) -> object:
-        """What framing reads ``chunk`` alone as, if that is one document and nothing is
-        held back."""
-        framer = Framer(self.framing, limit=self.options.limits.max_document_chars)
-        frames = framer.push(chunk)
-        is_one = len(frames) == 1 and framer.idle
-        return frames[0].value if is_one and isinstance(frames[0], Document) else None
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""
@@ -261,7 +155,7 @@ class Intake:
     @property
     def silent(self) -> bool:
         """True when nothing usable came, and it may be told why."""
-        unread = self._body or self._strays or not (self.documents or self.passed)
+        unread = self._body or self._strays or not self.documents
         return not self.used and bool(unread)
 
     def silence(self) -> list[Part]:

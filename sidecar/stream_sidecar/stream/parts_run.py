@@ -2,17 +2,16 @@
 
 What plain text has in `stream_sidecar.channel.plain_run`, these have here: a delta that
 says nothing new but its text becomes an event at once and is only remembered, and the
-bookkeeping for all of them is done together. A wire reads such a document before
-(`Again.read`), because it may remember something of it; so a run takes parts, and only
-those that differ from the ones it began behind in their text alone. Example: behind
-``ReasoningPart("a", "why")`` it takes ``ReasoningPart("b", "why")``, and nothing of
-another field.
+bookkeeping for all of them is done together. A run takes the parts of a document, and
+only those that differ from the ones it began behind in their text alone. Example:
+behind ``ReasoningPart("a", "why")`` it takes ``ReasoningPart("b", "why")``, and nothing
+of another field.
 """
 
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from attrs import fields
 
@@ -44,18 +43,13 @@ class PartsRun:
 
     __slots__ = (
         *("_account", "_kind", "_like", "_make", "_matters", "_most", "_others"),
-        *("_outlet", "_rest", "_size", "_text", "_texts", "speaker"),
+        *("_outlet", "_rest", "_size", "_text", "_texts"),
     )
 
-    takes_parts: ClassVar[bool] = True
-
-    def __init__(
-        self, outlet: Outlet, parts: Sequence[Part], going: Going, speaker: object
-    ) -> None:
+    def __init__(self, outlet: Outlet, parts: Sequence[Part], going: Going) -> None:
         if outlet.run is not None:
             outlet.run.end()
         self._outlet = outlet
-        self.speaker = speaker
         self._kind = kind = type(parts[0])
         self._rest, self._text = _REST[kind], attrgetter(_TEXTS[kind])
         self._like, *self._others = [self._rest(part) for part in parts]
@@ -73,14 +67,9 @@ class PartsRun:
         if type(first) is not self._kind or self._rest(first) != self._like:
             return None
         text = self._text(first)
-        if not text or (self._others and not self._is_said_by(parts[1:], text)):
+        if not text or len(text) > self._most or self._matters(text):
             return None
-        return self.push(text)
-
-    def push(self, text: str) -> list[Event] | None:
-        """The events of a part that says ``text``, of which nobody else has to know;
-        None: it must go the long way."""
-        if len(text) > self._most or self._matters(text):
+        if self._others and not self._is_said_by(parts[1:], text):
             return None
         if not text.isascii() and has_half(text):
             return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import fields
 
+from stream_sidecar.channel.plain_run import PlainRun
 from stream_sidecar.channel.setup import surroundings
 from stream_sidecar.events import Event, Metadata, ProviderError, Usage
 from stream_sidecar.message.message import Stats
@@ -41,15 +42,13 @@ from stream_sidecar.stream.ending import Ending
 from stream_sidecar.stream.intake import MALFORMED, Intake
 from stream_sidecar.stream.oddities import Oddities
 from stream_sidecar.stream.parts_run import PartsRun
-from stream_sidecar.values.surrogates import has_half
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
-    from stream_sidecar.message.outlet import Ear
+    from stream_sidecar.message.outlet import Ear, Run
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.parts import Part
     from stream_sidecar.stream.earlier_streams import EarlierStreams
-    from stream_sidecar.stream.learned_chunks import Learned
 
 _COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 _counts_of = attrgetter(*_COUNTS)
@@ -75,7 +74,7 @@ class Stream:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
-        self._intake = Intake(options, earlier)
+        self._intake = Intake(options)
         make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)
         self.profile = self._shared.profile
@@ -84,8 +83,6 @@ class Stream:
         self._crowded = False
         self._ending = Ending()
         self._pushes = self._chars = self._malformed = 0
-        self._learned: Learned | None = None  # how chunks like the last one are read
-        self._passed = 0  # how many those were
         self._lists = 0  # documents that gave parts: mirrors are told by their document
         self._usage: tuple[int | None, ...] = (None,) * len(_COUNTS)
 
@@ -126,66 +123,9 @@ class Stream:
         value (one decoded document)."""
         if isinstance(chunk, str):
             self._chars += len(chunk)
-        learned = self._learned
-        if learned is None:
-            return self._read(chunk)
-        text_of = learned.text_of
-        if text_of is not None:
-            text = text_of(chunk)
-        else:
-            text = chunk if type(chunk) is str else None
-        if text:
-            run, again = self._outlet.run, learned.again
-            speaker = again.speaker
-            if run is not None and speaker is not None and run.speaker == speaker:
-                events = run.push(text)
-                if events is not None:
-                    self._passed += 1
-                    if again.heeds is not None and (more := again.heeds(text)):
-                        self._take(more)
-                        events += self._outlet.take()
-                    return events
-                run.end()
-            if text.isascii() or not has_half(text):
-                return self._read_again(again.read(text))
-        elif text is not None and learned.again.number is not None:
-            return self._read_again([])
-        return self._read(chunk)
-
-    def _read_again(self, parts: list[Part]) -> list[Event]:
-        """The events of a chunk like the last one, which gives ``parts``."""
-        self._passed += 1
-        run = self._outlet.run
-        if isinstance(run, PartsRun):
-            events = run.push_parts(parts)
-            if events is not None:
-                return events
-        self._take(parts)
-        self._begin_run(parts)
-        return self._outlet.take()
-
-    def _begin_run(self, parts: list[Part]) -> None:
-        """What comes next may be read as the ``parts`` of a document were."""
-        learned, first = self._learned, parts[0] if parts else None
-        if learned and isinstance(first, (ReasoningPart, CallPart)):
-            speaker = learned.again.speaker
-            self._choice(first.choice).begin_run(parts, speaker)
-
-    def _read(self, chunk: object) -> list[Event]:
-        """The events of a chunk that says more."""
-        intake = self._intake
-        recognised = intake.recognise(chunk)
-        if recognised is not None:
-            self._learned = intake.learned
-            return self._read_again(recognised)
-        intake.passed = self._passed
         self._pushes += 1
-        parts: list[Part] = []
-        for parts in intake.push(chunk):
+        for parts in self._intake.push(chunk):
             self._take(parts)
-        self._learned = learned = intake.learned
-        if learned is not None and not learned.expected:
-            self._begin_run(parts)
         return self._outlet.take()
 
     def close(
@@ -193,7 +133,6 @@ class Stream:
     ) -> list[Event]:
         """EOF: nothing that was held back is lost. ``error`` is what the host knows of
         a failed transport (``status``, ``headers``, ``body``)."""
-        self._intake.passed = self._passed
         for parts in self._intake.close():
             self._take(parts)
         self._ending.reason = reason
@@ -201,7 +140,7 @@ class Stream:
         self._ending.implicit = self.wire == "text"
         self._choice(0)  # the message's top level, whatever came
         choices = self._choices
-        self._outlet.end_parts()
+        self._end_parts()
         self._outlet.closing()
         for choice in choices.values():
             choice.flush()
@@ -249,8 +188,8 @@ class Stream:
         self._outlet.settle()
         counters = self._outlet.counters
         return Stats(
-            pushes=self._pushes + self._passed if pushes is None else pushes,
-            chunks=self._intake.documents + self._passed,
+            pushes=self._pushes if pushes is None else pushes,
+            chunks=self._intake.documents,
             chars=self._chars,
             events=self._outlet.seq,
             delimiters_stripped=counters.delimiters_stripped,
@@ -271,11 +210,35 @@ class Stream:
     # Parts
 
     def _take(self, parts: list[Part]) -> None:
-        """The parts of one document."""
+        """The parts of one document, which mostly go on with what runs."""
+        run, first = self._outlet.run, parts[0] if parts else None
+        if run is not None and self._goes_on(run, parts):
+            return
+        self._end_parts()
         self._lists += 1
-        self._outlet.end_parts()
         for part in parts:
             self._READ[type(part)](self, part)
+        if isinstance(first, (ReasoningPart, CallPart)):
+            self._choice(first.choice).begin_run(parts)
+
+    def _goes_on(self, run: Run, parts: list[Part]) -> bool:
+        """Whether the open run takes the parts."""
+        events = None
+        if isinstance(run, PartsRun):
+            events = run.push_parts(parts)
+        elif isinstance(run, PlainRun) and len(parts) == 1:
+            (part,) = parts
+            if type(part) is TextPart and part.choice == run.choice and part.text:
+                events = run.push(part.text)
+        if events is None:
+            return False
+        self._outlet.plain(events)
+        return True
+
+    def _end_parts(self) -> None:
+        """A run of parts ends with the document after its last one."""
+        if isinstance(self._outlet.run, PartsRun):
+            self._outlet.run.end()
 
     def _choice(self, number: int) -> Choice:
         choice = self._choices.get(number)

@@ -8,20 +8,12 @@ from stream_sidecar.parts import DiagnosticPart, Document, Part, TextPart, WireR
 class TextWire:
     """Every string is a piece of the answer; anything else is an ``unknown-chunk``."""
 
-    recalls = None
-
     def push(self, document: Document) -> list[Part]:
         value = document.value
         if isinstance(value, str):
             return [TextPart(value)]
         message = "the wire text takes strings only"
         return [DiagnosticPart("unknown-chunk", message, "warning", value)]
-
-    def again(self, _document: Document, _parts: list[Part]) -> None:
-        """A slice is its text: there is nothing to learn."""
-
-    def expects(self) -> None:
-        """A slice is its text: there is nothing to expect."""
 
     def close(self) -> list[Part]:
         return []

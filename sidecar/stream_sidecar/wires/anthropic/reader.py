@@ -11,11 +11,9 @@ Never raises for any JSON value: see `shared.document_wire`.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.parts import (
-    CallPart,
     DiagnosticPart,
     DonePart,
     MetadataPart,
@@ -24,7 +22,6 @@ from stream_sidecar.parts import (
     TextPart,
     WireRow,
 )
-from stream_sidecar.records import evolve
 from stream_sidecar.wires.anthropic.blocks import (
     RESULT,
     STATES,
@@ -33,14 +30,13 @@ from stream_sidecar.wires.anthropic.blocks import (
     refusal,
     result,
 )
-from stream_sidecar.wires.shared.again import alone
-from stream_sidecar.wires.shared.content_blocks import OF_DELTA, BlockWire
+from stream_sidecar.wires.shared.content_blocks import BlockWire
 from stream_sidecar.wires.shared.fields import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Again, Document, JsonObject, Part
+    from stream_sidecar.parts import Document, JsonObject, Part
     from stream_sidecar.wires.shared.content_blocks import ContentBlock
 
 _PLAIN_CALL = frozenset(("type", "id", "name", "input", "caller"))
@@ -63,39 +59,6 @@ class AnthropicWire(BlockWire):
             self.unread(value, event)
         else:
             read(self, value)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A delta begins no block that its document has begun, and leaves nothing."""
-        value = document.value
-        if type_of(value) != "content_block_delta":
-            return None
-        name, _ = _FRAGMENTS[type_of(value["delta"])]
-        unread = [(each,) for each in value if each not in OF_DELTA]
-        index, is_call = value.get("index"), isinstance(parts[0], CallPart)
-        block = self._open.get(index) if type(index) is int else None
-        is_own = block is not None and block.is_call == is_call
-        number = (_INDEX, index) if is_own else None
-        return alone(parts, (("delta", name),), unread, number=number)
-
-    def expects(self) -> Again | None:
-        """Deltas of the block that has begun, as a block of its type has them."""
-        block, index = self._open.get(self._latest), self._latest
-        if block is None or block.is_full or type(index) is not int:
-            return None
-        kind = "input_json_delta" if block.is_call else f"{block.type}_delta"
-        if kind not in _FRAGMENTS:
-            return None
-        name, make = _FRAGMENTS[kind]
-        number = _INDEX, index
-        again = alone([make(block)], (("delta", name),), (), number=number)
-        if again is None or self._has_told:
-            return again
-        return evolve(again, read=partial(self._hear, again.read))
-
-    def _hear(self, read: Callable[[str], list[Part]], text: str) -> list[Part]:
-        """What ``read`` makes of a delta that was expected, which may be the first."""
-        self._has_told = True
-        return read(text)
 
     def last(self, block: ContentBlock) -> list[Part]:
         if not block.item:
@@ -175,7 +138,6 @@ class AnthropicWire(BlockWire):
     def _block(self, index: int, item: JsonObject) -> None:
         """A block begins, with all of it that does not come in deltas."""
         block, kind = self.start(index), type_of(item)
-        block.type = kind
         if kind.endswith(RESULT):
             self._result(block, item)
         else:
@@ -281,21 +243,6 @@ _DELTAS: dict[str, _BlockReader] = {
     "citations_delta": AnthropicWire._citation,
     "compaction_delta": AnthropicWire._compaction,
 }
-
-_INDEX = ("index",)
-_FRAGMENTS: dict[str, tuple[str, Callable[[ContentBlock], Part]]] = {
-    "text_delta": ("text", lambda _: TextPart(" ")),
-    "thinking_delta": (
-        "thinking",
-        lambda block: ReasoningPart(" ", THINKING, 0, block.key),
-    ),
-    "input_json_delta": (
-        "partial_json",
-        lambda block: CallPart(key=block.key, arguments=" "),
-    ),
-}
-"""Deltas that are a text: where it stands, and what a blank gives in a block."""
-
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}
 _OWN = frozenset(("model", "stop_reason"))

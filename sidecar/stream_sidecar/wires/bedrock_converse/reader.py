@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.parts import (
-    CallPart,
     CitationKind,
     CitationPart,
     DonePart,
@@ -26,7 +25,6 @@ from stream_sidecar.parts import (
     TextPart,
     WireRow,
 )
-from stream_sidecar.wires.shared.again import alone
 from stream_sidecar.wires.shared.content_blocks import BlockWire
 from stream_sidecar.wires.shared.fields import first
 from stream_sidecar.wires.shared.usage import read_usage
@@ -34,7 +32,7 @@ from stream_sidecar.wires.shared.usage import read_usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, Json, JsonObject, Part
     from stream_sidecar.wires.shared.content_blocks import ContentBlock
 
 
@@ -42,13 +40,6 @@ _DELTA = "contentBlockDelta"
 _INDEX = "contentBlockIndex"
 REASONING = "reasoningContent"
 """The member of a block that is reasoning."""
-
-_TEXTS: dict[type, tuple[str, ...]] = {
-    TextPart: ("text",),
-    ReasoningPart: (REASONING, "text"),
-    CallPart: ("toolUse", "input"),
-}
-"""Parts that come piece by piece, and where their text stands in a delta."""
 
 _NAMES = (":event-type", ":exception-type")
 """Headers of a frame, where a host has put them into the decoded object."""
@@ -87,16 +78,6 @@ class BedrockConverseWire(BlockWire):
                 self.malformed(name, body)
         if not events:
             self.unread(value, named)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A delta of one member, as a member of the union."""
-        value = document.value
-        body, path = value.get(_DELTA), _TEXTS.get(type(parts[0]))
-        is_alone = len(value) == len(parts) == 1 and not document.event
-        if not isinstance(body, dict) or path is None or not is_alone:
-            return None
-        unread = [(_DELTA, name) for name in body if name not in (_INDEX, "delta")]
-        return alone(parts, ((_DELTA, "delta", *path),), unread)
 
     def last(self, block: ContentBlock) -> list[Part]:
         """A result comes in pieces; all that have come by now."""

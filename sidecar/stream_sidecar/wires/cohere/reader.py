@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import evolve
 
 from stream_sidecar.parts import (
-    Again,
     CitationPart,
     DonePart,
     MetadataPart,
@@ -24,14 +23,13 @@ from stream_sidecar.parts import (
 )
 from stream_sidecar.provider_errors.normalize import find_error
 from stream_sidecar.values.abridge import light
-from stream_sidecar.wires.shared.again import alone
-from stream_sidecar.wires.shared.content_blocks import OF_DELTA, BlockWire
+from stream_sidecar.wires.shared.content_blocks import BlockWire
 from stream_sidecar.wires.shared.fields import first, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Document, JsonObject, Part
+    from stream_sidecar.parts import Document, JsonObject
     from stream_sidecar.wires.shared.content_blocks import ContentBlock, Index
 
 THINKING = "thinking"
@@ -39,7 +37,6 @@ THINKING = "thinking"
 fields of one reasoning do."""
 
 PLAN = "tool_plan"
-_CONTENT = ("delta", "message", "content")
 _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 """Types of citations whose offsets lie in reasoning."""
 
@@ -67,24 +64,6 @@ class CohereWire(BlockWire):
             self._whole(value)
         else:
             self.unread(value, event)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A delta of one text, in the block that its document has begun."""
-        value = document.value
-        if type_of(value) != "content-delta" or len(parts) > 1:
-            return None
-        unread = frozenset((name,) for name in value if name not in OF_DELTA)
-        if not isinstance(parts[0], TextPart):
-            return alone(parts, ((*_CONTENT, THINKING),), unread)
-
-        def heeds(text: str) -> list[Part]:
-            self._length += len(text)
-            return []
-
-        def read(text: str) -> list[Part]:
-            return [TextPart(text), *heeds(text)]
-
-        return Again(((*_CONTENT, "text"),), read, unread, 0, heeds)
 
     # Events
 

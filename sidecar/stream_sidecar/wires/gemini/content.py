@@ -114,30 +114,11 @@ class GeminiCandidate:
             self.wire.parts.append(part)
             raw = None  # all of it with the first
 
-    def take(self, text: str, signature: str | None, *, is_thought: bool) -> None:
-        """A chunk with one Part, which says a ``text`` and may be signed."""
-        self._stand("thoughttext" if is_thought else "text", is_first=True)
-        if text:
-            self._go_on(text, is_thought=is_thought)
-        if signature:
-            self._sign({SIGNATURE: signature, THOUGHT: is_thought})
-
-    def _go_on(self, text: str, *, is_thought: bool) -> None:
-        self.end_call()
-        if is_thought:
-            self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
-        else:
-            self.say(text)
-
     def say(self, text: str) -> None:
         """A piece of the answer."""
         if text:
-            self.said(text)
+            self._length += len(text)
             self.wire.parts.append(TextPart(text, self.index))
-
-    def said(self, text: str) -> None:
-        """The answer goes on with ``text``."""
-        self._length += len(text)
 
     def _stand(self, kind: str, is_first: bool) -> None:
         """Counts the Parts: one goes on where a chunk begins with the same kind."""
@@ -158,7 +139,11 @@ class GeminiCandidate:
     def _text(self, part: JsonObject, name: str) -> None:
         text = self.wire.text(part, name)
         if text:
-            self._go_on(text, is_thought=part.get(THOUGHT) is True)
+            self.end_call()
+        if part.get(THOUGHT) is not True:
+            self.say(text)
+        elif text:
+            self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
         self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:

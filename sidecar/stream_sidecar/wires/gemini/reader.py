@@ -23,19 +23,11 @@ from stream_sidecar.parts import (
 )
 from stream_sidecar.wires.gemini.content import GeminiCandidate
 from stream_sidecar.wires.gemini.interactions import Interaction, is_interaction
-from stream_sidecar.wires.gemini.said import (
-    LIVE,
-    SAYING,
-    SOURCE_METADATA,
-    ShapeReader,
-    TextShape,
-    shape_of,
-)
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
 from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, Json, JsonObject
 
 _NAME = "gemini"
 
@@ -49,6 +41,9 @@ _OWN = frozenset(
 
 _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
+
+_LIVE = frozenset(("serverContent", "toolCall"))
+_SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
 
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
@@ -74,9 +69,6 @@ class GeminiWire(DocumentWire):
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
         self._who = ("", "")
-        self.counted: JsonObject = {}
-        self._readers: dict[TextShape, ShapeReader] = {}
-        self.recalls = self._again
 
     def read(self, value: JsonObject, event: str | None) -> None:
         if is_interaction(value):
@@ -87,37 +79,18 @@ class GeminiWire(DocumentWire):
             self.unread(value, event)
             return
         who = self.text(value, "responseId"), self.text(value, "modelVersion")
-        self.answers(*who, value.get("createTime"))
+        if who != self._who:
+            self._who = id, model = who
+            self.identify(id=id, model=model, created=seconds(value.get("createTime")))
         for position, item in enumerate(self.objects(value, "candidates")):
-            self._candidate(item, position)
+            self._read_candidate(item, position)
         self.choice = 0
-        if not LIVE.isdisjoint(value):
+        if not _LIVE.isdisjoint(value):
             self._live(value)
         if "promptFeedback" in value:
             self._blocked(value)
-        self.tell(self.body(value, "usageMetadata"))
+        self.count(self.body(value, "usageMetadata"))
         self.fail_if(value, event)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A candidate that says a text in one Part; it may be signed, and the last."""
-        value, shape = document.value, None
-        is_said = not document.event and SAYING.issuperset(map(type, parts))
-        if is_said and not is_interaction(value):
-            shape = shape_of(value, _unwrapped(value))
-        if shape is None:
-            return None
-        reader = self._reader(shape)
-        reader.learn(value, self.counted)
-        return reader.again
-
-    def _again(self, shape: TextShape) -> Again:
-        return self._reader(shape).again
-
-    def _reader(self, shape: TextShape) -> ShapeReader:
-        reader = self._readers.get(shape)
-        if reader is None:
-            reader = self._readers[shape] = ShapeReader(self, shape)
-        return reader
 
     def end(self) -> None:
         for _, candidate in sorted(self._candidates.items()):
@@ -125,39 +98,28 @@ class GeminiWire(DocumentWire):
             candidate.sources.close()
         self._interaction.close()
 
-    def answers(self, id: str, model: str, created: Json) -> None:
-        """Who does; looked at where that is another one."""
-        if (id, model) != self._who:
-            self._who = id, model
-            self.identify(id=id, model=model, created=seconds(created))
-
-    def tell(self, counts: JsonObject) -> None:
-        """Counts, which are ``counted`` then."""
-        self.counted = counts
-        self.count(counts)
-
-    def _candidate(self, item: JsonObject, position: int) -> None:
+    def _read_candidate(self, item: JsonObject, position: int) -> None:
         self.choice = position
         index = self.number(item, "index")
         self.choice = position if index is None else index
-        candidate = self.candidate(self.choice)
+        candidate = self._candidate(self.choice)
         if "content" in item:
             candidate.read(self.body(item, "content"))
-        if not SOURCE_METADATA.isdisjoint(item):
+        if not _SOURCES.isdisjoint(item):
             candidate.sources.read(item)
         if (raw := item.get("finishReason")) is not None:
             is_number = type(raw) is int and 0 <= raw < len(_REASONS)
             raw = _REASONS[raw] if is_number else self.text(item, "finishReason")
             if raw:
-                self.finish(candidate, item, raw)
+                self._finish(candidate, item, raw)
 
-    def candidate(self, index: int) -> GeminiCandidate:
+    def _candidate(self, index: int) -> GeminiCandidate:
         candidate = self._candidates.get(index)
         if candidate is None:
             candidate = self._candidates[index] = GeminiCandidate(self, index)
         return candidate
 
-    def finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
+    def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
         """A call that the model wrote wrongly is told in the message alone."""
         reason = finish_reason(raw, _NAME)
         candidate.end_call(cut=reason != "stop")
@@ -184,7 +146,7 @@ class GeminiWire(DocumentWire):
 
     def _live(self, value: JsonObject) -> None:
         """The Live API: the transcript of what the model says is its answer."""
-        candidate, content = self.candidate(0), self.body(value, "serverContent")
+        candidate, content = self._candidate(0), self.body(value, "serverContent")
         candidate.read(self.body(content, "modelTurn"))
         candidate.say(self.text(self.body(content, "outputTranscription"), "text"))
         candidate.sources.read(content)

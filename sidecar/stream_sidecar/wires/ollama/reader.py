@@ -11,23 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart, WireRow
-from stream_sidecar.wires.shared.again import alone
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
 from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
-    from stream_sidecar.parts import Again, Document, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, JsonObject
 
 _NAME = "ollama"
 _ANSWERS = frozenset(("message", "response", "thinking"))
 _KNOWN = _ANSWERS | {"done"}
-_TEXTS = (
-    *(("response",), ("thinking",)),
-    *(("message", "content"), ("message", "thinking")),
-)
-_UNREAD = (("created_at",),)
-"""Places of a text, and of what is not read once it is known who answers."""
-
 _COUNTS = ("_count", "_duration")
 """How the names of counts and times end, in the last line."""
 
@@ -54,13 +46,6 @@ class OllamaWire(DocumentWire):
         if value.get("done"):
             self._finish(value)
         self.fail_if(value, event)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A line that says one thing leaves nothing behind; its time is not read."""
-        said = [place for place in _TEXTS if _text_at(document.value, place)]
-        if document.event or len(said) != len(parts) or len(parts) != 1:
-            return None
-        return alone(parts, (said[0],), _UNREAD)
 
     def end(self) -> None:
         """Nothing waits for the end: every line is complete."""
@@ -94,14 +79,6 @@ class OllamaWire(DocumentWire):
         raw = self.text(value, "done_reason") or None
         self.parts.append(FinishPart(raw, finish_reason(raw or "stop", _NAME)))
         self.count({name: value[name] for name in value if name.endswith(_COUNTS)})
-
-
-def _text_at(value: JsonObject, place: tuple[str, ...]) -> Json:
-    """What an object says at a place, where nothing is of an unexpected type."""
-    *holders, name = place
-    for holder in holders:
-        value = value.get(holder) or {}
-    return value.get(name)
 
 
 def fits(document: Document) -> bool:

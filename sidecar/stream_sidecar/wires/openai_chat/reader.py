@@ -20,24 +20,19 @@ from attrs import evolve
 from stream_sidecar.parts import (
     DiagnosticPart,
     FinishPart,
-    ReasoningPart,
     ReasoningStatePart,
     TextPart,
     WireRow,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.values.equality import equal
-from stream_sidecar.wires.openai_chat import plain
 from stream_sidecar.wires.openai_chat.delta import read_delta
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
-from stream_sidecar.wires.shared.again import alone
 from stream_sidecar.wires.shared.fields import ChoiceState, Identity, malformed
 from stream_sidecar.wires.shared.usage import finish_reason, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from stream_sidecar.parts import Again, Document, ErrorPart, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, ErrorPart, Json, JsonObject, Part
 
 _NAME = "openai-chat"
 _ANSWERS = frozenset(("delta", "message", "text"))
@@ -47,6 +42,31 @@ _OBJECTS = (_CHUNK, "chat.completion", "text_completion")
 
 _KNOWN = ("choices", "usage", "x_groq", "prompt_filter_results", *SOURCE_KEYS)
 _ALIVE = ("ping", "keepalive", "keep-alive")
+
+# Where a document has no other keys than these, nothing else is looked for. Keys of the
+# many servers that say nothing to us stand here, too.
+_PLAIN_DOCUMENT = frozenset(
+    (
+        *("id", "object", "created", "model", "provider", "choices", "usage"),
+        *("system_fingerprint", "service_tier", "obfuscation", "p"),
+        "prompt_filter_results",
+    )
+)
+_PLAIN_CHOICE = frozenset(
+    (
+        *("index", "delta", "finish_reason", "native_finish_reason", "logprobs"),
+        *("stop_reason", "matched_stop", "token_ids", "content_filter_results"),
+    )
+)
+_PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
+
+_ERROR_KEYS = frozenset(
+    (
+        *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),
+        *("message", "human_readable_message", "code", "success", "error_message"),
+    )
+)
+"""Keys of a document with choices that may hold an error."""
 
 
 class OpenAIChatWire:
@@ -61,8 +81,6 @@ class OpenAIChatWire:
         "_provider",
         "_usage",
     )
-
-    recalls = None  # no document is read without what its own stream knows
 
     def __init__(self, provider: str | None) -> None:
         self._provider = provider
@@ -84,34 +102,6 @@ class OpenAIChatWire:
         for element in elements:
             parts += self._element(element, document.event)
         return parts
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A delta of text, of reasoning or of a call's arguments leaves nothing behind
-        but that its choice has spoken."""
-        value = document.value
-        texts = plain.texts(value)
-        if not texts:
-            return None
-        identity = self._identity
-        is_known = not identity.is_open and value.get("model") == identity.model
-        is_bare = is_known and not document.event
-        unread = plain.UNREAD if is_bare else ()
-        details = [str(place[-1]) for place in texts if plain.DETAILS in place]
-        remember = self._merging(value, parts[0], details) if details else None
-        return alone(parts, texts, unread, remember)
-
-    def expects(self) -> None:
-        """What comes has no number of its own."""
-
-    def _merging(
-        self, document: JsonObject, said: Part, names: list[str]
-    ) -> Callable[[str], None]:
-        """What is remembered of a detail like that of a ``document``, whose text stands
-        at the ``names`` in it."""
-        assert isinstance(said, ReasoningPart)
-        detail = document["choices"][0]["delta"][plain.DETAILS][0]
-        state = self._choices[said.choice].reasoning
-        return lambda text: state.merge({**detail, **dict.fromkeys(names, text)})
 
     def close(self) -> list[Part]:
         parts: list[Part] = []
@@ -142,7 +132,7 @@ class OpenAIChatWire:
                     self._choice(choice, 0 if is_one else position, value, parts)
                 elif choice is not None:
                     parts.append(malformed("choices", choice))
-            is_plain = bool(choices) and value.keys() <= plain.DOCUMENT
+            is_plain = bool(choices) and value.keys() <= _PLAIN_DOCUMENT
         if is_plain and not (event or self._ends or self._failed or value.get("usage")):
             return parts
         self._sources(value, parts)
@@ -161,14 +151,14 @@ class OpenAIChatWire:
             index = position
         delta = value.get("delta")
         text = None
-        if isinstance(delta, dict) and delta.keys() <= plain.DELTA:
+        if isinstance(delta, dict) and delta.keys() <= _PLAIN_DELTA:
             text = delta.get("content")
         if not isinstance(text, str):
             self._fields(value, index, document, parts)
         elif text:
             self._heard[index] = True
             parts.append(TextPart(text, index))
-        if value.get("finish_reason") or not value.keys() <= plain.CHOICE:
+        if value.get("finish_reason") or not value.keys() <= _PLAIN_CHOICE:
             self._end(value, index, document, parts)
 
     def _fields(
@@ -271,7 +261,7 @@ class OpenAIChatWire:
                 evolve(self._error({"error": error}), choice=index)
                 for index, error in failed
             ]
-        if event or not value.get("choices") or not plain.ERROR_KEYS.isdisjoint(value):
+        if event or not value.get("choices") or not _ERROR_KEYS.isdisjoint(value):
             body = find_error(value, event)
             return [] if body is None else [self._error(body)]
         return []

@@ -50,11 +50,6 @@ def thinking_blocks(choice: ChoiceState, value: Json, name: str) -> None:
             _fragment(choice, name, text, signature)
 
 
-def is_fragment(item: JsonObject) -> bool:
-    """Whether an item of ``reasoning_details`` only goes on with a text."""
-    return item.get("data") is None and item.get("type") != _SERVER_CALL
-
-
 def reasoning_details(choice: ChoiceState, value: Json, name: str) -> None:
     """OpenRouter's list: text, summary, encrypted, and tools that the server ran."""
     for item in choice.objects(value, name):

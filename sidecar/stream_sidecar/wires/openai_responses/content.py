@@ -8,7 +8,6 @@ annotations count in their content part, in code points (wires/README.md, "Citat
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from stream_sidecar.parts import (
@@ -25,8 +24,6 @@ from stream_sidecar.wires.shared.citations import annotation_list
 from stream_sidecar.wires.shared.fields import ChoiceState, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.openai_responses.items import OutputItem
     from stream_sidecar.wires.openai_responses.tools import Tools
@@ -86,18 +83,6 @@ class Content:
         if text:
             told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
-
-    def going(
-        self, item: OutputItem, channel: TextField
-    ) -> tuple[Callable[[str], None], Callable[[str], None]]:
-        """For further fragments of the part that one just came of: what remembers
-        them, and what gives them."""
-        give = partial(self._GIVE[channel.name], self, item, channel)
-        return item.text(channel.name).go_on, give
-
-    def said(self, text: str) -> None:
-        """The answer goes on with ``text``."""
-        self.length += len(text)
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""
@@ -194,7 +179,7 @@ class Content:
         self._GIVE[channel.name](self, item, channel, text)
 
     def _say(self, _item: OutputItem, _channel: TextField, text: str) -> None:
-        self.said(text)
+        self.length += len(text)
         self.wire.parts.append(TextPart(text))
 
     def _refused(self, _item: OutputItem, _channel: TextField, text: str) -> None:

@@ -18,7 +18,7 @@ from stream_sidecar.wires.shared.fields import type_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.parts import JsonObject
 
 
 _TALKING = ("message", "reasoning")
@@ -51,13 +51,9 @@ class Told:
         if part is not None and part != self._part:
             text = (self.separator if self.length else "") + text
             self._begin(part)
-        self.go_on(text)
-        return text
-
-    def go_on(self, text: str) -> None:
-        """More of the same part."""
         self._text.write(text)
         self.length += len(text)
+        return text
 
     def finish(self, whole: str, part: int | None = None) -> str | None:
         """The whole text of a part; gives what is new, None where it is another. It may
@@ -176,10 +172,6 @@ class Items:
         if found is None and type(place) is not int and self._all:
             found = self._all[-1]
         return found if found is not None and found.family == family else None
-
-    def is_at(self, place: Json, item: OutputItem) -> bool:
-        """Whether its place alone tells that an event is about ``item``."""
-        return type(place) is int and self._places.get(place) is item
 
     def thinking(self, value: JsonObject) -> OutputItem | None:
         """The reasoning item whose text an event names as a message's: it gives the id

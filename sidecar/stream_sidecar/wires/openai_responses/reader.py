@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import Again, FinishPart, ItemPart, WireRow
+from stream_sidecar.parts import FinishPart, ItemPart, WireRow
 from stream_sidecar.records import frozen
 from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_responses.content import (
@@ -38,7 +38,7 @@ from stream_sidecar.wires.shared.usage import finish_reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Document, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, Json, JsonObject
     from stream_sidecar.wires.openai_responses.items import OutputItem
 
     Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
@@ -52,7 +52,6 @@ _STEP = f"{_PREFIX}reasoning."
 """How the steps of Perplexity's reasoning begin: what they searched for, and found, is
 told again in the items."""
 
-_OF_PLACE = ("output_index",)
 _GOING_ON = ("", "in_progress", "queued")
 
 _SILENT = re.compile(
@@ -75,8 +74,6 @@ class OpenAIResponsesWire(DocumentWire):
         self._tools = Tools(self)
         self._content = Content(self, self._tools)
         self._is_over = False
-        #: what spoke in the latest document
-        self._spoke: tuple[OutputItem, TextField] | None = None
         #: the error that an ``error`` event told
         self._told: Json = None
         #: the response has failed, and nothing has said why
@@ -97,34 +94,6 @@ class OpenAIResponsesWire(DocumentWire):
             self._finish(value, "completed")
         elif not _SILENT.match(kind):
             self.unread(value, event)
-
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """A fragment of an item that goes on."""
-        value = document.value
-        event = SPOKEN.get(type_of(value) or document.event or "")
-        if event is None or event.read is not Content.delta:
-            return None
-        assert self._spoke is not None  # by this event
-        item, channel = self._spoke
-        remember, give = self._content.going(item, channel)
-
-        def read(text: str) -> list[Part]:
-            self.parts = []
-            remember(text)
-            give(text)
-            return self.parts
-
-        def heeds(text: str) -> list[Part]:
-            remember(text)
-            self._content.said(text)
-            return []
-
-        is_placed = self._items.is_at(value.get("output_index"), item)
-        of_place = _OF_PLACE if is_placed else (*_OF_PLACE, "item_id")
-        read_names = ("type", "delta", channel.index, *of_place)
-        unread = frozenset((name,) for name in value if name not in read_names)
-        speaker = 0 if channel is TEXT else None
-        return Again((("delta",),), read, unread, speaker, heeds)
 
     def end(self) -> None:
         """Items that are still open were cut off."""
@@ -267,7 +236,6 @@ class OpenAIResponsesWire(DocumentWire):
         if item is None:
             item = self._start(value, {"type": type})
             item.implied = True
-        self._spoke = item, channel
         event.read(self._content, item, channel, value)
 
 

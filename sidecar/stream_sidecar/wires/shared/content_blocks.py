@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 Index: TypeAlias = int | tuple[str, int]
 """The provider's number of a block, with a name where there are several counts."""
 
-OF_DELTA = ("type", "index", "delta")
-"""What is read of a delta's document; the rest pads it."""
-
 _BARE = frozenset(("message", "__type", "code", "id"))
 """Bodies of AWS's and Cohere's errors have no more than this (4.1)."""
 
@@ -42,13 +39,11 @@ class ContentBlock:
 
     ``key`` is its number in the stream: a provider's index starts again with every
     message, and some gateways give all blocks the same. ``item`` is what the wire has
-    to give at its end. ``after``: the key of a call that ended at the same place;
-    ``type``: where the provider says one.
+    to give at its end. ``after``: the key of a call that ended at the same place.
     """
 
     key: int
     after: int | None = None
-    type: str = ""
     is_call: bool = False
     #: its arguments came whole: what follows can only repeat them
     is_full: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from stream_sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
@@ -19,9 +19,9 @@ from stream_sidecar.wires.shared.fields import details, objects_of
 from stream_sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
-    from stream_sidecar.parts import Again, Document, Json, Part
+    from stream_sidecar.parts import Document, Json, Part
 
 
 _LATEST_TIME = 10**12
@@ -36,9 +36,6 @@ class DocumentWire(ABC):
     def __init__(self, provider: str | None) -> None:
         self.provider = provider
         self.parts: list[Part] = []
-        #: says how documents of a shape are read, which another stream had; None: no
-        #: document is read without what its own stream knows
-        self.recalls: Callable[[Any], Again] | None = None
         self.choice = 0
         self._known: JsonObject = {}
         self._usage: Json = None
@@ -46,15 +43,6 @@ class DocumentWire(ABC):
     @abstractmethod
     def read(self, value: JsonObject, event: str | None) -> None:
         """Reads one object; ``event`` is its name where the framing has one."""
-
-    @abstractmethod
-    def again(self, document: Document, parts: list[Part]) -> Again | None:
-        """How documents like one that gave ``parts`` are read; None: nobody knows."""
-
-    def expects(self) -> Again | None:
-        """How documents are read that may come next and are like others but for the
-        number of what they are of."""
-        return None
 
     @abstractmethod
     def end(self) -> None:
