@@ -1,7 +1,7 @@
 """``stream-sidecar explain``, from outside: what is told, and what is written.
 
 What it tells of one recording stands in ``leaking.txt``, in colours in
-``leaking.colours.txt``; ``UPDATE=1 pytest`` writes both.
+``leaking.colours.txt``, which are golden.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from goldens import assert_golden
 from hostile_stream import CHUNKS, MARKUP, POISON
 from rpc_client import ROOT
 from terminals import COLOUR, is_harmless, on_terminal
@@ -49,25 +50,19 @@ def failure(*arguments: str | Path, data: bytes = b"") -> str:
     return done.stderr.decode().strip().splitlines()[-1].removeprefix("Error: ")
 
 
-def golden(name: str, said: str) -> str:
-    path = HERE / name
-    if os.environ.get("UPDATE"):
-        path.write_text(said, encoding="utf-8")
-    return path.read_text(encoding="utf-8")
-
-
 # --- What is told ---------------------------------------------------------------------
 
 
+@pytest.mark.golden
 def test_a_pipe_gets_a_line_a_piece() -> None:
-    said = told(LEAKING)
-    assert said == golden("leaking.txt", said)
+    assert_golden(HERE / "leaking.txt", told(LEAKING))
 
 
+@pytest.mark.golden
 @needs_terminal
 def test_a_terminal_gets_colours() -> None:
     said = on_terminal("explain", LEAKING, term="xterm-256color").replace("\x1b", "␛")
-    assert said == golden("leaking.colours.txt", said)
+    assert_golden(HERE / "leaking.colours.txt", said)
 
 
 @needs_terminal

@@ -2,14 +2,12 @@
 
 What the input is says the wire alone: its parts, joined by choice and field, without
 the engine. Every case of the pages and every recording is explained, whole and cut.
-``owners.txt`` has the owners of each rule's example, with the rule that decided;
-``UPDATE=1 pytest`` writes it.
+``owners.txt`` has the owners of each rule's example, with the rule that decided.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from itertools import groupby
@@ -19,6 +17,7 @@ from typing import Any
 import pytest
 from cutting import at_random, cuttings
 from explaining import explained
+from goldens import assert_golden
 from hypothesis import assume, given, settings
 from open_params import options_of
 from recordings import PATHS, own
@@ -194,6 +193,7 @@ def test_recordings_that_were_spoiled(stream: Any) -> None:
 # --- Whose it is, and why -------------------------------------------------------------
 
 
+@pytest.mark.golden
 def test_the_owners_of_each_rule_s_example() -> None:
     lines = []
     for case in cases_of(RULES.read_text()):
@@ -204,10 +204,7 @@ def test_the_owners_of_each_rule_s_example() -> None:
                 f"  {owner:<9} {rule:<5} {json.dumps(text, ensure_ascii=False)}"
                 for owner, rule, text in runs(lane)
             )
-    told = "\n".join([*lines, ""])
-    if os.environ.get("UPDATE"):
-        GOLDEN.write_text(told, encoding="utf-8")
-    assert told == GOLDEN.read_text(encoding="utf-8")
+    assert_golden(GOLDEN, "\n".join([*lines, ""]))
 
 
 def test_what_no_event_speaks_of_is_told() -> None:

@@ -1,14 +1,14 @@
 """The names that ``initialize`` announces are those of the tables.
 
-``UPDATE=1 python3 tests/run.py tests/protocol/test_announced.py`` writes them anew.
+They are golden, and written before all others, which load them.
 """
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
+from goldens import assert_golden
 from places import ROOT
 
 from stream_sidecar.dialects import DIALECTS
@@ -33,12 +33,10 @@ def _with(page: str, name: str) -> str:
     return re.sub(rf"^{name} = \(\n.*?^\)", _table(name), page, flags=re.M | re.S)
 
 
-if os.environ.get("UPDATE"):
-    for _name in NAMES:
-        text = _with(PAGE.read_text("utf-8"), _name)
-        PAGE.write_text(text, "utf-8", newline="\n")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_names_are_those_of_the_tables(name: str) -> None:
-    assert _table(name) in PAGE.read_text("utf-8")
+@pytest.mark.golden
+def test_names_are_those_of_the_tables() -> None:
+    text = PAGE.read_text("utf-8")
+    for name in NAMES:
+        assert f"{name} = (" in text
+        text = _with(text, name)
+    assert_golden(PAGE, text)

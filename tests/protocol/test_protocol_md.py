@@ -1,7 +1,7 @@
 """protocol.md against the process and the code: it is right, and nothing is missing.
 
-Examples (``examples.py``), those of README.md too, are sent to the real process.
-``UPDATE=1 pytest`` writes what it says into the page, except where that has ``"..."``.
+Examples (``examples.py``), those of README.md too, are sent to the real process. What
+it says is golden, except where the page has ``"..."``.
 What the code knows and the page does not, or the other way round, is read from the
 code.
 """
@@ -9,7 +9,6 @@ code.
 from __future__ import annotations
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -18,8 +17,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from attrs import fields, has
-from examples import examples_of, messages_of, play, update
-from replay import difference
+from examples import examples_of, update
+from goldens import assert_golden
 from rpc_client import ROOT
 
 import stream_sidecar.rpc.connection  # noqa: F401 - so that all errors are known
@@ -54,29 +53,15 @@ _LIFECYCLE = {"initialize", "initialized", "shutdown", "exit"}
 # --- The examples ---------------------------------------------------------------------
 
 README = ROOT / "README.md"
-PAGES = {PAGE: TEXT, README: README.read_text(encoding="utf-8")}
-
-if os.environ.get("UPDATE"):
-    PAGES = {page: update(text) for page, text in PAGES.items()}
-    for page, text in PAGES.items():
-        page.write_text(text, encoding="utf-8")
-    TEXT = PAGES[PAGE]
 
 
-def _examples() -> list[Any]:
-    """Those of all pages, each with the line before it."""
-    return [
-        pytest.param(example, id=f"{page.name} line {text.count(chr(10), 0, at)}")
-        for page, text in PAGES.items()
-        for at, example in examples_of(text)
-    ]
-
-
-@pytest.mark.parametrize("example", _examples())
-def test_example(example: str) -> None:
-    messages = messages_of(example)
-    expected = [message for _, message in messages]
-    assert [*filter(None, map(difference, expected, play(messages)))] == []
+@pytest.mark.golden
+@pytest.mark.parametrize("page", [PAGE, README], ids=lambda page: page.name)
+def test_examples(page: Path) -> None:
+    """Each is played as it stands there."""
+    text = page.read_text(encoding="utf-8")
+    assert examples_of(text)
+    assert_golden(page, update(text))
 
 
 def test_frame_example() -> None:

@@ -1,14 +1,12 @@
 """The schema that clients are made from: it is current, and it is true.
 
-``UPDATE=1 python3 tests/run.py tests/protocol/test_schema.py`` writes
-``clients/schema/`` anew. True means: all that the recordings and transcripts hold
-validates, what the sidecar refuses does not, and what a later version may add does.
+True means: all that the recordings and transcripts hold validates, what the sidecar
+refuses does not, and what a later version may add does.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any, Literal, NewType
 import jsonschema_rs
 import pytest
 from attrs import Factory, frozen
+from goldens import assert_golden
 from replay import ANY, read
 from rpc_client import ROOT
 
@@ -33,13 +32,6 @@ TABLE = table()
 GOLDENS = sorted((ROOT / "tests" / "wires").glob("*/*.events.jsonl"))
 TRANSCRIPTS = sorted((ROOT / "tests" / "transcripts").glob("*.jsonl"))
 
-if os.environ.get("UPDATE"):
-    subprocess.run(
-        [sys.executable, "-m", "stream_sidecar", "schema", "--out", str(HOME)],
-        cwd=ROOT,
-        check=True,
-    )
-
 
 def validator(name: str, document: dict[str, Any] = SCHEMA) -> Any:
     pointed = {**document, "$ref": f"#/$defs/{name}"}
@@ -54,14 +46,13 @@ def run(*arguments: str) -> str:
 # --- It is current --------------------------------------------------------------------
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize(
     ("name", "document"), [(SCHEMA_FILE, SCHEMA), (TABLE_FILE, TABLE)]
 )
 def test_the_committed_files(name: str, document: dict[str, Any]) -> None:
-    text = (HOME / name).read_text(encoding="utf-8")
-    assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n", (
-        "UPDATE=1 pytest tests/protocol/test_schema.py writes it"
-    )
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    assert_golden(HOME / name, text)
 
 
 def test_the_command(tmp_path: Path) -> None:

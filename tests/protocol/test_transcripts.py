@@ -1,15 +1,15 @@
 """Recorded conversations, replayed against the real process.
 
-What a transcript is stands in ``replay.py``. ``UPDATE=1 pytest`` records what the
-sidecar says anew; it is read as a diff, never typed.
+What a transcript is stands in ``replay.py``. What the sidecar says is golden: it is
+read as a diff, never typed.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from goldens import IS_WRITTEN
 from places import TESTS
 from replay import difference, read, renewed, replay, write
 from rpc_client import strict_json
@@ -26,12 +26,13 @@ _FORMS = (
 )
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_transcript(path: Path) -> None:
     """The sidecar says what was recorded, nothing else, and ends as it did."""
     recorded = read(path)
     played = replay(recorded)
-    if os.environ.get("UPDATE"):
+    if IS_WRITTEN:
         write(path, [*map(renewed, recorded, played)])
         return
     problems = map(difference, recorded, played)

@@ -3,24 +3,24 @@
 Each line of ``data/<wire>_parts.jsonl`` is ``{case, documents, parts}``: a stream of
 documents (``event``: the name that all of them have) and the parts that the wire gives
 for all of them and at its close, each as ``{class: fields}`` without the fields that
-have their default, and without the wording of diagnostics. Whole streams, through all
-stages, are the recordings in ``wires``.
+have their default. Whole streams, through all stages, are the recordings in ``wires``.
 """
 
 from __future__ import annotations
 
 import copy
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from attrs import NOTHING, fields
 from places import TESTS
 
-from stream_sidecar.parts import DiagnosticPart, Document, ReasoningPart, TextPart
+from stream_sidecar.parts import Document, ReasoningPart, TextPart
 from stream_sidecar.wires import WIRES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stream_sidecar.parts import Part
 
 DATA = TESTS / "data"
@@ -28,15 +28,22 @@ DATA = TESTS / "data"
 Row = dict[str, Any]
 
 
+def table_of(wire: str) -> Path:
+    return DATA / f"{wire.replace('-', '_')}_parts.jsonl"
+
+
 def rows_of(wire: str) -> list[Row]:
-    """The table of ``wire``; with ``UPDATE=1`` its parts are written anew."""
-    path = DATA / f"{wire.replace('-', '_')}_parts.jsonl"
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    if os.environ.get("UPDATE"):
-        rows = [row | {"parts": parts_of(wire, row)} for row in rows]
-        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-        path.write_text("".join(lines), "utf-8")
-    return rows
+    lines = table_of(wire).read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def as_read(wire: str) -> str:
+    """The table of ``wire`` with the parts that come of its documents."""
+    rows = (row | {"parts": parts_of(wire, row)} for row in rows_of(wire))
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+WIRES_WITH_TABLES = [name for name in WIRES if table_of(name).exists()]
 
 
 def parts_of(wire: str, row: Row) -> list[dict[str, Any]]:
@@ -49,8 +56,6 @@ def plain(part: Part) -> dict[str, Any]:
         for field in fields(type(part))
         if field.default is NOTHING or getattr(part, field.name) != field.default
     }
-    if isinstance(part, DiagnosticPart):
-        del told["message"]  # the wording is nobody's business
     return {type(part).__name__: told}
 
 

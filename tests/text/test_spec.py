@@ -1,33 +1,28 @@
 """The rules of the text and the pages under ``spec``: what a stream means, by cases.
 
-How a case is written is told at the top of ``spec/reasoning-tags.md``. ``UPDATE=1
-pytest`` writes the expected lines anew; they are read as a diff, never typed.
+How a case is written is told at the top of ``spec/reasoning-tags.md``. The expected
+lines are golden: they are read as a diff, never typed.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 from checking import check, feed
+from goldens import assert_golden
 from spec_pages import _FENCE, PAGES, RULES, Case, cases_of
 
 
-def update(path: Path) -> None:
-    """Writes the expected lines of a page as they come out now."""
-    text = path.read_text(encoding="utf-8")
+def renewed(text: str) -> str:
+    """A page with the expected lines as they come out now."""
     for case in reversed(cases_of(text)):
         start, end = case.span
         lines = feed(case.params, case.chunks, close=case.close).lines
         text = text[:start] + "".join(f"{line}\n" for line in lines) + text[end:]
-    path.write_text(text, encoding="utf-8")
+    return text
 
-
-if os.environ.get("UPDATE"):
-    for _page in PAGES:
-        update(_page)
 
 _ALL = [
     pytest.param(case, id=f"{path.stem}: {case.name}")
@@ -41,10 +36,12 @@ def test_example(case: Case) -> None:
     check(case.params, case.chunks, case.expected, close=case.close)
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page_is_read_whole(path: Path) -> None:
     """Every example has a name of its own and says why it is there."""
     text = path.read_text(encoding="utf-8")
+    assert_golden(path, renewed(text))
     cases = cases_of(text)
     assert len(cases) == text.count(f"\n{_FENCE} example")
     assert len({case.name for case in cases}) == len(cases)

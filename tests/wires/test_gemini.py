@@ -1,27 +1,13 @@
-"""The wire ``gemini``: the table of its parts, and what it takes for its own."""
+"""The wire ``gemini``: what it takes for its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from wire_tables import Row, assert_never_raises, fit, parts_of, rows_of
+from wire_tables import fit
 
 from stream_sidecar.parts import Document
-
-ROWS = rows_of("gemini")
-IDS = [row["case"] for row in ROWS]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_parts(row: Row) -> None:
-    assert parts_of("gemini", row) == row["parts"]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_never_raises(row: Row) -> None:
-    assert_never_raises("gemini", row)
-
 
 FITS: list[tuple[Any, bool]] = [
     ({"candidates": [{"content": {"parts": [{"text": "a"}]}}]}, True),

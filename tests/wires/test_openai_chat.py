@@ -1,55 +1,19 @@
-"""The wires ``openai-chat`` and ``text``: documents in, parts out.
-
-Each line of ``data/openai_chat_parts.jsonl`` is a stream of documents and the parts
-that the wire gives for all of them and at its close: ``{class: fields}``, without the
-fields that have their default. Whole streams, through all stages, are the recordings in
-``wires/openai-chat``.
-"""
+"""The wires ``openai-chat`` and ``text``: errors, and what they take for their own."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from attrs import NOTHING, fields
-from places import TESTS
-from wire_tables import ODD, changed, places, too_deep
+from wire_tables import read, too_deep
 
 from stream_sidecar.parts import (
     DiagnosticPart,
     Document,
     ErrorPart,
-    Part,
-    ReasoningPart,
     TextPart,
 )
 from stream_sidecar.wires import WIRES, detect
-
-LINES = TESTS / "data" / "openai_chat_parts.jsonl"
-ROWS = [json.loads(line) for line in LINES.read_text("utf-8").splitlines()]
-
-
-def plain(part: Part) -> dict[str, Any]:
-    told = {
-        field.name: getattr(part, field.name)
-        for field in fields(type(part))
-        if field.default is NOTHING or getattr(part, field.name) != field.default
-    }
-    return {type(part).__name__: told}
-
-
-def read(documents: list[Any]) -> list[Part]:
-    wire = WIRES["openai-chat"].make(None)
-    parts: list[Part] = []
-    for document in documents:
-        parts += wire.push(Document(document))
-    return parts + wire.close()
-
-
-@pytest.mark.parametrize("row", ROWS, ids=[row["case"] for row in ROWS])
-def test_parts(row: dict[str, Any]) -> None:
-    assert [plain(part) for part in read(row["documents"])] == row["parts"]
 
 
 def chunk(**delta: Any) -> dict[str, Any]:
@@ -125,22 +89,9 @@ def test_text_wire() -> None:
     assert wire.close() == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["case"] for row in ROWS])
-def test_never_raises(row: dict[str, Any]) -> None:
-    """Any value in any place of any document: what can be used is, nothing raises."""
-    for document in row["documents"]:
-        for path in places(document):
-            for odd in ODD:
-                value = changed(document, path, odd)
-                WIRES["openai-chat"].fits(Document(value))
-                for part in read([value, value, document]):
-                    if isinstance(part, TextPart | ReasoningPart):
-                        assert isinstance(part.text, str)
-
-
 def test_results_nested_too_deep_for_python_are_given_once() -> None:
     def result() -> dict[str, Any]:
         item = {"tool_use_id": "a", "content": too_deep()}
         return chunk(provider_specific_fields={"tool_results": [item]})
 
-    assert len(read([result(), result()])) == 1
+    assert len(read("openai-chat", [result(), result()])) == 1

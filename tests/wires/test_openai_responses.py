@@ -1,27 +1,13 @@
-"""The wire ``openai-responses``: the table of its parts, and what is its own."""
+"""The wire ``openai-responses``: what it takes for its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from wire_tables import Row, assert_never_raises, fit, parts_of, rows_of
+from wire_tables import fit
 
 from stream_sidecar.parts import Document
-
-ROWS = rows_of("openai-responses")
-IDS = [row["case"] for row in ROWS]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_parts(row: Row) -> None:
-    assert parts_of("openai-responses", row) == row["parts"]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_never_raises(row: Row) -> None:
-    assert_never_raises("openai-responses", row)
-
 
 FITS: list[tuple[Any, str | None, bool]] = [
     ({"type": "response.created", "response": {}}, None, True),

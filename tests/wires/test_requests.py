@@ -3,18 +3,18 @@
 A line of ``data/requests.jsonl`` is ``{case, from, documents, to, messages, lost}``: a
 response of the wire ``from``, and what `message/render` makes of its message for the
 wire ``to``; ``results``, ``provider``, ``model``, ``claims`` and ``reasoning`` are the
-params of the same name, ``policy`` is that of the stream. ``UPDATE=1`` writes
-``messages`` and ``lost`` anew.
+params of the same name, ``policy`` is that of the stream. ``messages`` and ``lost`` are
+golden.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from goldens import assert_golden
 from places import TESTS
 
 from stream_sidecar.options import Limits, Policy
@@ -28,15 +28,6 @@ Json = Any
 
 FILE = TESTS / "data" / "requests.jsonl"
 PARAMS = ("results", "provider", "model", "claims", "reasoning")
-
-
-def _rows() -> list[dict[str, Json]]:
-    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
-    if os.environ.get("UPDATE"):
-        rows = [row | _rendered(row) for row in rows]
-        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-        FILE.write_text("".join(lines), "utf-8")
-    return rows
 
 
 def _call(method: str, sessions: Sessions | None = None, **params: Json) -> Json:
@@ -63,11 +54,12 @@ def _rendered(row: dict[str, Json]) -> dict[str, Json]:
     return rendered
 
 
-@pytest.mark.parametrize("row", _rows(), ids=lambda row: row["case"])
-def test_request(row: dict[str, Json]) -> None:
-    rendered = _rendered(row)
-
-    assert rendered == {name: row[name] for name in rendered}
+@pytest.mark.golden
+def test_requests() -> None:
+    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    now = (row | _rendered(row) for row in rows)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in now)
+    assert_golden(FILE, "".join(lines))
 
 
 # --- What holds for any message -------------------------------------------------------

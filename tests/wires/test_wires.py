@@ -3,7 +3,7 @@
 ``wires/<wire>/<case>.chunks.jsonl`` begins with a line ``{"options": ...}``, the
 parameters of stream/open (and ``"close"``, those of stream/close); each further line
 is a chunk. ``<case>.events.jsonl`` has one event a line. A new recording needs no test
-code: ``UPDATE=1 pytest`` writes the events, which are then read line by line.
+code: ``python3 tests/run.py update`` writes the events, which are read line by line.
 
 ``data/wire_types.jsonl`` names the events, deltas, blocks, items, parts and fields of
 each wire: each must be in one of its recordings.
@@ -11,8 +11,6 @@ each wire: each must be in one of its recordings.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import defaultdict
 from functools import cache
@@ -21,6 +19,7 @@ from typing import Any
 
 import pytest
 from checking import check, feed
+from goldens import IS_WRITTEN, assert_golden
 from places import TESTS
 
 from stream_sidecar.protocol.converter import unstructure
@@ -35,30 +34,22 @@ def _read(path: Path) -> list[Any]:
     return [loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _write(path: Path, values: list[Any]) -> None:
-    lines = [encode(value).decode() + "\n" for value in values]
-    path.write_text("".join(lines), encoding="utf-8")
-
-
 def _golden(path: Path) -> Path:
     return path.with_name(path.name.replace(".chunks.", ".events."))
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize(
     "path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
 )
 def test_recording(path: Path) -> None:
     header, *chunks = _read(path)
     params, close = header["options"], header.get("close")
-    events = [
-        json.loads(encode(unstructure(event)))
-        for event in feed(params, chunks, close=close).events
-    ]
-    if os.environ.get("UPDATE"):
-        _write(_golden(path), events)
-    assert _golden(path).exists(), "UPDATE=1 pytest writes it"
-    assert events == _read(_golden(path))
-    check(params, chunks, close=close)
+    events = feed(params, chunks, close=close).events
+    lines = (encode(unstructure(event)).decode() + "\n" for event in events)
+    assert_golden(_golden(path), "".join(lines))
+    if not IS_WRITTEN:
+        check(params, chunks, close=close)
 
 
 def test_every_golden_has_its_recording() -> None:
