@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from stream_sidecar.options import StreamOptions
+from stream_sidecar.events import ReasoningDelta, TextDelta
+from stream_sidecar.options import Policy, StreamOptions
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.text.rereading import Rereading
 
@@ -15,6 +16,37 @@ from stream_sidecar.text.rereading import Rereading
 def test_a_long_text_says_what_its_slices_say() -> None:
     text = "An `a`, a <think>b</think>, and a line.\n" * 1_000
     assert _message(text, len(text)) == _message(text, 777)
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_what_is_read_in_slices_is_as_few_events_as_a_short_text(trace: bool) -> None:
+    """Each delta is whole, with its place, though none of them was read at once."""
+    shown, thought = "An `a` and a line.\n" * 300, "Or so it seems. " * 400
+    stream = Stream(StreamOptions(wire="text", policy=Policy(trace=trace)))
+    first = stream.push("So: ")
+    events = stream.push(f"{shown}<think>{thought}</think>{shown}")
+    deltas = [each for each in events if isinstance(each, TextDelta | ReasoningDelta)]
+    assert [each.text for each in deltas] == [shown, thought, shown]
+    assert [each.seq for each in [*first, *events]] == list(
+        range(1, len(first) + len(events) + 1)
+    )
+    if trace:
+        spans = [each.span for each in deltas if each.span]
+        assert [end - start for start, end in spans] == list(
+            map(len, (shown, thought, shown))
+        )
+        assert spans[0][0] == len("So: ")
+
+
+def test_what_was_taken_out_parts_the_deltas_that_tell_their_places() -> None:
+    line = "A line of it, and a closer: </think> so it goes.\n"
+    policy = Policy(trace=True)
+    stream = Stream(StreamOptions(wire="text", policy=policy))
+    events = stream.push(line * 200)
+    deltas = [each for each in events if isinstance(each, TextDelta) and each.span]
+    text = line * 200
+    assert len(deltas) == 201
+    assert all(text[slice(*each.span or ())] == each.text for each in deltas)
 
 
 WORDS = [f"w{number} " for number in range(600)]

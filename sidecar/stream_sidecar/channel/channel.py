@@ -26,6 +26,7 @@ from stream_sidecar.dialects.profiles import cumulative_fields
 from stream_sidecar.events import Diagnostic
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.message.outlet import Going
+from stream_sidecar.text.fast_path import AT_ONCE, in_slices
 from stream_sidecar.text.lexicon import total
 from stream_sidecar.text.pieces import FORMED, Piece, Pieces, merged
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
 
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
 """Pieces of which more is known than their text."""
-
-_AT_ONCE = 32_768
-"""Longer text is read in slices: where more comes at once than may be held, the second
-reading of the answer has to read it to say what it holds."""
 
 _SAID_BEFORE: tuple[str, Severity, str] = (
     "duplicate-reasoning",
@@ -118,9 +115,8 @@ class Channel:
         if in_run and (events := self._run.push(text)) is not None:
             self.outlet.plain(events)
             return
-        if len(text) > _AT_ONCE:
-            for at in range(0, len(text), _AT_ONCE):
-                self.text(text[at : at + _AT_ONCE])
+        if len(text) > AT_ONCE:
+            self.outlet.as_one(map(self.text, in_slices(text)))
             return
         self.settle()
         joiner = self._joiners[0]

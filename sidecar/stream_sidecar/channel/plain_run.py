@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar.events import ReasoningDelta, TextDelta
-from stream_sidecar.text.fast_path import INSIDE, in_code
+from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,10 @@ class PlainRun:
 
     def _certain(self, text: str, match: re.Match[str]) -> str | None:
         """What of ``text``, with what is held, may pass; its end, the beginning of a
-        literal or of a line, is held back. None: it matters for something else."""
+        literal or of a line, is held back. None: it matters for something else, or is
+        too long to be asked in one piece."""
+        if len(text) > AT_ONCE:
+            return None
         gates, gate = self._passage
         begun = "" if self._held else gate
         behind = begun + text

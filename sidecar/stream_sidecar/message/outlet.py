@@ -20,11 +20,12 @@ from stream_sidecar.events import (
     Usage,
 )
 from stream_sidecar.message.builder import MessageBuilder
+from stream_sidecar.message.joined import JoinedDeltas
 from stream_sidecar.message.message import TextCounters
 from stream_sidecar.records import evolve, frozen, hot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.events import ReasoningDelta, Severity, Span, TextDelta
 
@@ -115,6 +116,7 @@ class Outlet:
         self.ear: Ear | None = None  # needs ``trace``: a run of plain text is not heard
         self._blocks = 0
         self._events: list[Event] = []
+        self._joined: JoinedDeltas | None = None
         self._waiting: dict[object, list[Callable[[int], Event]]] | None = None
 
     def block(self) -> int:
@@ -152,12 +154,24 @@ class Outlet:
     def delta(self, event: TextDelta | ReasoningDelta) -> None:
         """Sends a delta, made under the next number: most events are deltas."""
         self.seq = event.seq
-        self._events.append(event)
+        self.plain([event])
         self.builder.push(event)
 
     def plain(self, events: list[Event]) -> None:
         """Sends deltas of the run, whose bookkeeping is done later."""
-        self._events += events
+        if self._joined is None:
+            self._events += events
+        else:
+            self.seq -= self._joined.add(events)
+
+    def as_one(self, steps: Iterable[None]) -> None:
+        """Takes the ``steps``, each of which reads a slice of one text: deltas that
+        continue each other are one event."""
+        self._joined = joined = JoinedDeltas(self._events)
+        for _ in steps:
+            pass
+        self._joined = None
+        joined.end()
 
     def settle(self) -> None:
         """The run does its bookkeeping, and goes on."""

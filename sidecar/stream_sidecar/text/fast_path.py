@@ -22,7 +22,7 @@ from stream_sidecar.markdown.slices import INDENT
 from stream_sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from stream_sidecar.forms.literals import Literals
 
@@ -40,12 +40,19 @@ _BREAK = re.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
-_MOST = 2048
-"""In longer text nothing is looked for behind a border: that copies the rest."""
+AT_ONCE = 1024
+"""Longer text is read in slices: one place that matters costs the slow reading of its
+slice and no more, and each step copies the rest of one."""
 
 INSIDE: Gate = ""
 
 ROOM = INDENT + 1  # for blanks that begin a line, which wait
+
+
+def in_slices(text: str) -> Iterator[str]:
+    """``text`` in slices that are read at once."""
+    for at in range(0, len(text), AT_ONCE):
+        yield text[at : at + AT_ONCE]
 
 
 def on(start: str) -> Gate:
@@ -95,7 +102,7 @@ class Gates(NamedTuple):
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
             end, border = match.start() + 1, gates.border(rest, match.start())
-            if border is None or len(rest) > _MOST:
+            if border is None:
                 return gates._cut(rest, gates._passes(gate, rest), done, match.start())
             if rest[end : end + 1] in gates.heads and not (failed := fails(rest[end:])):
                 return gates._cut(rest, end, done, end - 1) if failed is None else None

@@ -23,7 +23,16 @@ from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.slices import INDENT
 from stream_sidecar.text.attempts import Attempts
 from stream_sidecar.text.buffer import Buffer
-from stream_sidecar.text.fast_path import INSIDE, ROOM, in_code, in_fence, in_info, on
+from stream_sidecar.text.fast_path import (
+    AT_ONCE,
+    INSIDE,
+    ROOM,
+    in_code,
+    in_fence,
+    in_info,
+    in_slices,
+    on,
+)
 from stream_sidecar.text.in_answer import InAnswer
 from stream_sidecar.text.in_reasoning import InReasoning
 from stream_sidecar.text.tail import Tail
@@ -38,9 +47,6 @@ if TYPE_CHECKING:
 State: TypeAlias = tuple[int, dict[str, int], bool, tuple[Any, ...]]
 """A position, the closers that are text, whether something was taken out right before,
 and what is known of what was shown."""
-
-_STEP = 2048
-"""Code points that are taken into the buffer at once."""
 
 
 class Splitter:
@@ -74,6 +80,8 @@ class Splitter:
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
+        if len(text) > AT_ONCE:
+            return [piece for part in in_slices(text) for piece in self.push(part)]
         return self.passed(text) if self.passes(text) else self.read(text)
 
     def passes(self, text: str) -> bool:
@@ -87,10 +95,8 @@ class Splitter:
 
     def read(self, text: str) -> Pieces:
         """The pieces that ``text`` decides, in which something may matter."""
-        # In bounded steps, because each step through the buffer copies its rest.
-        for at in range(0, len(text), _STEP):
-            self._buffer.text += text[at : at + _STEP]
-            self._read(final=False)
+        self._buffer.text += text
+        self._read(final=False)
         return self.given()
 
     def given(self) -> Pieces:
