@@ -1,17 +1,15 @@
 """From raw chunks to parts: framing, the choice of the wire, and what is no document.
 
 `Intake.push(chunk)` gives the parts of each document in a list of its own, `close()`
-the rest. ``auto`` decides on the first document that fits one wire only; documents
-before it wait, a few, and are told as unknown when there are more; an error needs no
-wire. Input that is no document of the wire is
-kept, bounded, because it may be a provider's error in its own words (an HTML page or
-plain text under HTTP 200); what begins as an exception does is one at once.
+the rest. What becomes of a document is its `_State`. Input that is no document of the
+wire is kept, bounded, because it may be a provider's error in its own words (an HTML
+page or plain text under HTTP 200); what begins as an exception does is one at once.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.framing.framer import Framer
@@ -49,6 +47,18 @@ _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
 
 
+class _State(Enum):
+    """What becomes of the next document."""
+
+    #: none has been read: the host has named the wire, or it decides, if it fits one
+    #: only. Else it waits, as a few may; an error needs no wire
+    BEFORE = auto()
+    #: it is read
+    READING = auto()
+    #: the end mark has come: it is reported, and not read
+    OVER = auto()
+
+
 @define(eq=False)
 class _Undecided:
     """Documents that fit no wire yet; ``size``: code points of them."""
@@ -76,22 +86,18 @@ class Intake:
     """
 
     def __init__(self, options: StreamOptions) -> None:
-        is_text = options.wire == "text"
         self.options = options
         self.wire = options.wire
         self.documents = 0
-        self.done = False
         self.used = False
         self._framer = Framer(
-            "text" if is_text else options.framing,
+            "text" if options.wire == "text" else options.framing,
             options.encoding,
             limit=options.limits.max_document_chars,
         )
-        self._announces = not is_text and "auto" in (options.wire, options.framing)
+        self._state = _State.BEFORE
         self._reader: Wire | None = None
-        #: wire and framing are decided: a document needs nothing but its reader
-        self._settled = "auto" not in (options.wire, options.framing)
-        self._kind: type = dict  # of the values that the reader takes
+        self._undecided = _Undecided()
         self._body = ""  # what diagnostics carried, bounded
         self._strays: list[str] = []  # what nothing has carried yet
         self._room = options.limits.max_document_chars
@@ -103,32 +109,30 @@ class Intake:
         """The framing's name, ``auto`` until it is decided."""
         return self._framer.framing
 
-    @cached_property
-    def _undecided(self) -> _Undecided:
-        return _Undecided()
+    @property
+    def done(self) -> bool:
+        return self._state is _State.OVER
 
     @property
     def held(self) -> int:
         """Code points that nothing has been said of, at most."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        waiting = self._undecided.size if "_undecided" in vars(self) else 0
-        return self._framer.held + waiting + strays
+        return self._framer.held + self._undecided.size + strays
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)
-        if len(frames) == 1 and self._settled:
-            frame = frames[0]
-            if isinstance(frame, Document) and type(frame.value) is self._kind:
-                assert self._reader is not None  # it has read a document before
+        if len(frames) == 1 and self._state is _State.READING:
+            (frame,) = frames
+            if isinstance(frame, Document):
                 self.documents += 1
-                return (self._seen(self._reader.push(frame)),)
+                return (self._read(frame),)
         return self._frames(frames)
 
     def close(self) -> Iterator[list[Part]]:
         """What is left in the framing, and documents that fitted no wire."""
         yield from self._frames(self._framer.close())
         if self._reader is None and self._undecided.documents:
-            yield from self._choose(FALLBACK)
+            yield from self._begin(FALLBACK)
 
     def end(self) -> list[Part]:
         """The wire's last parts, which belong behind all held text."""
@@ -173,10 +177,10 @@ class Intake:
     def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
         for frame in frames:
             if isinstance(frame, Document):
+                self.documents += 1
                 yield from self._document(frame)
             elif isinstance(frame, DonePart):
-                self.done = True
-                self._settled = False
+                self._state = _State.OVER
             else:
                 yield self._seen([self._told(frame)])
 
@@ -187,28 +191,26 @@ class Intake:
         return frame
 
     def _document(self, document: Document) -> Iterator[list[Part]]:
-        self.documents += 1
-        if self.done:
+        if self._state is _State.OVER:
             message = "a document after the end mark"
             yield [DiagnosticPart("data-after-done", message, raw=document.value)]
-        elif self._reader is not None:
+        elif self._state is _State.READING:
             yield self._read(document)
-        else:
-            yield from self._decide(document)
-
-    def _decide(self, document: Document) -> Iterator[list[Part]]:
-        is_text = self.framing == "text" and isinstance(document.value, str)
-        name = "text" if is_text else detect(document)
-        if name is not None:
-            yield from self._choose(name)
+        elif name := self._wire_of(document):
+            self._state = _State.READING
+            yield from self._begin(name)
             yield self._read(document)
-            return
-        body = find_error(document.value, document.event)
-        if body is None:
-            yield from self._wait(document)
-        else:
+        elif (body := find_error(document.value, document.event)) is not None:
             self.used = True
             yield [normalize_error(body, provider=self.options.provider)]
+        else:
+            yield from self._wait(document)
+
+    def _wire_of(self, document: Document) -> str | None:
+        if self._reader is not None:
+            return self.wire
+        is_text = self.framing == "text" and isinstance(document.value, str)
+        return "text" if is_text else detect(document)
 
     def _wait(self, document: Document) -> Iterator[list[Part]]:
         """Keeps a document that fits no wire; when it is one too many, none waits any
@@ -223,30 +225,29 @@ class Intake:
                 part = DiagnosticPart("unknown-chunk", message, raw=each.value)
                 yield self._seen([part])
 
-    def _choose(self, name: str) -> Iterator[list[Part]]:
-        self._reader = WIRES[name].make(self.options.provider)
-        self.wire = name
+    def _begin(self, wire: str) -> Iterator[list[Part]]:
+        """What ``auto`` decided is told, and the documents that waited are read."""
+        if self._reader is None:
+            self._reader, self.wire = WIRES[wire].make(self.options.provider), wire
+        yield self._decided()
         for document in self._undecided.take():
             yield self._read(document)
 
-    def _read(self, document: Document) -> list[Part]:
-        assert self._reader is not None
-        announced = self._announce() if self._announces else []
-        self._settled = not self.done
-        self._kind = str if self.wire == "text" else dict
-        is_text = isinstance(document.value, str) and document.event != "error"
-        if is_text and self.wire != "text":
-            self._stray(document.value)
-            return announced
-        return announced + self._seen(self._reader.push(document))
+    def _decided(self) -> list[Part]:
+        """Of an object the framing is none."""
+        options = self.options
+        wire = self.wire if options.wire == "auto" else None
+        is_framed = options.framing == "auto" != self.framing and options.wire != "text"
+        framing = self.framing if is_framed else None
+        return [MetadataPart(wire=wire, framing=framing)] if wire or framing else []
 
-    def _announce(self) -> list[Part]:
-        """What ``auto`` decided, once."""
-        self._announces = False
-        wire = self.wire if self.options.wire == "auto" else None
-        framing = self.framing if self.options.framing == "auto" else "auto"
-        decided = None if framing == "auto" else framing
-        return [MetadataPart(wire=wire, framing=decided)] if wire or decided else []
+    def _read(self, document: Document) -> list[Part]:
+        is_text = type(document.value) is str and self.wire != "text"
+        if is_text and document.event != "error":
+            self._stray(document.value)
+            return []
+        assert self._reader is not None  # it is chosen by now
+        return self._seen(self._reader.push(document))
 
     def _seen(self, parts: list[Part]) -> list[Part]:
         for part in parts:
