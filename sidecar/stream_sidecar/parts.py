@@ -11,12 +11,9 @@ chunk with ``choices`` and ``error`` gives its delta first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NewType, Protocol, TypeAlias
 
-from stream_sidecar.records import field, frozen, hot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from stream_sidecar.records import frozen, hot
 
 Json: TypeAlias = Any
 """A decoded JSON value; its objects are `JsonObject`."""
@@ -278,23 +275,13 @@ class Document:
     event: str | None = None
 
 
+Chunk = NewType("Chunk", dict[str, Any])
+"""A document that is written; all of it can be written as JSON."""
+
+
 class Wire(Protocol):
     """Reads one provider's documents. Never raises for anything that is in them."""
 
     def push(self, document: Document) -> list[Part]: ...
 
     def close(self) -> list[Part]: ...
-
-
-@frozen
-class WireRow:
-    """A row of the table in ``stream_sidecar.wires``.
-
-    ``make`` gives a fresh wire for ``provider`` (or None). ``fits`` looks at one
-    document's value and event name and says whether it can only be of this wire; it is
-    used by ``auto`` and must be cheap and never raise.
-    """
-
-    name: str
-    make: Callable[[str | None], Wire]
-    fits: Callable[[Document], bool] = field(default=lambda _document: False)

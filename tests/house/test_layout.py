@@ -53,7 +53,8 @@ ROOMS: dict[str, str] = {
         "tools stream history"
     ),
     "explain": (
-        " errors events options values forms dialects message channel stream protocol"
+        " errors events options values forms dialects message wires channel stream "
+        "protocol"
     ),
     "rpc": " errors options values protocol",
     "session_files": "options values history",

@@ -15,9 +15,9 @@ from checking import Fed
 from open_params import options_of
 
 from stream_sidecar.stream.stream import Stream
+from stream_sidecar.wires import WIRES as ROWS
 from stream_sidecar.wires.anthropic.writer import ERROR_TYPES
 from stream_sidecar.wires.gemini.writer import ERROR_STATUSES
-from stream_sidecar.wires.shared.usage import USAGE_SHAPES
 
 if TYPE_CHECKING:
     from stream_sidecar.message.message import Message
@@ -329,7 +329,7 @@ def _cited(message: Message, rules: Wire) -> list[str]:
 
 def _usage(message: Message, wire: str) -> dict[str, int]:
     counts = ("input", "output", "cache_read", "cache_write", "reasoning")
-    counts = tuple(each for each in counts if getattr(USAGE_SHAPES[wire], each))
+    counts = tuple(each for each in counts if getattr(ROWS[wire].usage, each))
     usage = message.usage
     told = {name: getattr(usage, f"{name}_tokens", None) or 0 for name in counts}
     cached = told["cache_read"] + told.get("cache_write", 0)

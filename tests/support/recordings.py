@@ -10,7 +10,7 @@ from attrs import frozen
 from corpus import CORPUS
 from places import TESTS
 
-from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,9 @@ def own(path: Path) -> Recording:
     """A recording of the project."""
     header, *chunks = map(loads, path.read_text(encoding="utf-8").splitlines())
     name = f"{path.parent.name}/{path.name.split('.')[0]}"
+    if not isinstance(header, dict) or "options" not in header:
+        wire = {"options": {"wire": path.parent.name}}
+        raise ValueError(f"{path}: the first line is no {dumps(wire)}")
     return Recording(name, header["options"], chunks, header.get("close") or {})
 
 

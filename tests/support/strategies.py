@@ -13,6 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from places import TESTS
+from recordings import PATHS, own
 
 from stream_sidecar.dialects import DIALECTS
 from stream_sidecar.values.jsontext import loads
@@ -272,10 +273,8 @@ DOCUMENTS = st.lists(
 
 def recordings() -> list[tuple[dict[str, Any], list[Any]]]:
     """The recordings under ``wires``: parameters and chunks."""
-    paths = sorted(TESTS.glob("wires/*/*.chunks.jsonl"))
-    texts = [path.read_text(encoding="utf-8") for path in paths]
-    read = [[loads(line) for line in text.splitlines()] for text in texts]
-    return [(header["options"], chunks) for header, *chunks in read]
+    read = map(own, PATHS)
+    return [(each.params, each.chunks) for each in read]
 
 
 @st.composite

@@ -74,7 +74,7 @@ def _sliced(recording: Recording) -> list[str]:
 @pytest.mark.parametrize("wire", WRITERS)
 def test_however_it_is_cut_the_same_is_emitted(wire: str) -> None:
     """Documents may be cut otherwise; what they add up to is one thing."""
-    fold = WRITERS[wire].fold
+    fold = WRITERS[wire].make_writer(wire, {}).fold
     for recording in of_corpus(EVERY * 2):
         whole = emitted(recording.params, recording.chunks, wire)
         cut = emitted(recording.params, _sliced(recording), wire)

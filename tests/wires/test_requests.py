@@ -21,8 +21,8 @@ from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
-from stream_sidecar.wires import REQUESTS
-from stream_sidecar.wires.shared.request_rules import RULES, rule_for
+from stream_sidecar.wires import REQUESTS, WIRES
+from stream_sidecar.wires.shared.request_rules import rule_for
 
 Json = Any
 
@@ -174,7 +174,7 @@ def test_odd_values(wire: str, name: str) -> None:
 
 def test_every_writer_has_a_rule_for_anybody() -> None:
     for wire in REQUESTS:
-        rule = rule_for(wire, "nobody", "nothing")
+        rule = rule_for(WIRES[wire].rules, "nobody", "nothing")
         assert (rule.provider.pattern, rule.model.pattern) == ("", "")
 
 
@@ -203,9 +203,11 @@ NAMES = {
 }
 """Providers and models, for each row of the rules one."""
 
+ANYBODY = (("", ""),)
+
 
 def test_every_rule_is_somebodys() -> None:
-    found = [rule_for(wire, *names) for wire in NAMES for names in NAMES[wire]]
-
-    assert {rule.source for rule in found} == {rule.source for rule in RULES}
-    assert len(found) == len(RULES)
+    for wire, row in REQUESTS.items():
+        found = [rule_for(row.rules, *names) for names in NAMES.get(wire, ANYBODY)]
+        assert {rule.source for rule in found} == {rule.source for rule in row.rules}
+        assert len(found) == len(row.rules)

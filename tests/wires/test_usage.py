@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from stream_sidecar.parts import UsagePart
-from stream_sidecar.wires.shared.usage import finish_reason, merge_usage, read_usage
+from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.shared.usage import merge_usage, read_usage
 
 # shape, usage -> input, output, total, cache read, cache write, reasoning
 COUNTS: tuple[tuple[str, dict[str, Any], tuple[int | None, ...]], ...] = (
@@ -162,7 +163,7 @@ COUNTS: tuple[tuple[str, dict[str, Any], tuple[int | None, ...]], ...] = (
         (5, 6, 11, None, None, None),
     ),
     (
-        "bedrock",
+        "bedrock-converse",
         {
             "inputTokens": 10,
             "outputTokens": 20,
@@ -200,18 +201,18 @@ COUNTS: tuple[tuple[str, dict[str, Any], tuple[int | None, ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("shape", "usage", "counts"), COUNTS)
+@pytest.mark.parametrize(("wire", "usage", "counts"), COUNTS)
 def test_usage_has_one_meaning(
-    shape: str, usage: dict[str, Any], counts: tuple[int | None, ...]
+    wire: str, usage: dict[str, Any], counts: tuple[int | None, ...]
 ) -> None:
     expected = UsagePart(usage, *counts)
-    found = read_usage(usage, shape)
+    found = read_usage(usage, WIRES[wire].usage)
     assert found == (None if counts == (None,) * 6 else expected)
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, {}])
 def test_no_usage(value: Any) -> None:
-    assert read_usage(value, "anthropic") is None
+    assert read_usage(value, WIRES["anthropic"].usage) is None
 
 
 MERGES = (
@@ -317,4 +318,4 @@ REASONS = {
 @pytest.mark.parametrize("wire", REASONS)
 def test_finish_reasons(wire: str) -> None:
     expected = REASONS[wire]
-    assert {raw: finish_reason(raw, wire) for raw in expected} == expected
+    assert {raw: WIRES[wire].reason_of(raw) for raw in expected} == expected

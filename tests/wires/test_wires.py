@@ -21,12 +21,12 @@ import pytest
 from checking import check, feed
 from goldens import IS_WRITTEN, assert_golden
 from places import TESTS
+from recordings import PATHS, own
 
 from stream_sidecar.protocol.converter import unstructure
 from stream_sidecar.values.jsontext import encode, loads
 
 WIRES = TESTS / "wires"
-RECORDINGS = sorted(WIRES.glob("*/*.chunks.jsonl"))
 TYPES = TESTS / "data" / "wire_types.jsonl"
 
 
@@ -40,11 +40,11 @@ def _golden(path: Path) -> Path:
 
 @pytest.mark.golden
 @pytest.mark.parametrize(
-    "path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
+    "path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name.split('.')[0]}"
 )
 def test_recording(path: Path) -> None:
-    header, *chunks = _read(path)
-    params, close = header["options"], header.get("close")
+    recording = own(path)
+    params, chunks, close = recording.params, recording.chunks, recording.close
     events = feed(params, chunks, close=close).events
     lines = (encode(unstructure(event)).decode() + "\n" for event in events)
     assert_golden(_golden(path), "".join(lines))
@@ -53,7 +53,7 @@ def test_recording(path: Path) -> None:
 
 
 def test_every_golden_has_its_recording() -> None:
-    goldens = {_golden(path) for path in RECORDINGS}
+    goldens = {_golden(path) for path in PATHS}
     assert set(WIRES.glob("*/*.events.jsonl")) == goldens
 
 
@@ -61,7 +61,7 @@ def test_every_golden_has_its_recording() -> None:
 def _names() -> dict[str, set[str]]:
     """Wire -> the keys and short strings of its recordings, also of those in text."""
     names = defaultdict(set)
-    for path in RECORDINGS:
+    for path in PATHS:
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
         names[path.parent.name].update(re.findall(r'"([\w.:-]{1,60})"', text))
     return names

@@ -24,7 +24,7 @@ FINISH = Finish(9, 0, "stop", False, True)
 
 
 def _write(wire: str, *events: Any, origins: dict[int, Origin] | None = None) -> Any:
-    writer = WRITERS[wire](wire, origins or {})
+    writer = WRITERS[wire].make_writer(wire, origins or {})
     return writer.push(events) + writer.close([FINISH])
 
 

@@ -11,20 +11,10 @@ from functools import cache
 from importlib.resources import files
 
 from stream_sidecar.records import frozen
+from stream_sidecar.wires import WIRES
 
 PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
 """Where the pages of the project are read."""
-
-WIRES = {
-    "openai-chat": "chat-completions",
-    "openai-responses": "responses",
-    "anthropic": "messages",
-    "gemini": "generatecontent-and-interactions",
-    "ollama": "ollama",
-    "bedrock-converse": "bedrock-converse",
-    "cohere": "cohere",
-}
-"""Wire -> its heading in sidecar/stream_sidecar/wires/README.md, as links name it."""
 
 _PAGE = "sidecar/stream_sidecar/text/README.md"
 _EXAMPLE = re.compile(r"^`{32} example.*+\n(?:(?!`{32}).*+\n)*+`{32}$", re.MULTILINE)
@@ -60,10 +50,16 @@ def rules() -> dict[str, TextRule]:
 def wire_links() -> dict[str, str]:
     """Wire -> where its fields are told of."""
     page = f"{PAGES}sidecar/stream_sidecar/wires/README.md"
-    return {wire: f"{page}#{heading}" for wire, heading in WIRES.items()}
+    return {
+        name: f"{page}#{_anchor(row.title)}" for name, row in WIRES.items() if row.title
+    }
+
+
+def _anchor(title: str) -> str:
+    """A heading, as links name it."""
+    return _NO_ANCHOR.sub("", title).lower().replace(" ", "-")
 
 
 def _rule(title: str, text: str) -> TextRule:
-    anchor = _NO_ANCHOR.sub("", title).lower().replace(" ", "-")
     said = " ".join(_LINK.sub(r"\1", text).split())
-    return TextRule(title.replace("`", ""), said, f"{PAGES}{_PAGE}#{anchor}")
+    return TextRule(title.replace("`", ""), said, f"{PAGES}{_PAGE}#{_anchor(title)}")

@@ -19,11 +19,11 @@ from stream_sidecar.history.results import Inspection, Repair
 from stream_sidecar.message.message import Message, Stats
 from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Emit, Limits, Policy, Tool
+from stream_sidecar.parts import Chunk
 from stream_sidecar.protocol.reading_options import PolicyPatch
 from stream_sidecar.records import define, frozen
 from stream_sidecar.values.absent import ABSENT
 from stream_sidecar.wires.shared.rendering import Lost
-from stream_sidecar.wires.shared.writing import Chunk
 
 
 @frozen

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import Citation, Event
     from stream_sidecar.message.message import Block, Message
     from stream_sidecar.options import Emit, StreamOptions
-    from stream_sidecar.wires.shared.writing import Chunk
+    from stream_sidecar.parts import Chunk
 
 
 class EmittingOutlet(Outlet):
@@ -95,7 +95,7 @@ class Emission:
         self._claims = outlet.emit.claims
         self._stands = options.policy.tool_calls.mode == "report"
         self._outlet = outlet
-        self._writer = WRITERS[outlet.emit.wire](wire, outlet.origins)
+        self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
 
     def push(self, events: list[Event]) -> list[Chunk]:
         for event in events:
@@ -110,10 +110,9 @@ class Emission:
 
     def body(self, message: Message, wire: str) -> Chunk:
         """The whole clean response."""
-        writer = type(self._writer)
-        self._writer = writer(wire, self._outlet.origins)
+        self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
         chunks = self.push(list(_told(message))) + self._end(message)
-        return writer.fold(chunks)
+        return self._writer.fold(chunks)
 
     def _end(self, message: Message) -> list[Chunk]:
         finishes, promoted = [], list[ToolCall]()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.shared.rendering import Rendering
 from stream_sidecar.wires.shared.request_rules import rule_for
 
@@ -34,9 +34,11 @@ def render(
     if model is None and turn.metadata is not None:
         model = turn.metadata.model
     blocks = tuple(block for block in turn.all_blocks() if _goes(block, claims=claims))
-    rule = rule_for(wire, provider, model)
+    row = WIRES[wire]
+    assert row.request is not None
+    rule = rule_for(row.rules, provider, model)
     work = Rendering(blocks, results, turn.citations, rule, reasoning)
-    return REQUESTS[wire](work), work.lost
+    return row.request(work), work.lost
 
 
 def _goes(block: TurnBlock, *, claims: bool) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stream_sidecar.parts import DiagnosticPart, Document, Part, TextPart, WireRow
+from stream_sidecar.parts import DiagnosticPart, Document, Part, TextPart
+from stream_sidecar.wires.shared.row import WireRow
 
 
 class TextWire:
@@ -19,4 +20,4 @@ class TextWire:
         return []
 
 
-ROW = WireRow("text", lambda _provider: TextWire())
+ROW = WireRow("text", "", lambda _row, _provider: TextWire())

@@ -1,1 +1,59 @@
-"""Anthropic's Messages: ``reader`` has the row of the wire."""
+"""Anthropic's Messages: the row of the wire."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.anthropic.reader import AnthropicWire, fits
+from stream_sidecar.wires.anthropic.request import write
+from stream_sidecar.wires.anthropic.usage import with_compaction
+from stream_sidecar.wires.anthropic.writer import AnthropicWriter
+from stream_sidecar.wires.shared.request_rules import Rule
+from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.usage import UsageShape
+
+ROW = WireRow(
+    name="anthropic",
+    title="Messages",
+    reader=AnthropicWire,
+    fits=fits,
+    usage=UsageShape(
+        input=("input_tokens",),
+        more_input=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
+        output=("output_tokens",),
+        cache_read=("cache_read_input_tokens",),
+        cache_write=("cache_creation_input_tokens",),
+        reasoning=("output_tokens_details.thinking_tokens",),
+        complete=with_compaction,
+    ),
+    writer=AnthropicWriter,
+    request=write,
+    rules=(
+        Rule(
+            "The `content[].thinking` in the thinking mode must be passed back to the"
+            " API. (esengine/DeepSeek-Reasonix#8902); no signature is issued"
+            " (CoreInfraAI/opencode-plugin/pull/6)",
+            model="deepseek",
+            unsigned=True,
+        ),
+        Rule(
+            "platform.minimax.io/docs/guides/text-m2-function-call and"
+            " docs.z.ai/guides/capabilities/thinking-mode: all blocks go back;"
+            " reasoning_content is missing in assistant tool call message of Kimi's own"
+            " Messages (VicBilibily/GCMP#162)",
+            model="kimi|minimax|glm|qwen",
+            unsigned=True,
+        ),
+        Rule(
+            "messages.1.content.0: Invalid `signature` in `thinking` block"
+            " (anthropics/claude-code#10627); unchanged, in their order"
+            " (anthropics/anthropic-sdk-python#1598); tool_use.id: String should match"
+            " pattern '^[a-zA-Z0-9_-]+$' (maximhq/bifrost#5097)",
+            model="claude|^$",
+            no_ids="[^a-z0-9_-]|^$",
+        ),
+        Rule(
+            "as the row above for other models behind a proxy, which makes ids of its"
+            " own (LiteLLM's for Gemini end in a signature:"
+            " mpfaffenberger/code_puppy#356)",
+        ),
+    ),
+)

@@ -20,7 +20,6 @@ from stream_sidecar.parts import (
     ReasoningPart,
     ReasoningStatePart,
     TextPart,
-    WireRow,
 )
 from stream_sidecar.wires.anthropic.blocks import (
     RESULT,
@@ -49,7 +48,6 @@ _DETAILS = ("container", "context_management", "input_transformations")
 class AnthropicWire(BlockWire):
     """Reads Messages events, as the module's docstring says."""
 
-    name = "anthropic"
     _has_told = False  # something in pieces, be it of an earlier message
     _id = ""  # of the latest message
 
@@ -259,6 +257,3 @@ def fits(document: Document) -> bool:
         has_own = not _OWN.isdisjoint(value)
         return isinstance(value.get("content"), list) and has_own
     return kind in _TELLING
-
-
-ROW = WireRow(AnthropicWire.name, AnthropicWire, fits)

@@ -12,29 +12,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stream_sidecar.events import (
-    BlockEnd,
-    Citation,
-    Metadata,
-    ProviderError,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar.parts import Chunk
 from stream_sidecar.values.jsontext import dumps, loads, portable
 from stream_sidecar.wires.anthropic.blocks import RESULT, STATES
 from stream_sidecar.wires.shared.writing import (
-    Chunk,
     ChunkWriter,
     arguments_of,
     input_of,
 )
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import Finish
+    from stream_sidecar.events import (
+        BlockEnd,
+        Citation,
+        Finish,
+        ProviderError,
+        ReasoningDelta,
+        TextDelta,
+        ToolCall,
+        ToolCallDelta,
+        ToolResult,
+    )
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import JsonObject
 
@@ -72,7 +70,17 @@ _TEXTS = {
 class AnthropicWriter(ChunkWriter):
     """Writes Messages events, as the module's docstring says."""
 
-    name = "anthropic"
+    words: ClassVar = {
+        "stop": "end_turn",
+        "tool-calls": "tool_use",
+        "length": "max_tokens",
+        "context-length": "model_context_window_exceeded",
+        "content-filter": "refusal",
+        "refusal": "refusal",
+        "pause": "pause_turn",
+        "unknown": "end_turn",
+        "error": "error",
+    }
     is_single = True
 
     def __init__(self, *args: Any) -> None:
@@ -95,8 +103,7 @@ class AnthropicWriter(ChunkWriter):
             return
         self._begin()
         usage = self.usage_object()
-        is_told = finish.complete and (finish.reason != "unknown" or finish.raw)
-        word = self.finish_word(finish) if is_told else None
+        word = self.finish_word(finish) if self.is_told(finish) else None
         if self._is_cut and word in _GOOD:
             word = _CUT
         if word == "error":
@@ -129,17 +136,17 @@ class AnthropicWriter(ChunkWriter):
 
     # Events
 
-    def _text(self, event: TextDelta) -> None:
+    def text(self, event: TextDelta) -> None:
         if event.block != self._talking:
             self._talk(event.block, "text", {"type": "text", "text": ""})
         self._delta(self._index, type="text_delta", text=event.text)
 
-    def _reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: ReasoningDelta) -> None:
         if event.block != self._talking:
             self._think(event.block)
         self._delta(self._index, type="thinking_delta", thinking=event.text)
 
-    def _block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: BlockEnd) -> None:
         opaque = event.opaque if isinstance(event.opaque, dict) else {}
         if opaque.get("type") in STATES:
             self._hush()
@@ -149,7 +156,7 @@ class AnthropicWriter(ChunkWriter):
                 self._think(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
 
-    def _call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.free:
             return  # an object is made of it when it is whole
@@ -162,7 +169,7 @@ class AnthropicWriter(ChunkWriter):
             index = self._calls[event.block]
             self._delta(index, type="input_json_delta", partial_json=text)
 
-    def _call(self, event: ToolCall) -> None:
+    def call(self, event: ToolCall) -> None:
         assert event.block is not None  # every call of a stream has one
         if event.state != "complete" and event.executor != "server":
             self._is_cut = True
@@ -177,7 +184,7 @@ class AnthropicWriter(ChunkWriter):
             self._delta(index, type="input_json_delta", partial_json=text)
         self._stop(index)
 
-    def _result(self, event: ToolResult) -> None:
+    def result(self, event: ToolResult) -> None:
         item = event.raw if self.is_own else None
         if item is None:
             name = _WORD.sub("_", event.name or "").strip("_") or "mcp"
@@ -190,7 +197,7 @@ class AnthropicWriter(ChunkWriter):
         self._hush()
         self._stop(self._start(portable(item)))
 
-    def _cite(self, event: Citation) -> None:
+    def cite(self, event: Citation) -> None:
         """A citation is part of its text's block, so one that comes late is lost."""
         is_here = self._channel == "text" and self._talking in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
@@ -198,7 +205,7 @@ class AnthropicWriter(ChunkWriter):
             citation = self._citation(event, *source)
             self._delta(self._index, type="citations_delta", citation=citation)
 
-    def _error(self, event: ProviderError) -> None:
+    def fail(self, event: ProviderError) -> None:
         if event.provider_type == _REFUSAL:
             self._refusal = event
             return
@@ -209,19 +216,6 @@ class AnthropicWriter(ChunkWriter):
         else:
             kind = ERROR_TYPES.get(event.kind, _API)
             self._write("error", error={"type": kind, "message": event.message})
-
-    WRITE: ClassVar = {
-        Metadata: ChunkWriter.describe,
-        TextDelta: _text,
-        ReasoningDelta: _reasoning,
-        BlockEnd: _block_end,
-        ToolCallDelta: _call_delta,
-        ToolCall: _call,
-        ToolResult: _result,
-        Citation: _cite,
-        ProviderError: _error,
-        Usage: ChunkWriter.count,
-    }
 
     # Documents
 

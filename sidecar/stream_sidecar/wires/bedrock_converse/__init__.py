@@ -1,1 +1,46 @@
-"""Bedrock Converse: ``reader`` has the row of the wire, ``request`` what goes back."""
+"""Bedrock Converse: the row of the wire."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.bedrock_converse.reader import BedrockConverseWire, fits
+from stream_sidecar.wires.bedrock_converse.request import write
+from stream_sidecar.wires.shared.request_rules import Rule
+from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.usage import UsageShape
+
+ROW = WireRow(
+    name="bedrock-converse",
+    title="Bedrock Converse",
+    reader=BedrockConverseWire,
+    fits=fits,
+    usage=UsageShape(
+        input=("inputTokens",),
+        more_input=(
+            ("cacheReadInputTokens", "cacheReadInputTokenCount"),
+            ("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
+        ),
+        output=("outputTokens",),
+        total=("totalTokens",),
+        cache_read=("cacheReadInputTokens", "cacheReadInputTokenCount"),
+        cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
+    ),
+    request=write,
+    rules=(
+        Rule(
+            "User messages cannot contain reasoning content"
+            " (aws-samples/bedrock-chat/pull/851)",
+            model="deepseek",
+            reasoning="never",
+        ),
+        Rule(
+            "thinking.signature: Field required without one; Nova and MiniMax refuse an"
+            " empty one and take none (maximhq/bifrost/pull/6942)",
+            model="nova|minimax",
+            unsigned=True,
+        ),
+        Rule(
+            "messages.1.content.0.thinking.signature: Field required"
+            " (run-llama/llama_index#20851)",
+        ),
+    ),
+)

@@ -23,11 +23,9 @@ from stream_sidecar.parts import (
     ReasoningStatePart,
     ResultPart,
     TextPart,
-    WireRow,
 )
 from stream_sidecar.wires.shared.content_blocks import BlockWire
 from stream_sidecar.wires.shared.fields import first
-from stream_sidecar.wires.shared.usage import read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +63,6 @@ _LOCATIONS: dict[str, CitationKind] = {
 
 class BedrockConverseWire(BlockWire):
     """Reads Converse events, as the module's docstring says."""
-
-    name = "bedrock-converse"
 
     def read(self, value: JsonObject, event: str | None) -> None:
         named = event or first(value, _NAMES)
@@ -116,8 +112,7 @@ class BedrockConverseWire(BlockWire):
         if model := self.text(router, "invokedModelId"):
             self.parts.append(MetadataPart(model=model))
         self.tell_details(trace, ("guardrail",))
-        if usage := read_usage(self.body(body, "usage"), "bedrock"):
-            self.parts.append(usage)
+        self.count(self.body(body, "usage"))
 
     def _whole(self, body: JsonObject) -> None:
         message = self.body(self.body(body, "output"), "message")
@@ -271,6 +266,3 @@ def fits(document: Document) -> bool:
         return isinstance(message.get("content"), list)
     in_union = any(isinstance(value.get(name), dict) for name in _DECISIVE)
     return in_union or type(value.get(_INDEX)) is int
-
-
-ROW = WireRow(BedrockConverseWire.name, BedrockConverseWire, fits)

@@ -19,7 +19,6 @@ from stream_sidecar.parts import (
     MetadataPart,
     ReasoningPart,
     TextPart,
-    WireRow,
 )
 from stream_sidecar.provider_errors.normalize import find_error
 from stream_sidecar.values.abridge import light
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.parts import Document, JsonObject
     from stream_sidecar.wires.shared.content_blocks import ContentBlock, Index
+    from stream_sidecar.wires.shared.row import WireRow
 
 THINKING = "thinking"
 """One name for thinking and the plan of a call: neither repeats the other, as two
@@ -44,10 +44,8 @@ _NOT_IN_ANSWER = ("THINKING_CONTENT", "PLAN")
 class CohereWire(BlockWire):
     """Reads Chat v2 events, as the module's docstring says."""
 
-    name = "cohere"
-
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        super().__init__(row, provider)
         #: code points of the answer so far, and where each block began
         self._length = 0
         self._begins: dict[Index, int] = {}
@@ -245,6 +243,3 @@ def fits(document: Document) -> bool:
         return True
     is_message = isinstance(value.get("message"), dict)
     return is_message and "finish_reason" in value
-
-
-ROW = WireRow(CohereWire.name, CohereWire, fits)

@@ -1,1 +1,42 @@
-"""Gemini's generateContent and Interactions: ``reader`` has the row of the wire."""
+"""Gemini's generateContent and Interactions: the row of the wire."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.gemini.reader import GeminiWire, fits
+from stream_sidecar.wires.gemini.request import write
+from stream_sidecar.wires.gemini.writer import GeminiWriter
+from stream_sidecar.wires.shared.request_rules import Rule
+from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.usage import UsageShape
+
+ROW = WireRow(
+    name="gemini",
+    title="generateContent and Interactions",
+    reader=GeminiWire,
+    fits=fits,
+    usage=UsageShape(
+        input=("promptTokenCount", "total_input_tokens"),
+        more_input=(("toolUsePromptTokenCount", "total_tool_use_tokens"),),
+        output=("candidatesTokenCount", "responseTokenCount", "total_output_tokens"),
+        total=("totalTokenCount", "total_tokens"),
+        cache_read=("cachedContentTokenCount", "total_cached_tokens"),
+        reasoning=("thoughtsTokenCount", "total_thought_tokens"),
+        reasoning_is_more=True,
+    ),
+    reasons={"other": "error"},
+    writer=GeminiWriter,
+    request=write,
+    rules=(
+        Rule(
+            "Function call is missing a thought_signature in functionCall parts"
+            " (thClaws/thClaws#65); the stand-in for calls of another model:"
+            " ai.google.dev/gemini-api/docs/thought-signatures",
+            model="gemini-([3-9]|\\d\\d)",
+            stand_in="skip_thought_signature_validator",
+        ),
+        Rule(
+            "ai.google.dev/gemini-api/docs/thought-signatures: back on the part on"
+            " which it came",
+        ),
+    ),
+)

@@ -26,7 +26,6 @@ from stream_sidecar.wires.gemini.content import THOUGHT
 from stream_sidecar.wires.gemini.sources import annotation
 from stream_sidecar.wires.shared.document_wire import seconds
 from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +125,7 @@ class Interaction:
         status = self.wire.text(body, "status")
         if status not in _GOING_ON:
             self._end_all(cut=status != "completed")
-            reason = _REASONS.get(status) or finish_reason(status, self.wire.name)
+            reason = _REASONS.get(status) or self.wire.row.reason_of(status)
             self.wire.parts.append(FinishPart(status, reason))
         self.wire.count(self.wire.body(body, "usage"))
         for error in filter(None, self.wire.objects(body, "errors")):

@@ -19,17 +19,14 @@ from stream_sidecar.parts import (
     DiagnosticPart,
     DonePart,
     FinishPart,
-    WireRow,
 )
 from stream_sidecar.wires.gemini.content import GeminiCandidate
 from stream_sidecar.wires.gemini.interactions import Interaction, is_interaction
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
-from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json, JsonObject
-
-_NAME = "gemini"
+    from stream_sidecar.wires.shared.row import WireRow
 
 _OWN = frozenset(
     (
@@ -62,10 +59,8 @@ _DEEPEST = 16
 class GeminiWire(DocumentWire):
     """Reads the documents of Google's APIs, as the module's docstring says."""
 
-    name = _NAME
-
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        super().__init__(row, provider)
         self._candidates: dict[int, GeminiCandidate] = {}
         self._interaction = Interaction(self)
         self._who = ("", "")
@@ -121,7 +116,7 @@ class GeminiWire(DocumentWire):
 
     def _finish(self, candidate: GeminiCandidate, item: JsonObject, raw: str) -> None:
         """A call that the model wrote wrongly is told in the message alone."""
-        reason = finish_reason(raw, _NAME)
+        reason = self.row.reason_of(raw)
         candidate.end_call(cut=reason != "stop")
         said = self.text(item, "finishMessage")
         if said and reason == "malformed":
@@ -186,6 +181,3 @@ def fits(document: Document) -> bool:
     inner = first.get("response")
     holder = inner if isinstance(inner, dict) else first
     return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(first)
-
-
-ROW = WireRow(_NAME, GeminiWire, fits)

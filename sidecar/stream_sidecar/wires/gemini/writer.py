@@ -11,24 +11,24 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stream_sidecar.events import (
-    BlockEnd,
-    Citation,
-    Metadata,
-    ProviderError,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE
-from stream_sidecar.wires.shared.writing import TOLD_AGAIN, Chunk, ChunkWriter, input_of
+from stream_sidecar.wires.shared.writing import TOLD_AGAIN, ChunkWriter, input_of
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import Finish
+    from stream_sidecar.events import (
+        BlockEnd,
+        Citation,
+        Finish,
+        Metadata,
+        ProviderError,
+        ReasoningDelta,
+        TextDelta,
+        ToolCall,
+        ToolResult,
+    )
     from stream_sidecar.parts import Json, JsonObject
 
 ERROR_STATUSES = {
@@ -70,7 +70,18 @@ class _Candidate:
 class GeminiWriter(ChunkWriter):
     """Writes GenerateContentResponse documents, as the module's docstring says."""
 
-    name = "gemini"
+    words: ClassVar = {
+        "stop": "STOP",
+        "tool-calls": "STOP",
+        "length": "MAX_TOKENS",
+        "context-length": "MAX_TOKENS",
+        "content-filter": "SAFETY",
+        "refusal": "PROHIBITED_CONTENT",
+        "pause": "MAX_TOKENS",
+        "unknown": "FINISH_REASON_UNSPECIFIED",
+        "malformed": "MALFORMED_FUNCTION_CALL",
+        "error": "OTHER",
+    }
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -129,15 +140,15 @@ class GeminiWriter(ChunkWriter):
 
     # Events
 
-    def _text(self, event: TextDelta) -> None:
+    def text(self, event: TextDelta) -> None:
         self.places.push(event)
         self._at(event.choice).texts.append(event.text)
         self._part(event.choice, {"text": event.text})
 
-    def _reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: ReasoningDelta) -> None:
         self._part(event.choice, {"text": event.text, "thought": True})
 
-    def _block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: BlockEnd) -> None:
         state = event.opaque if isinstance(event.opaque, dict) else {}
         if isinstance(state.get(SIGNATURE), str):
             self._part(event.choice, {"text": "", SIGNATURE: state[SIGNATURE]})
@@ -145,7 +156,7 @@ class GeminiWriter(ChunkWriter):
             signed = {"text": "", "thought": True, SIGNATURE: event.signature}
             self._part(event.choice, signed)
 
-    def _call(self, event: ToolCall) -> None:
+    def call(self, event: ToolCall) -> None:
         state = self._at(event.choice)
         if event.state != "complete":
             state.spoiled = state.spoiled or event.executor != "server"
@@ -164,7 +175,7 @@ class GeminiWriter(ChunkWriter):
         call = {"id": event.tool_call_id, "toolType": event.name}
         return {"toolCall": call | {"args": input_of(event)}}
 
-    def _result(self, event: ToolResult) -> None:
+    def result(self, event: ToolResult) -> None:
         if self.is_own and _is_part(event.raw):
             self._part(event.choice, portable(event.raw))
             return
@@ -174,10 +185,10 @@ class GeminiWriter(ChunkWriter):
             content = {"result": content}
         self._part(event.choice, {"toolResponse": answer | {"response": content}})
 
-    def _cite(self, event: Citation) -> None:
+    def cite(self, event: Citation) -> None:
         self._at(event.choice).citations.append(event)
 
-    def _error(self, event: ProviderError) -> None:
+    def fail(self, event: ProviderError) -> None:
         if event.provider_type == "refusal":
             self._at(event.choice).refused = event.message
             return
@@ -189,18 +200,6 @@ class GeminiWriter(ChunkWriter):
             code, status = ERROR_STATUSES.get(event.kind, _SERVER)
             error = {"code": code, "message": event.message, "status": status}
         self.chunks.append(Chunk({"error": error}))
-
-    WRITE: ClassVar = {
-        Metadata: describe,
-        TextDelta: _text,
-        ReasoningDelta: _reasoning,
-        BlockEnd: _block_end,
-        ToolCall: _call,
-        ToolResult: _result,
-        Citation: _cite,
-        ProviderError: _error,
-        Usage: ChunkWriter.count,
-    }
 
     # Documents
 
@@ -219,10 +218,9 @@ class GeminiWriter(ChunkWriter):
 
     def _end(self, finish: Finish) -> None:
         state, candidate = self._at(finish.choice), {"index": finish.choice}
-        is_told = finish.reason != "unknown" or finish.raw is not None
         is_failed = self._failed and finish.reason == "error"
         last: JsonObject = candidate
-        if finish.complete and is_told and not is_failed:
+        if self.is_told(finish) and not is_failed:
             last = last | {"finishReason": self._word(finish, state)}
         if state.refused:
             last = last | {"finishMessage": state.refused}

@@ -1,1 +1,25 @@
-"""Ollama: ``reader`` has the row of the wire, ``request`` writes what goes back."""
+"""Ollama: the row of the wire."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.ollama.reader import OllamaWire, fits
+from stream_sidecar.wires.ollama.request import write
+from stream_sidecar.wires.shared.request_rules import Rule
+from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.usage import UsageShape
+
+ROW = WireRow(
+    name="ollama",
+    title="Ollama",
+    reader=OllamaWire,
+    fits=fits,
+    usage=UsageShape(input=("prompt_eval_count",), output=("eval_count",)),
+    reasons={"load": "pause", "unload": "pause"},
+    request=write,
+    rules=(
+        Rule(
+            "docs.ollama.com/capabilities/thinking and tool-calling: the message is"
+            " appended with its thinking; it is read by the model's template",
+        ),
+    ),
+)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart, WireRow
+from stream_sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
-from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, JsonObject
+    from stream_sidecar.wires.shared.row import WireRow
 
-_NAME = "ollama"
 _ANSWERS = frozenset(("message", "response", "thinking"))
 _KNOWN = _ANSWERS | {"done"}
 _COUNTS = ("_count", "_duration")
@@ -27,10 +26,8 @@ _COUNTS = ("_count", "_duration")
 class OllamaWire(DocumentWire):
     """Reads chat and generate documents, as the module's docstring says."""
 
-    name = _NAME
-
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        super().__init__(row, provider)
         self._model = ""
 
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -46,9 +43,6 @@ class OllamaWire(DocumentWire):
         if value.get("done"):
             self._finish(value)
         self.fail_if(value, event)
-
-    def end(self) -> None:
-        """Nothing waits for the end: every line is complete."""
 
     def _answer(self, holder: JsonObject, name: str) -> None:
         if thinking := self.text(holder, "thinking"):
@@ -77,7 +71,7 @@ class OllamaWire(DocumentWire):
     def _finish(self, value: JsonObject) -> None:
         """Versions before ``done_reason`` only stop."""
         raw = self.text(value, "done_reason") or None
-        self.parts.append(FinishPart(raw, finish_reason(raw or "stop", _NAME)))
+        self.parts.append(FinishPart(raw, self.row.reason_of(raw or "stop")))
         self.count({name: value[name] for name in value if name.endswith(_COUNTS)})
 
 
@@ -88,6 +82,3 @@ def fits(document: Document) -> bool:
     if not isinstance(first, dict) or not isinstance(first.get("done"), bool):
         return False
     return "done_reason" in first or not _ANSWERS.isdisjoint(first)
-
-
-ROW = WireRow(_NAME, OllamaWire, fits)

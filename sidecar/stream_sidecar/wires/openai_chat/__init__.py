@@ -1,1 +1,39 @@
-"""Chat Completions of OpenAI and its kin: ``reader`` has the row of the wire."""
+"""Chat Completions of OpenAI and its kin: the row of the wire."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.openai_chat.reader import OpenAIChatWire, fits
+from stream_sidecar.wires.openai_chat.request import write
+from stream_sidecar.wires.openai_chat.rules import RULES
+from stream_sidecar.wires.openai_chat.writer import OpenAIChatWriter
+from stream_sidecar.wires.shared.row import WireRow
+from stream_sidecar.wires.shared.usage import UsageShape
+
+ROW = WireRow(
+    name="openai-chat",
+    title="Chat Completions",
+    reader=OpenAIChatWire,
+    fits=fits,
+    usage=UsageShape(
+        input=("prompt_tokens",),
+        output=("completion_tokens",),
+        total=("total_tokens",),
+        cache_read=(
+            "prompt_tokens_details.cached_tokens",
+            "prompt_cache_hit_tokens",
+            "cached_prompt_text_tokens",
+            "cache_read_input_tokens",
+            "cached_tokens",
+        ),
+        cache_write=(
+            "prompt_tokens_details.cache_write_tokens",
+            "prompt_tokens_details.cache_creation_tokens",
+            "prompt_tokens_details.cache_creation_input_tokens",
+            "cache_creation_input_tokens",
+        ),
+        reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+    ),
+    writer=OpenAIChatWriter,
+    request=write,
+    rules=RULES,
+)

@@ -22,19 +22,18 @@ from stream_sidecar.parts import (
     FinishPart,
     ReasoningStatePart,
     TextPart,
-    WireRow,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_chat.delta import read_delta
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from stream_sidecar.wires.shared.fields import ChoiceState, Identity, malformed
-from stream_sidecar.wires.shared.usage import finish_reason, read_usage
+from stream_sidecar.wires.shared.usage import read_usage
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, ErrorPart, Json, JsonObject, Part
+    from stream_sidecar.wires.shared.row import WireRow
 
-_NAME = "openai-chat"
 _ANSWERS = frozenset(("delta", "message", "text"))
 _CALLS = "tool_calls"
 _CHUNK = "chat.completion.chunk"
@@ -79,10 +78,12 @@ class OpenAIChatWire:
         "_heard",
         "_identity",
         "_provider",
+        "_row",
         "_usage",
     )
 
-    def __init__(self, provider: str | None) -> None:
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        self._row = row
         self._provider = provider
         self._identity = Identity()
         self._usage: Json = None
@@ -211,7 +212,7 @@ class OpenAIChatWire:
             self._failed.append((index, value["error"]))
 
     def _finish(self, raw: str, index: int, parts: list[Part]) -> None:
-        reason = finish_reason(raw, _NAME)
+        reason = self._row.reason_of(raw)
         choice = self._choices.get(index)
         if choice and not choice.finished:
             choice.finished = True
@@ -274,7 +275,7 @@ class OpenAIChatWire:
             parts.append(malformed("usage", raw))
         elif raw is not None and not equal(raw, self._usage):
             self._usage = raw
-            usage = read_usage(raw, _NAME)
+            usage = read_usage(raw, self._row.usage)
             parts += [usage] if usage else []
 
 
@@ -332,6 +333,3 @@ def fits(document: Document) -> bool:
     if isinstance(first, dict) and not _ANSWERS.isdisjoint(first):
         return True
     return body.get("object") in _OBJECTS
-
-
-ROW = WireRow(_NAME, OpenAIChatWire, fits)

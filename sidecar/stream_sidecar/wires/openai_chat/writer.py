@@ -11,31 +11,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stream_sidecar.events import (
-    BlockEnd,
-    Citation,
-    Metadata,
-    ProviderError,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
 from stream_sidecar.wires.shared.writing import (
     TOLD_AGAIN,
-    Chunk,
     ChunkWriter,
     arguments_of,
     error_object,
 )
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import Finish
+    from stream_sidecar.events import (
+        BlockEnd,
+        Citation,
+        Finish,
+        Metadata,
+        ProviderError,
+        ReasoningDelta,
+        TextDelta,
+        ToolCall,
+        ToolCallDelta,
+        ToolResult,
+    )
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
@@ -81,7 +80,17 @@ class _Choice:
 class OpenAIChatWriter(ChunkWriter):
     """Writes chat.completion.chunk documents, as the module's docstring says."""
 
-    name = "openai-chat"
+    words: ClassVar = {
+        "stop": "stop",
+        "tool-calls": "tool_calls",
+        "length": "length",
+        "context-length": "length",
+        "content-filter": "content_filter",
+        "refusal": "content_filter",
+        "pause": "length",
+        "unknown": "stop",
+        "error": "error",
+    }
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -120,11 +129,11 @@ class OpenAIChatWriter(ChunkWriter):
 
     # Events
 
-    def _text(self, event: TextDelta) -> None:
+    def text(self, event: TextDelta) -> None:
         self.places.push(event)
         self._write(event.choice, {"content": event.text})
 
-    def _reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: ReasoningDelta) -> None:
         choice = self._at(event.choice)
         delta: JsonObject = {"reasoning_content": event.text}
         choice.thought.append(event.text)
@@ -133,7 +142,7 @@ class OpenAIChatWriter(ChunkWriter):
             delta |= {"thinking_blocks": [block]}
         self._write(event.choice, delta)
 
-    def _block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: BlockEnd) -> None:
         choice, delta = self._at(event.choice), _fields(event.opaque)
         if event.signature:
             text = "" if choice.signed else "".join(choice.thought)
@@ -145,7 +154,7 @@ class OpenAIChatWriter(ChunkWriter):
         if event.channel == "reasoning":
             choice.thought.clear()
 
-    def _call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: ToolCallDelta) -> None:
         choice, block = self._at(event.choice), event.block
         origin = self.origin(block)
         if origin.server:
@@ -157,7 +166,7 @@ class OpenAIChatWriter(ChunkWriter):
         elif text:
             self._argue(choice, event, text)
 
-    def _call(self, event: ToolCall) -> None:
+    def call(self, event: ToolCall) -> None:
         choice, block, text = self._at(event.choice), event.block, self.rest(event)
         if block in choice.calls:
             if text:
@@ -210,7 +219,7 @@ class OpenAIChatWriter(ChunkWriter):
         if result is not None:
             self._came_out(item, result)
 
-    def _result(self, event: ToolResult) -> None:
+    def result(self, event: ToolResult) -> None:
         choice, id = self._at(event.choice), event.tool_call_id or ""
         item = choice.executed.get(id)
         if item is None:
@@ -222,7 +231,7 @@ class OpenAIChatWriter(ChunkWriter):
         told = item | {"output": portable(event.content)}
         self._write(event.choice, {"executed_tools": [told]})
 
-    def _cite(self, event: Citation) -> None:
+    def cite(self, event: Citation) -> None:
         source = self.cited_once(event)
         if source is None:
             return
@@ -241,7 +250,7 @@ class OpenAIChatWriter(ChunkWriter):
         kind = "url_citation" if url else "document_citation"
         self._write(event.choice, {"annotations": [{"type": kind, kind: body}]})
 
-    def _error(self, event: ProviderError) -> None:
+    def fail(self, event: ProviderError) -> None:
         if event.provider_type == _REFUSED:
             self._at(event.choice).refused = True
             self._write(event.choice, {"refusal": event.message})
@@ -251,19 +260,6 @@ class OpenAIChatWriter(ChunkWriter):
         error = raw.get("error") if isinstance(raw, dict) else None
         told = portable(error) if error else error_object(event)
         self.chunks.append(Chunk({"error": told}))
-
-    WRITE: ClassVar = {
-        Metadata: describe,
-        TextDelta: _text,
-        ReasoningDelta: _reasoning,
-        BlockEnd: _block_end,
-        ToolCallDelta: _call_delta,
-        ToolCall: _call,
-        ToolResult: _result,
-        Citation: _cite,
-        ProviderError: _error,
-        Usage: ChunkWriter.count,
-    }
 
     # Documents
 
@@ -299,8 +295,7 @@ class OpenAIChatWriter(ChunkWriter):
     def _has_finish(self, finish: Finish) -> bool:
         """An error ends a choice, too, and where the stream broke off nothing does."""
         is_error = finish.reason == "error" and self._at(finish.choice).failed
-        is_told = finish.reason != "unknown" or finish.raw is not None
-        return finish.complete and is_told and not is_error
+        return self.is_told(finish) and not is_error
 
     def _word(self, finish: Finish) -> str:
         is_refused = finish.reason == "refusal" and self._at(finish.choice).refused

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import FinishPart, ItemPart, WireRow
+from stream_sidecar.parts import FinishPart, ItemPart
 from stream_sidecar.records import frozen
 from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_responses.content import (
@@ -33,17 +33,16 @@ from stream_sidecar.wires.openai_responses.items import Items, family_of
 from stream_sidecar.wires.openai_responses.tools import Tools
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
 from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stream_sidecar.parts import Document, Json, JsonObject
     from stream_sidecar.wires.openai_responses.items import OutputItem
+    from stream_sidecar.wires.shared.row import WireRow
 
     Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
 
-_NAME = "openai-responses"
 _PREFIX = "response."
 _STATES = ("compaction", "compaction_summary", "context_compaction", "agent_message")
 """Items that say nothing to a reader and must go back unchanged."""
@@ -65,10 +64,8 @@ _SILENT = re.compile(
 class OpenAIResponsesWire(DocumentWire):
     """Reads events and response objects, as the module's docstring says."""
 
-    name = _NAME
-
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        super().__init__(row, provider)
         self._responses = 0
         self._items = Items(0)
         self._tools = Tools(self)
@@ -148,7 +145,7 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
-        reason = finish_reason(raw, _NAME)
+        reason = self.row.reason_of(raw)
         if self._content.refuse() and reason == "stop":
             reason = "refusal"
         if reason == "error" and self._told is not None:
@@ -321,6 +318,3 @@ def fits(document: Document) -> bool:
         return False
     kind = type_of(first) or document.event or ""
     return kind.startswith(_PREFIX) or first.get("object") == "response"
-
-
-ROW = WireRow(_NAME, OpenAIResponsesWire, fits)

@@ -12,24 +12,23 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stream_sidecar.events import (
-    BlockEnd,
-    Citation,
-    Metadata,
-    ProviderError,
-    ReasoningDelta,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps, portable
-from stream_sidecar.wires.shared.writing import Chunk, ChunkWriter, arguments_of
+from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import Finish
+    from stream_sidecar.events import (
+        BlockEnd,
+        Citation,
+        Finish,
+        ProviderError,
+        ReasoningDelta,
+        TextDelta,
+        ToolCall,
+        ToolCallDelta,
+        ToolResult,
+    )
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
@@ -100,7 +99,18 @@ class _Item:
 class OpenAIResponsesWriter(ChunkWriter):
     """Writes events of a response, as the module's docstring says."""
 
-    name = "openai-responses"
+    words: ClassVar = {
+        "stop": "completed",
+        "tool-calls": "completed",
+        "length": "max_output_tokens",
+        "context-length": "max_output_tokens",
+        "content-filter": "content_filter",
+        "refusal": "content_filter",
+        "pause": "max_output_tokens",
+        "cancelled": "cancelled",
+        "unknown": "completed",
+        "error": "failed",
+    }
     is_single = True
 
     def __init__(self, *args: Any) -> None:
@@ -151,7 +161,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     # Events
 
-    def _text(self, event: TextDelta) -> None:
+    def text(self, event: TextDelta) -> None:
         self.places.push(event)
         item = self._talking
         if item is None or item.block != event.block:
@@ -162,7 +172,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "response.output_text.delta", **place, delta=event.text, logprobs=[]
         )
 
-    def _reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: ReasoningDelta) -> None:
         item = self._talking
         if item is None or item.block != event.block:
             item = self._thought(event.block)
@@ -172,7 +182,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         place = {**item.place, "summary_index": len(item.summary)}
         self._write("response.reasoning_summary_text.delta", **place, delta=event.text)
 
-    def _block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: BlockEnd) -> None:
         state, item = event.opaque if self.is_own else None, self._talking
         if not isinstance(state, dict):
             return
@@ -181,7 +191,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         elif own := self._own_item(state):
             self._whole(own)  # it has said nothing
 
-    def _call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.server:
             return  # told when it is whole
@@ -192,7 +202,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             item = self._open_call(event.block, origin, id, name)
         self._argue(item, text)
 
-    def _call(self, event: ToolCall) -> None:
+    def call(self, event: ToolCall) -> None:
         block, origin = event.block, self.origin_of(event)
         assert block is not None  # every call of a stream has one
         item, text = self._calls.pop(block, None), self.rest(event)
@@ -211,7 +221,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         item.is_cut = event.state == "truncated"
         self._done(item)
 
-    def _result(self, event: ToolResult) -> None:
+    def result(self, event: ToolResult) -> None:
         """What came of a server's call ends its item, or is an item of its own."""
         id, own = event.tool_call_id or "", self._own_item(event.raw)
         item, kind = self._served.get(id), own.get("type")
@@ -227,7 +237,7 @@ class OpenAIResponsesWriter(ChunkWriter):
                 self._done(item)
             self._whole(own)
 
-    def _cite(self, event: Citation) -> None:
+    def cite(self, event: Citation) -> None:
         """A citation is told in its item, so one that comes later is lost."""
         item = self._talking
         if item is None or item.type != _MESSAGE:
@@ -244,7 +254,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         kind = "response.output_text.annotation.added"
         self._write(kind, **place, annotation=annotation)
 
-    def _error(self, event: ProviderError) -> None:
+    def fail(self, event: ProviderError) -> None:
         if event.provider_type == "refusal":
             self._refuse(event.message)
             return
@@ -256,19 +266,6 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._begin()
         self._error_told = told
         self._write("error", **told, param=None)
-
-    WRITE: ClassVar = {
-        Metadata: ChunkWriter.describe,
-        TextDelta: _text,
-        ReasoningDelta: _reasoning,
-        BlockEnd: _block_end,
-        ToolCallDelta: _call_delta,
-        ToolCall: _call,
-        ToolResult: _result,
-        Citation: _cite,
-        ProviderError: _error,
-        Usage: ChunkWriter.count,
-    }
 
     # Items
 
@@ -336,7 +333,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         item.is_cut, item.served = event.state != "complete", id
         self._served[id] = item
         if id in self._early:
-            self._result(self._early.pop(id))
+            self.result(self._early.pop(id))
 
     def _is_shaped(self, event: ToolCall) -> bool:
         """xAI's own tools come in the shape of a client's."""
@@ -492,7 +489,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         """How the response ended; nothing where it broke off."""
         if self._error_told is not None and finish.reason not in _WENT_ON:
             return "failed"
-        if not finish.complete or (finish.reason == "unknown" and not finish.raw):
+        if not self.is_told(finish):
             return ""
         if finish.reason == "refusal" and not self._refused:
             return "incomplete"

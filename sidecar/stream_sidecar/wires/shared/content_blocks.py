@@ -19,12 +19,12 @@ from stream_sidecar.parts import (
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires.shared.document_wire import DocumentWire
-from stream_sidecar.wires.shared.usage import finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import Json, Part
+    from stream_sidecar.wires.shared.row import WireRow
 
 Index: TypeAlias = int | tuple[str, int]
 """The provider's number of a block, with a name where there are several counts."""
@@ -57,8 +57,8 @@ class BlockWire(DocumentWire):
     without a word of the provider.
     """
 
-    def __init__(self, provider: str | None) -> None:
-        super().__init__(provider)
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        super().__init__(row, provider)
         #: id of a call -> its name, for the result that has only the id
         self.tools: dict[str, str] = {}
         self._open: dict[Index, ContentBlock] = {}
@@ -154,7 +154,7 @@ class BlockWire(DocumentWire):
     def finish(self, holder: JsonObject, name: str) -> None:
         """The raw reason of the end, where ``holder`` has one."""
         if reason := self.text(holder, name):
-            self.parts.append(FinishPart(reason, finish_reason(reason, self.name)))
+            self.parts.append(FinishPart(reason, self.row.reason_of(reason)))
 
     # Access
 

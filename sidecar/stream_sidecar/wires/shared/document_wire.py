@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stream_sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from stream_sidecar.parts import Document, Json, Part
+    from stream_sidecar.wires.shared.row import WireRow
 
 
 _LATEST_TIME = 10**12
@@ -31,9 +32,8 @@ _LATEST_TIME = 10**12
 class DocumentWire(ABC):
     """Reads documents into ``parts``; ``choice`` is the one that is being read."""
 
-    name: ClassVar[str]
-
-    def __init__(self, provider: str | None) -> None:
+    def __init__(self, row: WireRow, provider: str | None) -> None:
+        self.row = row
         self.provider = provider
         self.parts: list[Part] = []
         self.choice = 0
@@ -44,8 +44,7 @@ class DocumentWire(ABC):
     def read(self, value: JsonObject, event: str | None) -> None:
         """Reads one object; ``event`` is its name where the framing has one."""
 
-    @abstractmethod
-    def end(self) -> None:
+    def end(self) -> None:  # noqa: B027 - of most wires nothing waits for it
         """Gives what only the end of the stream can tell."""
 
     def push(self, document: Document) -> list[Part]:
@@ -83,7 +82,7 @@ class DocumentWire(ABC):
         """Totals, told again and again; a count that is missing keeps its value."""
         if counts:
             self._usage = merge_usage(self._usage, counts)
-            usage = read_usage(self._usage, self.name)
+            usage = read_usage(self._usage, self.row.usage)
             if usage is not None:
                 raw = own_usage(self._usage, counts)
                 told = usage if raw is self._usage else evolve(usage, raw=raw)
@@ -106,7 +105,7 @@ class DocumentWire(ABC):
         if body is not None:
             self.fail(body)
         else:
-            message = f"the document is no {self.name} document"
+            message = f"the document is no {self.row.name} document"
             self.parts.append(
                 DiagnosticPart("unknown-chunk", message, "warning", value)
             )

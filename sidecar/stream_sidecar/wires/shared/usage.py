@@ -15,6 +15,8 @@ from stream_sidecar.records import field, frozen
 from stream_sidecar.values.jsontext import dumps, portable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from stream_sidecar.events import Usage
     from stream_sidecar.parts import Json, JsonObject
 
@@ -24,21 +26,23 @@ Paths: TypeAlias = tuple[str, ...]
 
 @frozen
 class UsageShape:
-    """Where one wire puts its counts.
+    """Where one wire puts its counts; without any, it tells none.
 
     ``more_input`` and ``more_output`` are counts that the one before does not include.
     For output the total, where it is told, decides whether that is so in this response:
     xAI's chat leaves reasoning out and OpenAI's does not; Gemini's mostly does.
+    ``complete`` gives an object with what stands elsewhere in it.
     """
 
-    input: Paths
-    output: Paths
+    input: Paths = ()
+    output: Paths = ()
     total: Paths = ()
     cache_read: Paths = ()
     cache_write: Paths = ()
     reasoning: Paths = ()
     more_input: tuple[Paths, ...] = ()
     reasoning_is_more: bool = False
+    complete: Callable[[JsonObject], JsonObject] = field(default=lambda value: value)
 
     counts: tuple[Paths, ...] = field(init=False)
     """All paths in the order of `read_usage`, what is added to the input last."""
@@ -59,116 +63,39 @@ class UsageShape:
         return places
 
 
-USAGE_SHAPES: dict[str, UsageShape] = {
-    "openai-chat": UsageShape(
-        input=("prompt_tokens",),
-        output=("completion_tokens",),
-        total=("total_tokens",),
-        cache_read=(
-            "prompt_tokens_details.cached_tokens",
-            "prompt_cache_hit_tokens",
-            "cached_prompt_text_tokens",
-            "cache_read_input_tokens",
-            "cached_tokens",
-        ),
-        cache_write=(
-            "prompt_tokens_details.cache_write_tokens",
-            "prompt_tokens_details.cache_creation_tokens",
-            "prompt_tokens_details.cache_creation_input_tokens",
-            "cache_creation_input_tokens",
-        ),
-        reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
-    ),
-    "openai-responses": UsageShape(
-        input=("input_tokens",),
-        output=("output_tokens",),
-        total=("total_tokens",),
-        cache_read=(
-            "input_tokens_details.cached_tokens",
-            "input_tokens_details.cache_read_input_tokens",
-        ),
-        cache_write=(
-            "input_tokens_details.cache_write_tokens",
-            "input_tokens_details.cache_creation_input_tokens",
-        ),
-        reasoning=("output_tokens_details.reasoning_tokens",),
-    ),
-    "anthropic": UsageShape(
-        input=("input_tokens",),
-        more_input=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
-        output=("output_tokens",),
-        cache_read=("cache_read_input_tokens",),
-        cache_write=("cache_creation_input_tokens",),
-        reasoning=("output_tokens_details.thinking_tokens",),
-    ),
-    "gemini": UsageShape(
-        input=("promptTokenCount", "total_input_tokens"),
-        more_input=(("toolUsePromptTokenCount", "total_tool_use_tokens"),),
-        output=("candidatesTokenCount", "responseTokenCount", "total_output_tokens"),
-        total=("totalTokenCount", "total_tokens"),
-        cache_read=("cachedContentTokenCount", "total_cached_tokens"),
-        reasoning=("thoughtsTokenCount", "total_thought_tokens"),
-        reasoning_is_more=True,
-    ),
-    "bedrock": UsageShape(
-        input=("inputTokens",),
-        more_input=(
-            ("cacheReadInputTokens", "cacheReadInputTokenCount"),
-            ("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
-        ),
-        output=("outputTokens",),
-        total=("totalTokens",),
-        cache_read=("cacheReadInputTokens", "cacheReadInputTokenCount"),
-        cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
-    ),
-    "cohere": UsageShape(
-        input=("tokens.input_tokens", "billed_units.input_tokens"),
-        output=("tokens.output_tokens", "billed_units.output_tokens"),
-        cache_read=("cached_tokens",),
-        reasoning=("tokens.reasoning_tokens",),
-    ),
-    "ollama": UsageShape(input=("prompt_eval_count",), output=("eval_count",)),
-}
-
-
 _NOTHING = (None,) * 6
 """What a usage object tells that has none of the counts."""
 
 
-def read_usage(value: Json, shape: str) -> UsagePart | None:
-    """The counts of a provider's usage object; None when it holds none.
-
-    ``shape`` is a key of `USAGE_SHAPES`. Cohere's is the ``usage`` object with
-    ``tokens``, Ollama's the last document itself.
-    """
+def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
+    """The counts of a provider's usage object; None when it holds none."""
     if not isinstance(value, dict):
         return None
-    row = USAGE_SHAPES[shape]
-    counts = _with_compaction(value) if shape == "anthropic" else value
-    inputs, output, total, reads, writes, reasoning, *more = _counts_of(counts, row)
+    found = _counts_of(shape.complete(value), shape)
+    inputs, output, total, reads, writes, reasoning, *more = found
     if inputs is not None:
         for each in more:
             inputs += each or 0
     if reasoning is not None:
-        output = _with_reasoning(row, inputs, output, total, reasoning)
+        output = _with_reasoning(shape, inputs, output, total, reasoning)
     told = inputs, output, total, reads, writes, reasoning
     return None if told == _NOTHING else UsagePart(value, *told)
 
 
-def _counts_of(value: JsonObject, row: UsageShape) -> list[int | None]:
-    """What ``row.counts`` find, by one look at each field of ``value``: some providers
-    tell counts in every chunk. All but plain numbers of one name is left to `_count`.
+def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
+    """What ``shape.counts`` find, by one look at each field of ``value``: some
+    providers tell counts in every chunk. What is no plain number is left to `count_of`.
     """
-    found: list[int | None] = [None] * len(row.counts)
-    places = row.places
+    found: list[int | None] = [None] * len(shape.counts)
+    places = shape.places
     for name, count in value.items():
         for place in places.get(name, ()):
-            paths = row.counts[place]
+            paths = shape.counts[place]
             is_plain = type(count) is int and count >= 0 and name in paths
             if is_plain and found[place] is None:
                 found[place] = count
             elif count is not None:
-                found[place] = _count(value, paths)
+                found[place] = count_of(value, paths)
     return found
 
 
@@ -211,7 +138,7 @@ _INHERITED = 1024
 
 
 def _with_reasoning(
-    row: UsageShape,
+    shape: UsageShape,
     inputs: int | None,
     output: int | None,
     total: int | None,
@@ -219,8 +146,8 @@ def _with_reasoning(
 ) -> int | None:
     """Output with reasoning; where both readings are possible the total decides."""
     if output is None:
-        return reasoning if row.reasoning_is_more else None
-    is_more = row.reasoning_is_more
+        return reasoning if shape.reasoning_is_more else None
+    is_more = shape.reasoning_is_more
     if inputs is not None and total == inputs + output + reasoning:
         is_more = True
     elif inputs is not None and total == inputs + output:
@@ -228,38 +155,8 @@ def _with_reasoning(
     return output + reasoning if is_more else output
 
 
-_SAMPLED = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
-
-
-def _with_compaction(value: dict[str, Any]) -> dict[str, Any]:
-    """Anthropic's counts with those of the sampling that made a compaction summary.
-
-    The top level leaves them out; they are among ``iterations`` (Anthropic,
-    "Compaction", "Understanding usage").
-    """
-    items = value.get("iterations")
-    if not isinstance(items, list):
-        return value
-    made = [
-        item
-        for item in items
-        if isinstance(item, dict) and item.get("type") == "compaction"
-    ]
-    if not made:
-        return value
-    sums = {
-        name: sum(_count(item, (name,)) or 0 for item in (value, *made))
-        for name in _SAMPLED
-    }
-    return {**value, **sums}
-
-
-def _count(value: dict[str, Any], paths: Paths) -> int | None:
+def count_of(value: dict[str, Any], paths: Paths) -> int | None:
+    """The first count at one of ``paths``; an integer that is not negative."""
     for path in paths:
         found: Any = value.get(path)
         if found is None and "." in path:
@@ -297,48 +194,42 @@ _REASON_OF = {
     word: reason for reason, words in REASONS.items() for word in words.split()
 }
 
-_WIRE_REASONS = {
-    ("gemini", "other"): "error",
-    ("ollama", "load"): "pause",
-    ("ollama", "unload"): "pause",
-}
-"""Words that say something on one wire only."""
 
-
-def finish_reason(raw: str | None, wire: str) -> str:
+def finish_reason(raw: str | None, own: Mapping[str, str]) -> str:
     """Our word for a provider's finish reason, in any case; ``unknown`` without one.
 
     For Responses ``raw`` is ``incomplete_details.reason``, else the status. Whether a
     stop with calls is ``tool-calls`` is decided by who ran them, not here. A word may
     have its cause behind a colon, which says more: ``content_filter: RECITATION``.
+    ``own``: words in lower case that say something on this wire only.
     """
     word = (raw or "").lower()
     known, _, cause = word.partition(":")
     for each in (word, cause.strip(), known):
-        if reason := _WIRE_REASONS.get((wire, each)) or _REASON_OF.get(each):
+        if reason := own.get(each) or _REASON_OF.get(each):
             return reason
     return "unknown"
 
 
-def write_usage(usage: Usage, wire: str) -> JsonObject:
-    """Counts as ``wire`` names them: the way back of `read_usage`.
+def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
+    """Counts as a wire names them: the way back of `read_usage`.
 
     What else the provider's own object says is kept where it is read the same: xAI's
     leaves reasoning out of its output, and there the number is ours.
     """
-    written = _named(usage, wire)
+    written = _named(usage, shape)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
     told = _counts(usage)
     for whole in (merge_usage(raw, written), raw):
-        own = read_usage(whole, wire)
-        if own is not None and _own_counts(raw, wire) == told == _counts(own):
+        own = read_usage(whole, shape)
+        if own is not None and _own_counts(raw, shape) == told == _counts(own):
             return dict(whole)
     return written
 
 
-def _own_counts(raw: JsonObject, wire: str) -> dict[str, int | None] | None:
+def _own_counts(raw: JsonObject, shape: UsageShape) -> dict[str, int | None] | None:
     """What the provider's own object says; None where it is of another wire."""
-    own = read_usage(raw, wire)
+    own = read_usage(raw, shape)
     return None if own is None else _counts(own)
 
 
@@ -346,23 +237,23 @@ def _counts(usage: Usage | UsagePart) -> dict[str, int | None]:
     return {name: getattr(usage, name) for name in _COUNTS}
 
 
-def _named(usage: Usage, wire: str) -> JsonObject:
-    row, written = USAGE_SHAPES[wire], dict[str, Any]()
+def _named(usage: Usage, shape: UsageShape) -> JsonObject:
+    written = dict[str, Any]()
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
     inputs, output = usage.input_tokens, usage.output_tokens
     reasoning = usage.reasoning_tokens
-    if inputs is not None and row.more_input and row.cache_write:
+    if inputs is not None and shape.more_input and shape.cache_write:
         inputs = max(0, inputs - (reads or 0) - (writes or 0))
-    if row.reasoning_is_more and output is not None:
+    if shape.reasoning_is_more and output is not None:
         reasoning = None if reasoning is None else min(reasoning, output)
         output -= reasoning or 0
     for paths, count in (
-        (row.input, inputs),
-        (row.output, output),
-        (row.total, usage.total_tokens or _total(usage)),
-        (row.cache_read, reads),
-        (row.cache_write, writes),
-        (row.reasoning, reasoning),
+        (shape.input, inputs),
+        (shape.output, output),
+        (shape.total, usage.total_tokens or _total(usage)),
+        (shape.cache_read, reads),
+        (shape.cache_write, writes),
+        (shape.reasoning, reasoning),
     ):
         if paths and count is not None:
             _put(written, paths[0], count)

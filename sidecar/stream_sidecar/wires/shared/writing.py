@@ -6,44 +6,58 @@ be written, in their order: what becomes of calls found in the text is decided b
 (``stream.emission``), and nothing that was written is ever taken back. A whole body is
 what its stream adds up to: a writer ``fold``s its own documents.
 
-A writer is a class with a table ``WRITE`` (event -> method) and ``fold``, and one line
-in ``stream_sidecar.wires``. A method appends to ``chunks``.
+A writer is a class with a method for each event that its wire has a place for
+(`_METHODS`), with ``end`` and ``fold``; its wire's row names it. A method appends to
+``chunks``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NewType
+from typing import TYPE_CHECKING, ClassVar
 
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
 from stream_sidecar.message.outlet import Origin
 from stream_sidecar.records import define, field
 from stream_sidecar.values.abridge import LONG
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.shared.usage import write_usage
-from stream_sidecar.wires.shared.words import finish_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from stream_sidecar.events import (
-        Citation,
-        Event,
-        Finish,
-        Metadata,
-        ProviderError,
-        TextDelta,
-        ToolCall,
-        ToolCallDelta,
-        Usage,
-    )
-    from stream_sidecar.parts import JsonObject
-
-Chunk = NewType("Chunk", dict[str, Any])
-"""A document of a wire; all of it can be written as JSON."""
+    from stream_sidecar.events import Event, Finish
+    from stream_sidecar.parts import Chunk, JsonObject
+    from stream_sidecar.wires.shared.row import WireRow
 
 TOLD_AGAIN = 256
 """Code points of an id or a name that stands in every document; longer ones stand in
 the first alone, so that the output stays linear in the input."""
+
+_METHODS: dict[type, str] = {
+    Metadata: "describe",
+    TextDelta: "text",
+    ReasoningDelta: "reasoning",
+    BlockEnd: "block_end",
+    ToolCallDelta: "call_delta",
+    ToolCall: "call",
+    ToolResult: "result",
+    Citation: "cite",
+    ProviderError: "fail",
+    Usage: "count",
+}
+"""Event -> the method of a writer that writes it."""
 
 _NOTHING = Origin()
 
@@ -90,16 +104,20 @@ class TextPlaces:
 
 
 class ChunkWriter(ABC):
-    """Writes the events of one stream; ``source`` is the wire that was read.
+    """Writes the events of one stream on the wire of ``row``; ``source`` is the wire
+    that was read.
 
-    ``origins``: what is known of blocks before they are over.
+    ``origins``: what is known of blocks before they are over. ``words``: our finish
+    reason -> the wire's word; what it has no word for is an error there.
     """
 
-    name: ClassVar[str]
     is_single: ClassVar[bool] = False  # a response has one choice
-    WRITE: ClassVar[Mapping[type, Callable[[Any, Any], None]]]
+    words: ClassVar[Mapping[str, str]]
 
-    def __init__(self, source: str, origins: Mapping[int, Origin]) -> None:
+    def __init__(
+        self, row: WireRow, source: str, origins: Mapping[int, Origin]
+    ) -> None:
+        self.row = row
         self.source = source
         self.chunks: list[Chunk] = []
         self.id = self.model = ""
@@ -115,14 +133,12 @@ class ChunkWriter(ABC):
 
     def push(self, events: Iterable[Event]) -> list[Chunk]:
         """The documents of some events."""
-        chunks: list[Chunk] = []
-        self.chunks = chunks
-        write, is_single = self.WRITE, self.is_single
+        self.chunks = []
         for event in events:
-            method = write.get(type(event))
-            if method is not None and not (is_single and event.choice):
-                method(self, event)
-        return chunks
+            write = getattr(self, _METHODS.get(type(event), ""), None)
+            if write is not None and not (self.is_single and event.choice):
+                write(event)
+        return self.chunks
 
     def close(self, finishes: list[Finish]) -> list[Chunk]:
         """The documents of the end: one ``finish`` for each choice."""
@@ -144,7 +160,7 @@ class ChunkWriter(ABC):
     @property
     def is_own(self) -> bool:
         """Whether what was read is of this wire, so that its raw objects fit."""
-        return self.source == self.name
+        return self.source == self.row.name
 
     def origin(self, block: int | None) -> Origin:
         return self._origins.get(-1 if block is None else block, _NOTHING)
@@ -168,10 +184,21 @@ class ChunkWriter(ABC):
 
     def usage_object(self) -> JsonObject:
         """The counts so far in the wire's names; empty where there are none."""
-        return {} if self.usage is None else write_usage(self.usage, self.name)
+        return {} if self.usage is None else write_usage(self.usage, self.row.usage)
+
+    def is_told(self, finish: Finish) -> bool:
+        """Did the provider say how the choice ended?"""
+        return finish.complete and (finish.reason != "unknown" or bool(finish.raw))
 
     def finish_word(self, finish: Finish) -> str:
-        return finish_word(finish, self.name, is_own=self.is_own)
+        """The wire's word for how a choice ended, its own where that means the same.
+
+        A raw ``stop`` beside calls is ``tool_calls`` where there is a word for that.
+        """
+        raw = finish.raw or ""
+        if raw and self.is_own and self.row.reason_of(raw) == finish.reason:
+            return raw
+        return self.words.get(finish.reason, self.words["error"])
 
     def fragment(self, event: ToolCallDelta) -> str:
         """What of a fragment of arguments can be written now.

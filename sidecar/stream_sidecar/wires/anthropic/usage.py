@@ -1,0 +1,40 @@
+"""Token counts of Messages that stand in a list beside the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stream_sidecar.wires.shared.usage import count_of
+
+if TYPE_CHECKING:
+    from stream_sidecar.parts import JsonObject
+
+_SAMPLED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+def with_compaction(value: JsonObject) -> JsonObject:
+    """The counts with those of the sampling that made a compaction summary.
+
+    The top level leaves them out; they are among ``iterations`` (Anthropic,
+    "Compaction", "Understanding usage").
+    """
+    items = value.get("iterations")
+    if not isinstance(items, list):
+        return value
+    made = [
+        item
+        for item in items
+        if isinstance(item, dict) and item.get("type") == "compaction"
+    ]
+    if not made:
+        return value
+    sums = {
+        name: sum(count_of(item, (name,)) or 0 for item in (value, *made))
+        for name in _SAMPLED
+    }
+    return {**value, **sums}

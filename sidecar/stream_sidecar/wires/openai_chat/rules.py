@@ -1,0 +1,113 @@
+"""What each provider of Chat Completions demands of a turn that comes back."""
+
+from __future__ import annotations
+
+from stream_sidecar.wires.shared.request_rules import Rule
+
+_CONTENT, _DETAILS = "reasoning_content", "reasoning_details"
+_THINK = ("<think>", "</think>")
+
+RULES: tuple[Rule, ...] = (
+    # providers and gateways
+    Rule(
+        "openrouter.ai/docs/use-cases/reasoning-tokens, Preserving reasoning blocks",
+        provider="openrouter",
+        field=_DETAILS,
+    ),
+    Rule(
+        "no page was found; recordings of charmbracelet/fantasy send what came",
+        provider="vercel",
+    ),
+    Rule(
+        "docs.litellm.ai/docs/reasoning_content: thinking_blocks go back with calls",
+        provider="litellm",
+    ),
+    Rule(
+        "'messages.1': property 'reasoning_content' is unsupported (janhq/jan#8136),"
+        " property 'reasoning' is unsupported (karthink/gptel#774)",
+        provider="groq",
+        reasoning="never",
+    ),
+    Rule(
+        "property 'messages.2.assistant.reasoning_content' is unsupported"
+        " (Kilo-Org/kilocode#10375); reasoning is taken (vercel/ai#15049)",
+        provider="cerebras",
+        field="reasoning",
+    ),
+    Rule(
+        "extra_forbidden: body.messages.assistant.reasoning_content"
+        " (BerriAI/litellm#30835, charmbracelet/crush#1590); thinking chunks:"
+        " docs.mistral.ai/capabilities/reasoning; Tool call id was call_... but must be"
+        " a-z, A-Z, 0-9, with a length of 9 (anomalyco/opencode#1680)",
+        provider="mistral",
+        field="content.thinking",
+        no_ids="[^a-z0-9]|^(?!.{9}$)",
+    ),
+    # models, whoever serves them
+    Rule(
+        "api-docs.deepseek.com/guides/thinking_mode: back with calls; before tools it"
+        " was refused in any turn (api-docs.deepseek.com/guides/reasoning_model);"
+        " Missing `reasoning_content` field in the assistant message"
+        " (OpenHands/benchmarks#353)",
+        model="deepseek-(reasoner|r1)",
+        reasoning="calls",
+        field=_CONTENT,
+        required=True,
+    ),
+    Rule(
+        "The `reasoning_content` in the thinking mode must be passed back to the API."
+        " (anomalyco/opencode#24083), an empty one too"
+        " (deepseek-ai/deepseek-harness/discussions/739)",
+        model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat)",
+        field=_CONTENT,
+        required=True,
+    ),
+    Rule(
+        "thinking is enabled but reasoning_content is missing in assistant tool call"
+        " message at index 2 (mastra-ai/mastra#12592), an empty one is taken"
+        " (Lapis0x0/obsidian-yolo/pull/243);"
+        " platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
+        model="kimi-(k2-thinking|k2\\.[5-9]|k[3-9]|for-coding|latest)|\\bk2p[5-9]",
+        field=_CONTENT,
+        required=True,
+    ),
+    Rule(
+        "platform.minimax.io/docs/guides/text-m2-function-call: the whole message goes"
+        " back, <think> in content or reasoning_details",
+        model="minimax-m",
+        tags=_THINK,
+    ),
+    Rule(
+        "docs.z.ai/guides/capabilities/thinking-mode: reasoning_content goes back"
+        " unmodified, with tools and for preserved thinking",
+        model="glm-(4\\.[5-9]|[5-9])",
+        field=_CONTENT,
+    ),
+    Rule(
+        "no page of xAI's was found; recordings of charmbracelet/fantasy with"
+        " grok-code-fast-1 send reasoning_content back with calls",
+        model="grok",
+        reasoning="calls",
+    ),
+    Rule(
+        "huggingface.co/Qwen/Qwen3-8B, Best Practices: no thinking in the history; its"
+        " template keeps that of the tool loop (NousResearch/hermes-agent#56004 for"
+        " later ones, which keep all)",
+        model="qwen|qwq",
+        reasoning="calls",
+    ),
+    Rule(
+        "platform.openai.com/docs/api-reference/chat: an assistant's message has no"
+        " field for reasoning; messages[].tool_calls[].id: string too long"
+        " (langmanus/langmanus#119), above 40 characters",
+        model="^(openai/)?(gpt-[345]|o[134]\\b)",
+        reasoning="never",
+        raw_arguments=True,
+        no_ids="^.{41}",
+    ),
+    Rule(
+        "Failed to parse tool call arguments as JSON (ggml-org/llama.cpp#25510); that"
+        " reasoning is wanted in the tool loop is what the templates of open models do",
+        reasoning="calls",
+    ),
+)

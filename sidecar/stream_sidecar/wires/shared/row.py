@@ -1,0 +1,73 @@
+"""The row of a wire: everything by which the project knows it.
+
+Each wire has one in its file, or in the ``__init__`` of its folder, and
+``stream_sidecar.wires`` lists them. Example: ``ROW = WireRow("toy", "Toy", ToyWire,
+fits)`` is a wire that is read, and nothing else (wires/README.md, "Adding a wire").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from stream_sidecar.records import field, frozen
+from stream_sidecar.wires.shared.request_rules import ANYBODY
+from stream_sidecar.wires.shared.usage import UsageShape, finish_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from stream_sidecar.events import Event, Finish
+    from stream_sidecar.message.outlet import Origin
+    from stream_sidecar.parts import Chunk, Document, Wire
+    from stream_sidecar.wires.shared.rendering import RequestWriter
+    from stream_sidecar.wires.shared.request_rules import Rule
+
+
+class EventWriter(Protocol):
+    """Writes the events of one stream as documents of a wire (`shared.writing`)."""
+
+    row: WireRow
+
+    def push(self, events: Iterable[Event]) -> list[Chunk]: ...
+
+    def close(self, finishes: list[Finish]) -> list[Chunk]: ...
+
+    def fold(self, chunks: list[Chunk]) -> Chunk: ...
+
+
+@frozen
+class WireRow:
+    """A wire: its ``name``, and the ``title`` of its section in wires/README.md.
+
+    ``reader`` makes a fresh `Wire` of this row and the name of a provider, or None.
+    ``fits`` says whether a document can only be of this wire; ``auto`` asks it, so it
+    must be cheap and never raise. ``usage`` is where counts stand, ``reasons`` are the
+    finish words (in lower case) that say something on this wire only.
+
+    ``writer`` writes events as documents of the wire, ``request`` a turn as messages of
+    its next request, by the first of the ``rules`` that fits. Without them the wire is
+    only read.
+    """
+
+    name: str
+    title: str
+    reader: Callable[[WireRow, str | None], Wire]
+    fits: Callable[[Document], bool] = field(default=lambda _document: False)
+    usage: UsageShape = UsageShape()
+    reasons: Mapping[str, str] = field(factory=dict)
+    writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
+    request: RequestWriter | None = None
+    rules: tuple[Rule, ...] = ANYBODY
+
+    def make(self, provider: str | None) -> Wire:
+        """A fresh reader."""
+        return self.reader(self, provider)
+
+    def make_writer(self, source: str, origins: Mapping[int, Origin]) -> EventWriter:
+        """A fresh writer of a stream that was read from the wire ``source``."""
+        assert self.writer is not None
+        return self.writer(self, source, origins)
+
+    def reason_of(self, raw: str | None) -> str:
+        """Our word for a provider's finish reason."""
+        return finish_reason(raw, self.reasons)
