@@ -93,7 +93,7 @@ class BlockEndPart:
 class CallPart:
     """A fragment of a structured call; every field but ``choice`` may be missing.
 
-    ``arguments`` is a fragment of raw text, or ``value`` the whole arguments as a JSON
+    ``arguments`` is a fragment of raw text, or the whole arguments as another JSON
     value (an object as Ollama sends it). Empty strings count as missing for ``id`` and
     ``name``. ``key`` is an identity that the wire guarantees (a content block's index);
     where it is None, index, id and name tell (wires/README.md, "Fragments of calls").
@@ -106,8 +106,7 @@ class CallPart:
     index: int | None = None
     id: str | None = None
     name: str | None = None
-    arguments: str | None = None
-    value: Json = None
+    arguments: Json = None
     type: str | None = None
     format: Literal["json", "text"] = "json"
     executor: Literal["client", "server"] | None = None

@@ -6,6 +6,7 @@ They are golden, and written before all others, which load them.
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 
 import pytest
 from goldens import assert_golden
@@ -16,6 +17,7 @@ from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.wires import WIRES
 
 PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
+WIDTH = 80
 NAMES = {
     "WIRE_NAMES": ("auto", *WIRES),
     "FRAMING_NAMES": tuple(FRAMINGS),
@@ -24,7 +26,10 @@ NAMES = {
 
 
 def _table(name: str) -> str:
-    rows = (f'    "{each}",\n' for each in NAMES[name])
+    """As many names a line as there is room for."""
+    text = ", ".join(f'"{each}"' for each in NAMES[name])
+    told = [line.rstrip(",") for line in wrap(text, WIDTH, break_on_hyphens=False)]
+    rows = (f"    *({line}),\n" if "," in line else f"    {line},\n" for line in told)
     return f"{name} = (\n{''.join(rows)})"
 
 

@@ -67,7 +67,8 @@ class PartsRun:
         if type(first) is not self._kind or self._rest(first) != self._like:
             return None
         text = self._text(first)
-        if not text or len(text) > self._most or self._matters(text):
+        is_text = type(text) is str and 0 < len(text) <= self._most
+        if not is_text or self._matters(text):
             return None
         if self._others and not self._is_said_by(parts[1:], text):
             return None

@@ -336,9 +336,10 @@ class CallAssembler:
 
 def _text(part: CallPart) -> str:
     """The fragment as text: an object is serialised, a string already is arguments."""
-    if part.arguments or part.value is None:
-        return part.arguments or ""
-    return part.value if isinstance(part.value, str) else dumps(part.value)
+    arguments = part.arguments
+    if arguments is None:
+        return ""
+    return arguments if isinstance(arguments, str) else dumps(arguments)
 
 
 def _repeats(held: Entry, part: CallPart, text: str, known: bool) -> bool:

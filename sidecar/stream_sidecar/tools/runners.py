@@ -35,65 +35,40 @@ class PrefixRow:
     wires: tuple[str | None, ...] | None = None
 
 
+def _rows(executor: Runner, *types: str) -> tuple[TypeRow, ...]:
+    return tuple(TypeRow(type, executor) for type in types)
+
+
 TYPES: tuple[TypeRow, ...] = (
     # Anthropic Messages, Bedrock Converse
-    TypeRow("tool_use", "client"),
-    TypeRow("server_tool_use", "server"),
-    TypeRow("mcp_tool_use", "server"),
+    *_rows("client", "tool_use"),
+    *_rows("server", "server_tool_use", "mcp_tool_use"),
     # OpenAI Responses. custom_tool_call says nothing: xAI's server runs some.
-    TypeRow("function_call", "client"),
-    TypeRow("local_shell_call", "client"),
-    TypeRow("apply_patch_call", "client"),
+    *_rows("client", "function_call", "local_shell_call", "apply_patch_call"),
     TypeRow("shell_call", "client", ("environment", "type"), "local"),
     TypeRow("shell_call", "server", ("environment", "type")),
     TypeRow("computer_call", "client", ("call_id",)),
-    TypeRow("computer_call", "server"),
     TypeRow("tool_search_call", "client", ("execution",), "client"),
-    TypeRow("tool_search_call", "server"),
-    TypeRow("mcp_approval_request", "server"),
-    TypeRow("mcp_call", "server"),
-    TypeRow("mcp_list_tools", "server"),
-    TypeRow("web_search_call", "server"),
-    TypeRow("file_search_call", "server"),
-    TypeRow("code_interpreter_call", "server"),
-    TypeRow("image_generation_call", "server"),
-    TypeRow("program", "server"),
+    *_rows("server", "computer_call", "tool_search_call", "mcp_approval_request"),
+    *_rows("server", "mcp_call", "mcp_list_tools", "web_search_call"),
+    *_rows("server", "file_search_call", "code_interpreter_call"),
+    *_rows("server", "image_generation_call", "program"),
     # xAI Responses and gRPC
-    TypeRow("x_search_call", "server"),
-    TypeRow("code_execution_call", "server"),
-    TypeRow("view_image_call", "server"),
-    TypeRow("view_x_video_call", "server"),
-    TypeRow("CLIENT_SIDE_TOOL", "client"),
-    TypeRow("WEB_SEARCH_TOOL", "server"),
-    TypeRow("X_SEARCH_TOOL", "server"),
-    TypeRow("CODE_EXECUTION_TOOL", "server"),
-    TypeRow("COLLECTIONS_SEARCH_TOOL", "server"),
-    TypeRow("MCP_TOOL", "server"),
-    TypeRow("ATTACHMENT_SEARCH_TOOL", "server"),
-    TypeRow("IMAGE_GENERATION_TOOL", "server"),
+    *_rows("server", "x_search_call", "code_execution_call", "view_image_call"),
+    *_rows("server", "view_x_video_call", "WEB_SEARCH_TOOL", "X_SEARCH_TOOL"),
+    *_rows("server", "CODE_EXECUTION_TOOL", "COLLECTIONS_SEARCH_TOOL", "MCP_TOOL"),
+    *_rows("server", "ATTACHMENT_SEARCH_TOOL", "IMAGE_GENERATION_TOOL"),
+    *_rows("client", "CLIENT_SIDE_TOOL"),
     # Gemini generateContent and Interactions
-    TypeRow("functionCall", "client"),
-    TypeRow("toolCall", "server"),
-    TypeRow("executableCode", "server"),
-    TypeRow("GOOGLE_SEARCH_WEB", "server"),
-    TypeRow("GOOGLE_SEARCH_IMAGE", "server"),
-    TypeRow("URL_CONTEXT", "server"),
-    TypeRow("GOOGLE_MAPS", "server"),
-    TypeRow("FILE_SEARCH", "server"),
-    TypeRow("MEDIA_PROCESSING", "server"),
-    TypeRow("google_search_call", "server"),
-    TypeRow("url_context_call", "server"),
-    TypeRow("google_maps_call", "server"),
-    TypeRow("retrieval_call", "server"),
-    TypeRow("mcp_server_tool_call", "server"),
-    TypeRow("processing_call", "server"),
+    *_rows("client", "functionCall"),
+    *_rows("server", "toolCall", "executableCode", "GOOGLE_SEARCH_WEB"),
+    *_rows("server", "GOOGLE_SEARCH_IMAGE", "URL_CONTEXT", "GOOGLE_MAPS"),
+    *_rows("server", "FILE_SEARCH", "MEDIA_PROCESSING", "google_search_call"),
+    *_rows("server", "url_context_call", "google_maps_call", "retrieval_call"),
+    *_rows("server", "mcp_server_tool_call", "processing_call"),
     # Perplexity, OpenRouter chat
-    TypeRow("search_results", "server"),
-    TypeRow("fetch_url_results", "server"),
-    TypeRow("share_file", "server"),
-    TypeRow("skill_loaded", "server"),
-    TypeRow("advisor_result", "server"),
-    TypeRow("reasoning.server_tool_call", "server"),
+    *_rows("server", "search_results", "fetch_url_results", "share_file"),
+    *_rows("server", "skill_loaded", "advisor_result", "reasoning.server_tool_call"),
 )
 """``function`` and ``custom`` of chat.completions say nothing, so they have no row."""
 
@@ -110,16 +85,11 @@ TYPE_PREFIXES: tuple[PrefixRow, ...] = (
 _RESPONSES = ("openai-responses", "openai-chat", None)
 
 ID_PREFIXES: tuple[PrefixRow, ...] = (
-    PrefixRow("srvtoolu_", "server"),
-    PrefixRow("mcptoolu_", "server"),
-    PrefixRow("xs_call_", "server"),
-    PrefixRow("ws_", "server", _RESPONSES),
-    PrefixRow("fs_", "server", _RESPONSES),
-    PrefixRow("ci_", "server", _RESPONSES),
-    PrefixRow("ig_", "server", _RESPONSES),
-    PrefixRow("mcp_", "server", _RESPONSES),
-    PrefixRow("mcpl_", "server", _RESPONSES),
-    PrefixRow("mcpr_", "server", _RESPONSES),
+    *(PrefixRow(each, "server") for each in ("srvtoolu_", "mcptoolu_", "xs_call_")),
+    *(
+        PrefixRow(each, "server", _RESPONSES)
+        for each in ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
+    ),
 )
 
 _TYPE_HEADS = tuple(row.prefix for row in TYPE_PREFIXES)

@@ -210,12 +210,11 @@ class AnthropicWriter(ChunkWriter):
             self._refusal = event
             return
         self._failed = True
-        raw = event.raw if self.is_own else None
-        if isinstance(raw, dict) and isinstance(raw.get("error"), dict):
-            self._write("error", error=portable(raw["error"]))
-        else:
+        error = self.own_error(event)
+        if not isinstance(error, dict):
             kind = ERROR_TYPES.get(event.kind, _API)
-            self._write("error", error={"type": kind, "message": event.message})
+            error = {"type": kind, "message": event.message}
+        self._write("error", error=error)
 
     # Documents
 

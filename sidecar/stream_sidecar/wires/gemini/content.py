@@ -109,7 +109,7 @@ class GeminiCandidate:
             return
         raw: str | None = said
         for name, arguments, _ in calls:
-            part = CallPart(self.index, self._key(), name=name, value=arguments)
+            part = CallPart(self.index, self._key(), name=name, arguments=arguments)
             part = evolve(part, origin="finish-message", raw=raw, whole=True)
             self.wire.parts.append(part)
             raw = None  # all of it with the first
@@ -183,16 +183,14 @@ class GeminiCandidate:
 
     def _begin(self, part: JsonObject, call: JsonObject, *, whole: bool) -> None:
         self._called = True
-        key, arguments = self._key(), call.get("args")
-        is_text = isinstance(arguments, str)
+        key = self._key()
         self.wire.parts.append(
             CallPart(
                 choice=self.index,
                 key=key,
                 id=self.wire.text(call, "id"),
                 name=self.wire.text(call, "name"),
-                arguments=arguments if is_text else None,
-                value=None if is_text else arguments,
+                arguments=call.get("args"),
                 type="functionCall",
                 opaque=_opaque(part),
                 whole=whole,
@@ -231,7 +229,7 @@ class GeminiCandidate:
                 key=key,
                 id=self.wire.text(call, "id"),
                 name=tool,
-                value=value,
+                arguments=value,
                 type=type,
                 executor="server",
                 opaque=_opaque(part),

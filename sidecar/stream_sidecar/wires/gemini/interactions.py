@@ -207,12 +207,10 @@ class Interaction:
     def _end_function(self, step: _Step, cut: bool) -> None:
         """The whole arguments stand in the start, or came as fragments."""
         arguments = None if step.streams else step.body.get("arguments")
-        is_text = isinstance(arguments, str)
         self.wire.parts.append(
             CallPart(
                 key=step.key,
-                arguments=arguments if is_text else None,
-                value=None if is_text else arguments,
+                arguments=arguments,
                 opaque=self._opaque(step),
                 whole=not cut,
             )
@@ -227,7 +225,7 @@ class Interaction:
                 key=step.key,
                 id=self.wire.text(body, "id"),
                 name=self.wire.text(body, "name") or kind.removesuffix(_CALL),
-                value=body.get("arguments"),
+                arguments=body.get("arguments"),
                 type=kind,
                 executor="server",
                 opaque=self._opaque(step),

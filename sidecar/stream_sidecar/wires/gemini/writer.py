@@ -8,6 +8,7 @@ Not written: what wires/README.md, "Writers", names.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE
-from stream_sidecar.wires.shared.writing import TOLD_AGAIN, ChunkWriter, input_of
+from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, told_again
 
 if TYPE_CHECKING:
     from stream_sidecar.events import (
@@ -85,7 +86,7 @@ class GeminiWriter(ChunkWriter):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._candidates: dict[int, _Candidate] = {}
+        self._candidates: defaultdict[int, _Candidate] = defaultdict(_Candidate)
         self._failed = False
         self._short: JsonObject = {}
         self._head = self._short
@@ -99,11 +100,7 @@ class GeminiWriter(ChunkWriter):
             self._head["responseId"] = self.id
         if time := _rfc_3339(self.created):
             self._head["createTime"] = time
-        self._short = {
-            name: value
-            for name, value in self._head.items()
-            if len(value) <= TOLD_AGAIN
-        }
+        self._short = told_again(self._head)
 
     def usage_object(self) -> JsonObject:
         """Without details whose words are numbers (``enum-encoding=int``): no SDK reads
@@ -142,7 +139,7 @@ class GeminiWriter(ChunkWriter):
 
     def text(self, event: TextDelta) -> None:
         self.places.push(event)
-        self._at(event.choice).texts.append(event.text)
+        self._candidates[event.choice].texts.append(event.text)
         self._part(event.choice, {"text": event.text})
 
     def reasoning(self, event: ReasoningDelta) -> None:
@@ -157,7 +154,7 @@ class GeminiWriter(ChunkWriter):
             self._part(event.choice, signed)
 
     def call(self, event: ToolCall) -> None:
-        state = self._at(event.choice)
+        state = self._candidates[event.choice]
         if event.state != "complete":
             state.spoiled = state.spoiled or event.executor != "server"
             return
@@ -186,17 +183,15 @@ class GeminiWriter(ChunkWriter):
         self._part(event.choice, {"toolResponse": answer | {"response": content}})
 
     def cite(self, event: Citation) -> None:
-        self._at(event.choice).citations.append(event)
+        self._candidates[event.choice].citations.append(event)
 
     def fail(self, event: ProviderError) -> None:
         if event.provider_type == "refusal":
-            self._at(event.choice).refused = event.message
+            self._candidates[event.choice].refused = event.message
             return
         self._failed = True
-        raw = event.raw.get("error") if isinstance(event.raw, dict) else None
-        if self.is_own and isinstance(raw, dict) and isinstance(raw.get("code"), int):
-            error = portable(raw)
-        else:
+        error = self.own_error(event)
+        if not isinstance(error, dict) or not isinstance(error.get("code"), int):
             code, status = ERROR_STATUSES.get(event.kind, _SERVER)
             error = {"code": code, "message": event.message, "status": status}
         self.chunks.append(Chunk({"error": error}))
@@ -210,14 +205,8 @@ class GeminiWriter(ChunkWriter):
         self.chunks.append(Chunk({"candidates": [candidate], **self._head}))
         self._head = self._short
 
-    def _at(self, choice: int) -> _Candidate:
-        state = self._candidates.get(choice)
-        if state is None:
-            state = self._candidates[choice] = _Candidate()
-        return state
-
     def _end(self, finish: Finish) -> None:
-        state, candidate = self._at(finish.choice), {"index": finish.choice}
+        state, candidate = self._candidates[finish.choice], {"index": finish.choice}
         is_failed = self._failed and finish.reason == "error"
         last: JsonObject = candidate
         if self.is_told(finish) and not is_failed:

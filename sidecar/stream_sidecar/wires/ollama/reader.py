@@ -56,14 +56,11 @@ class OllamaWire(DocumentWire):
             self.ignored("images", message["images"])
         for call in self.objects(message, "tool_calls"):
             function = self.body(call, "function")
-            arguments = function.get("arguments")
-            is_text = isinstance(arguments, str)
             self.parts.append(
                 CallPart(
                     id=self.text(call, "id"),
                     name=self.text(function, "name"),
-                    arguments=arguments if is_text else None,
-                    value=None if is_text else arguments,
+                    arguments=function.get("arguments"),
                     whole=True,
                 )
             )

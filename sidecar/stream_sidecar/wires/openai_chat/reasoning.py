@@ -165,7 +165,7 @@ def _step(choice: ChoiceState, step: JsonObject, name: str) -> None:
         raw = step if tool == tools[0] else {tool: detail}
         result = next((of for of in _STEP_RESULTS if of in detail), None)
         arguments = {of: detail[of] for of in detail if of != result}
-        server_call(choice, key, raw, name=tool, value=arguments)
+        server_call(choice, key, raw, name=tool, arguments=arguments)
         if result is not None:
             server_result(choice, key, detail[result], raw, name=tool)
     if rest := {tool: step[tool] for tool in tools[_STEP_TOOLS:]}:

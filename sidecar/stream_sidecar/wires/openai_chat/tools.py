@@ -43,8 +43,7 @@ def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
                 index=choice.number(item, "index"),
                 id=choice.text(item, "id"),
                 name=choice.text(body, "name"),
-                arguments=_text_arguments(choice, arguments, name),
-                value=_whole_arguments(arguments),
+                arguments=_arguments(choice, arguments, name),
                 type=choice.text(item, "type"),
                 format="text" if is_custom else "json",
                 caller=item.get("caller"),
@@ -65,8 +64,7 @@ def function_call(choice: ChoiceState, value: Json, name: str) -> None:
             choice=choice.index,
             key=name,
             name=choice.text(value, "name"),
-            arguments=_text_arguments(choice, arguments, name),
-            value=_whole_arguments(arguments),
+            arguments=_arguments(choice, arguments, name),
             whole=choice.whole,
         )
     )
@@ -76,18 +74,11 @@ def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
     """Groq: resent by index, first without and then with what came out. An id is
     `writer`'s addition."""
     for item in choice.objects(value, name):
-        kind, arguments = choice.text(item, "type"), item.get("arguments")
-        id, text = choice.text(item, "id"), _text_arguments(choice, arguments, name)
+        kind, id = choice.text(item, "type"), choice.text(item, "id")
+        arguments = _arguments(choice, item.get("arguments"), name)
+        text = arguments if isinstance(arguments, str) else None
         key = f"{name}:{choice.number(item, 'index')}:{kind}:{text}"
-        server_call(
-            choice,
-            key,
-            item,
-            name=kind,
-            id=id,
-            arguments=text,
-            value=_whole_arguments(arguments),
-        )
+        server_call(choice, key, item, name=kind, id=id, arguments=arguments)
         output = next((of for of in _OUTPUTS if _is_filled(item.get(of))), None)
         if output is not None:
             server_result(choice, key, item[output], item, name=kind, id=id)
@@ -96,18 +87,10 @@ def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:
 def server_tool_call(choice: ChoiceState, item: JsonObject, name: str) -> None:
     """An item of OpenRouter's ``reasoning_details`` that is a tool and its result."""
     id, tool = choice.text(item, "tool_call_id"), choice.text(item, "tool_name")
-    arguments = item.get("arguments")
     key = f"{name}:{id or choice.number(item, 'index')}"
-    server_call(
-        choice,
-        key,
-        item,
-        id=id,
-        name=tool,
-        arguments=_text_arguments(choice, arguments, name),
-        value=_whole_arguments(arguments),
-        type=choice.text(item, "type"),
-    )
+    arguments = _arguments(choice, item.get("arguments"), name)
+    kind = choice.text(item, "type")
+    server_call(choice, key, item, id=id, name=tool, arguments=arguments, type=kind)
     if item.get("result") is not None:
         server_result(choice, key, item["result"], item, id=id, name=tool)
 
@@ -118,16 +101,9 @@ def invocations(choice: ChoiceState, value: Json, name: str) -> None:
         id, tool = choice.text(item, "id"), choice.text(item, "tool_type")
         key, opaque = f"{name}:{id or position}", _opaque(choice, item)
         if "args" in item:
-            server_call(
-                choice,
-                key,
-                item,
-                id=id,
-                name=tool,
-                arguments=_text_arguments(choice, item["args"], name),
-                value=_whole_arguments(item["args"]),
-                opaque=opaque,
-            )
+            arguments = _arguments(choice, item["args"], name)
+            told = {"id": id, "name": tool, "opaque": opaque}
+            server_call(choice, key, item, arguments=arguments, **told)
         if "response" in item:
             server_result(choice, key, item["response"], item, id=id, name=tool)
 
@@ -158,52 +134,22 @@ def code_results(choice: ChoiceState, value: Json, name: str) -> None:
             server_result(choice, key, outputs, item, id=id, name="code_interpreter")
 
 
-def server_call(
-    choice: ChoiceState,
-    key: str,
-    raw: JsonObject,
-    *,
-    name: str | None,
-    id: str | None = None,
-    arguments: str | None = None,
-    value: Json = None,
-    type: str | None = None,
-    opaque: Json = None,
-) -> None:
+def server_call(choice: ChoiceState, key: str, raw: JsonObject, **told: Json) -> None:
     """A call that the server ran; given once for ``key``."""
     if choice.changed(f"call:{key}", True):
-        choice.parts.append(
-            CallPart(
-                choice=choice.index,
-                key=key,
-                id=id,
-                name=name,
-                arguments=arguments,
-                value=value,
-                type=type,
-                executor="server",
-                opaque=opaque,
-                raw=raw,
-                whole=True,
-            )
+        part = CallPart(
+            choice.index, key, executor="server", raw=raw, whole=True, **told
         )
+        choice.parts.append(part)
 
 
 def server_result(
-    choice: ChoiceState,
-    key: str,
-    content: Json,
-    raw: JsonObject,
-    *,
-    name: str | None,
-    id: str | None = None,
-    is_error: bool | None = None,
+    choice: ChoiceState, key: str, content: Json, raw: JsonObject, **told: Json
 ) -> None:
     """The result of a tool that the server ran; again only when it has changed."""
     if choice.changed(key, raw):
-        choice.parts.append(
-            ResultPart(content, raw, choice.index, id, name, is_error, key)
-        )
+        part = ResultPart(content, raw, choice.index, key=key, **told)
+        choice.parts.append(part)
 
 
 def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
@@ -217,17 +163,11 @@ def _body(choice: ChoiceState, item: JsonObject) -> JsonObject:
     return item
 
 
-def _text_arguments(choice: ChoiceState, arguments: Json, name: str) -> str | None:
-    if arguments is None or isinstance(arguments, str):
-        return arguments
-    if not isinstance(arguments, dict):
+def _arguments(choice: ChoiceState, arguments: Json, name: str) -> Json:
+    """Arguments, right or wrong: a call may not lose wrong ones."""
+    if not isinstance(arguments, str | dict | None):
         choice.malformed(f"{name}.arguments", arguments)
-    return None
-
-
-def _whole_arguments(arguments: Json) -> Json:
-    """Arguments that are no text, right or wrong: a call may not lose wrong ones."""
-    return None if isinstance(arguments, str) else arguments
+    return arguments
 
 
 def _opaque(choice: ChoiceState, item: JsonObject) -> JsonObject | None:

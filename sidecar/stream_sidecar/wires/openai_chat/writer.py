@@ -9,6 +9,7 @@ signatures in ``extra_content`` of their call. Not written: what wires/README.md
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stream_sidecar.parts import Chunk
@@ -16,10 +17,10 @@ from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
 from stream_sidecar.wires.shared.writing import (
-    TOLD_AGAIN,
     ChunkWriter,
     arguments_of,
     error_object,
+    told_again,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class OpenAIChatWriter(ChunkWriter):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._choices: dict[int, _Choice] = {}
+        self._choices: defaultdict[int, _Choice] = defaultdict(_Choice)
         self._head: JsonObject = {}
         self._renew()
 
@@ -134,7 +135,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"content": event.text})
 
     def reasoning(self, event: ReasoningDelta) -> None:
-        choice = self._at(event.choice)
+        choice = self._choices[event.choice]
         delta: JsonObject = {"reasoning_content": event.text}
         choice.thought.append(event.text)
         if choice.signed:  # each delta says of which block it is, as LiteLLM's do
@@ -143,7 +144,7 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, delta)
 
     def block_end(self, event: BlockEnd) -> None:
-        choice, delta = self._at(event.choice), _fields(event.opaque)
+        choice, delta = self._choices[event.choice], _fields(event.opaque)
         if event.signature:
             text = "" if choice.signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
@@ -155,7 +156,7 @@ class OpenAIChatWriter(ChunkWriter):
             choice.thought.clear()
 
     def call_delta(self, event: ToolCallDelta) -> None:
-        choice, block = self._at(event.choice), event.block
+        choice, block = self._choices[event.choice], event.block
         origin = self.origin(block)
         if origin.server:
             return  # told when it is whole
@@ -167,7 +168,7 @@ class OpenAIChatWriter(ChunkWriter):
             self._argue(choice, event, text)
 
     def call(self, event: ToolCall) -> None:
-        choice, block, text = self._at(event.choice), event.block, self.rest(event)
+        choice, block, text = self._choices[event.choice], event.block, self.rest(event)
         if block in choice.calls:
             if text:
                 self._argue(choice, event, text)
@@ -220,7 +221,7 @@ class OpenAIChatWriter(ChunkWriter):
             self._came_out(item, result)
 
     def result(self, event: ToolResult) -> None:
-        choice, id = self._at(event.choice), event.tool_call_id or ""
+        choice, id = self._choices[event.choice], event.tool_call_id or ""
         item = choice.executed.get(id)
         if item is None:
             choice.early[id] = event
@@ -252,31 +253,23 @@ class OpenAIChatWriter(ChunkWriter):
 
     def fail(self, event: ProviderError) -> None:
         if event.provider_type == _REFUSED:
-            self._at(event.choice).refused = True
+            self._choices[event.choice].refused = True
             self._write(event.choice, {"refusal": event.message})
             return
-        self._at(event.choice).failed = True
-        raw = event.raw if self.is_own else None
-        error = raw.get("error") if isinstance(raw, dict) else None
-        told = portable(error) if error else error_object(event)
+        self._choices[event.choice].failed = True
+        told = self.own_error(event) or error_object(event)
         self.chunks.append(Chunk({"error": told}))
 
     # Documents
 
     def _write(self, choice: int, delta: JsonObject, finish: str | None = None) -> None:
-        state = self._at(choice)
+        state = self._choices[choice]
         if not state.begun:
             state.begun = True
             delta = {"role": "assistant", **delta}
         each = {"index": choice, "delta": delta, "finish_reason": finish}
         self.chunks.append(Chunk({**self._head, "choices": [each]}))
         self._head = self._short
-
-    def _at(self, choice: int) -> _Choice:
-        state = self._choices.get(choice)
-        if state is None:
-            state = self._choices[choice] = _Choice()
-        return state
 
     def _renew(self) -> None:
         """What every document begins with."""
@@ -286,19 +279,15 @@ class OpenAIChatWriter(ChunkWriter):
             "created": self.created,
             "model": self.model,
         }
-        self._short = {
-            name: value
-            for name, value in self._head.items()
-            if not isinstance(value, str) or len(value) <= TOLD_AGAIN
-        }
+        self._short = told_again(self._head)
 
     def _has_finish(self, finish: Finish) -> bool:
         """An error ends a choice, too, and where the stream broke off nothing does."""
-        is_error = finish.reason == "error" and self._at(finish.choice).failed
+        is_error = finish.reason == "error" and self._choices[finish.choice].failed
         return self.is_told(finish) and not is_error
 
     def _word(self, finish: Finish) -> str:
-        is_refused = finish.reason == "refusal" and self._at(finish.choice).refused
+        is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused
         return "stop" if is_refused else self.finish_word(finish)
 
 

@@ -112,7 +112,7 @@ class Tools:
         """A call whose arguments will come as fragments."""
         shape = ITEM_SHAPES.get(item.type)
         if shape is not None and shape.streams:
-            self.wire.parts.append(self._call(item, item.body, shape, None, None))
+            self.wire.parts.append(self._call(item, item.body, shape, None))
 
     def fragment(self, item: OutputItem, text: str) -> None:
         format = _format_of(item.type)
@@ -135,10 +135,10 @@ class Tools:
         self, item: OutputItem, body: JsonObject, shape: Shape, cut: bool
     ) -> None:
         """The finished arguments replace the fragments; cut ones can only add."""
-        text, value = _arguments(body, shape)
-        if cut:
-            text = item.text("arguments").finish_all(text or "") or None
-        part = self._call(item, body, shape, text, value)
+        arguments = _arguments(body, shape)
+        if cut and isinstance(arguments, str | None):
+            arguments = item.text("arguments").finish_all(arguments or "") or None
+        part = self._call(item, body, shape, arguments)
         self.wire.parts.append(part if cut else evolve(part, whole=True))
         if cut:
             self.wire.parts.append(CallEndPart(key=item.key, cut=True))
@@ -146,12 +146,7 @@ class Tools:
             self._awaited[item.type.removesuffix(CALL) + OUTPUT].append(item.key)
 
     def _call(
-        self,
-        item: OutputItem,
-        body: JsonObject,
-        shape: Shape,
-        text: str | None,
-        value: Json,
+        self, item: OutputItem, body: JsonObject, shape: Shape, arguments: Json
     ) -> CallPart:
         type, id = type_of(body), self.wire.text(body, "call_id")
         is_own, known = type in _OWN, body.items()
@@ -161,8 +156,7 @@ class Tools:
             key=item.key,
             id=id or self.wire.text(body, "id"),
             name=self.wire.text(body, "name") or shape.name,
-            arguments=text,
-            value=value,
+            arguments=arguments,
             type=type,
             format=_format_of(type),
             executor=None if id or type in ITEM_SHAPES else "server",
@@ -232,17 +226,17 @@ def _guess(type: str, body: JsonObject) -> Shape | None:
     return Shape(type.removesuffix(CALL), fields, results)
 
 
-def _arguments(body: JsonObject, shape: Shape) -> tuple[str | None, Json]:
-    """Arguments as text, or as a value."""
+def _arguments(body: JsonObject, shape: Shape) -> Json:
+    """Arguments as text, or as another value."""
     for name in ("arguments", "input"):
         value = body.get(name)
         if value is not None and value != "":
-            return (value, None) if isinstance(value, str) else (None, value)
+            return value
     fields = {n: body[n] for n in shape.arguments if body.get(n) is not None}
     single = next(iter(fields.values())) if len(fields) == 1 else None
     if isinstance(single, dict):
-        return None, {name: single[name] for name in single if name != "sources"}
-    return None, fields or None
+        return {name: single[name] for name in single if name != "sources"}
+    return fields or None
 
 
 def _found(body: JsonObject, paths: tuple[str, ...]) -> tuple[str, Json]:

@@ -144,10 +144,8 @@ class BlockWire(DocumentWire):
             self.parts.append(part)
         elif arguments or told:
             block.is_full = bool(arguments) and not is_text
-            text, value = (arguments, None) if is_text else (None, arguments or None)
-            self.parts.append(
-                CallPart(key=block.key, arguments=text, value=value, **told)
-            )
+            given = arguments if is_text else arguments or None
+            self.parts.append(CallPart(key=block.key, arguments=given, **told))
         if told.get("id") and told.get("name"):
             self.tools[told["id"]] = told["name"]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from stream_sidecar.events import Event, Finish
-    from stream_sidecar.parts import Chunk, JsonObject
+    from stream_sidecar.parts import Chunk, Json, JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
 TOLD_AGAIN = 256
@@ -200,6 +200,11 @@ class ChunkWriter(ABC):
             return raw
         return self.words.get(finish.reason, self.words["error"])
 
+    def own_error(self, event: ProviderError) -> Json:
+        """The ``error`` of the provider's own body, where it is of this wire."""
+        raw = event.raw if self.is_own else None
+        return portable(raw.get("error")) if isinstance(raw, dict) else None
+
     def fragment(self, event: ToolCallDelta) -> str:
         """What of a fragment of arguments can be written now.
 
@@ -248,6 +253,15 @@ def arguments_of(call: ToolCall) -> str:
     """The raw arguments; those of a call that is not whole can never pass for whole."""
     is_lost = call.state != "complete" and call.arguments in ("", "{}")
     return "{" if is_lost else call.arguments
+
+
+def told_again(head: JsonObject) -> JsonObject:
+    """``head``, which stands in every document, as it is behind the first one."""
+    return {
+        name: value
+        for name, value in head.items()
+        if not isinstance(value, str) or len(value) <= TOLD_AGAIN
+    }
 
 
 def error_object(event: ProviderError) -> JsonObject:
