@@ -79,7 +79,8 @@ pub(crate) fn problem(commands: &[Vec<OsString>]) -> Option<PythonProblem> {
 
 /// The words before `-m stream_sidecar`.
 fn interpreter(words: &[OsString]) -> Option<&[OsString]> {
-    let module = words.windows(2).position(|pair| pair[0] == "-m" && pair[1] == "stream_sidecar")?;
+    let module =
+        words.windows(2).position(|pair| pair[0] == "-m" && pair[1] == "stream_sidecar")?;
     Some(&words[..module])
 }
 
@@ -140,8 +141,12 @@ mod tests {
         for (version, is_old) in [("3.10", true), ("3.13", false)] {
             fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = -c ] && echo {version}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            let words =
-                vec![path.clone().into_os_string(), "-P".into(), "-m".into(), "stream_sidecar".into()];
+            let words = vec![
+                path.clone().into_os_string(),
+                "-P".into(),
+                "-m".into(),
+                "stream_sidecar".into(),
+            ];
             let told = problem(&[words]).expect("it is a Python");
             assert_eq!(matches!(told, PythonProblem::TooOld { .. }), is_old, "{told}");
             assert!(told.to_string().contains(&format!("{version} at {}", path.display())));

@@ -80,7 +80,10 @@ export async function begin({ file = "stream-sidecar.vsix", inBrowser = false, i
   const { chromium, server, playwright } = workbench();
   const scratch = mkdtempSync(join(tmpdir(), "sidecar-workbench-"));
   const at = (...names) => join(scratch, ...names);
-  write(at("bin", "stream-sidecar"), `#!/bin/sh\nPYTHONPATH='${ROOT}/sidecar' exec '${PYTHON}' -P -m stream_sidecar "$@"\n`);
+  write(
+    at("bin", "stream-sidecar"),
+    `#!/bin/sh\nPYTHONPATH='${ROOT}/sidecar' exec '${PYTHON}' -P -m stream_sidecar "$@"\n`,
+  );
   chmodSync(at("bin", "stream-sidecar"), 0o755);
   for (const [name, text] of Object.entries(FILES)) write(at(name), text);
   copyFileSync(join(ROOT, "tests/wires/openai-chat/leaking.sse"), at("work", "leaking.sse"));
