@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ QUESTION = "What does <think>x</think> mean, and </think>?"
 LEAK, CLEAN = "<think>Hm. é</think>Four is <b>it</b>.", "Four is <b>it</b>."
 
 
-def repair(*arguments: object) -> Result:
+def repair(*arguments: object, jobs: int = 1) -> Result:
     runner = CliRunner(env={"COLUMNS": "500"})
-    return runner.invoke(main, ["repair", *map(str, arguments)])
+    words = ["repair", "--jobs", str(jobs), *map(str, arguments)]
+    return runner.invoke(main, words)
 
 
 def contents(folder: Path) -> dict[str, Any]:
@@ -80,24 +82,48 @@ def test_a_store_is_found_and_cut(name: str, stores: tuple[Path, Path]) -> None:
     assert not [*clean.rglob("*.bak*")]
 
 
+def test_stores_beside_each_other_by_two_processes(stores: tuple[Path, Path]) -> None:
+    """Each in a folder of its own; files that belong together may be read by either."""
+    count = 0
+    for name, make in STORES.items():
+        for folder, answer in zip(stores, (LEAK, CLEAN), strict=True):
+            (folder / name).mkdir()
+            made = make(folder / name, QUESTION, answer)
+        count += made
+    leaking, clean = stores
+
+    done = repair(leaking, "--write", jobs=2)
+
+    assert done.exit_code == 0, done.output
+    assert f"{count} messages of a model: {count} repaired" in done.output
+    assert contents(leaking) == contents(clean)
+
+
 _NO_TEXTS = {"zed", "cursor", "crush", "llm", "codex-packed"}
 TEXTS = [name for name in STORES if name not in _NO_TEXTS]
 
 
+@pytest.fixture(scope="module")
+def editor() -> Iterator[RpcClient]:
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        yield client
+
+
 @pytest.mark.parametrize("name", TEXTS)
-def test_an_editor_shows_the_same(name: str, stores: tuple[Path, Path]) -> None:
+def test_an_editor_shows_the_same(
+    name: str, stores: tuple[Path, Path], editor: RpcClient
+) -> None:
     """Its fixes make the twin; a database is none of its documents."""
     leaking, clean = stores
     STORES[name](leaking, QUESTION, LEAK)
     STORES[name](clean, QUESTION, CLEAN)
-    with RpcClient() as client:
-        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
-        for path in sorted(each for each in leaking.rglob("*") if each.is_file()):
-            if path.suffix in {".db", ".sqlite"}:
-                continue
-            twin = clean / path.relative_to(leaking)
-            assert _fixed(client, path) == twin.read_text()
-            assert _fixed(client, twin) == twin.read_text()
+    for path in sorted(each for each in leaking.rglob("*") if each.is_file()):
+        if path.suffix in {".db", ".sqlite"}:
+            continue
+        twin = clean / path.relative_to(leaking)
+        assert _fixed(editor, path) == twin.read_text()
+        assert _fixed(editor, twin) == twin.read_text()
 
 
 def _fixed(client: RpcClient, path: Path) -> str:
