@@ -10,7 +10,7 @@ import {
   UnsupportedProtocol,
   type SidecarOptions,
 } from "../src/index.js";
-import { collect, fake, isAlive, rejection, until } from "./support.js";
+import { collect, fake, isAlive, rejection, timeless, until } from "./support.js";
 
 const once = { restarts: { max: 0, delayMs: 0 } } satisfies SidecarOptions;
 
@@ -20,11 +20,21 @@ test.for([
   ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
   ["ends-unread", ConnectionLost, "ended with code 4: no module named sidecar"],
-  ["hangs-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
-  ["late-at-start", RequestTimeout, "no answer to initialize within 300 ms"],
 ] as const)("%s: cannot be started", async ([mode, cause, words]) => {
-  const startTimeoutMs = cause === RequestTimeout ? 300 : 4_000;
-  const error = await rejection(Sidecar.spawn({ ...fake(mode), startTimeoutMs }));
+  expectUnavailable(await rejection(Sidecar.spawn(fake(mode))), mode, cause, words);
+});
+
+test.for(["hangs-at-start", "late-at-start"])("%s: cannot be started", (mode) =>
+  timeless(async (pass) => {
+    const started = rejection(Sidecar.spawn({ ...fake(mode), startTimeoutMs: 300 }));
+    await pass(300);
+    expectUnavailable(await started, mode, RequestTimeout, "no answer to initialize within 300 ms");
+  }),
+);
+
+type Cause = typeof ConnectionLost | typeof RequestTimeout;
+
+function expectUnavailable(error: Error, mode: string, cause: Cause, words: string): void {
   expect(error).toBeInstanceOf(SidecarUnavailable);
   expect(error).toMatchObject({ kind: "sidecar-unavailable", retryable: true });
   const [attempt, ...more] = (error as SidecarUnavailable).attempts;
@@ -32,7 +42,7 @@ test.for([
   expect(attempt?.error).toBeInstanceOf(cause);
   expect(attempt?.error.message).toContain(words);
   expect(attempt?.command).toEqual(fake(mode).command);
-});
+}
 
 test.for([
   ["version-2", [2]],
@@ -63,7 +73,6 @@ test.for([
   const options = {
     ...fake(mode),
     ...once,
-    requestTimeoutMs: 5_000,
     onLost: (error: ConnectionLost) => lost.push(error),
   };
   await using sidecar = await Sidecar.spawn(options);
@@ -79,29 +88,44 @@ test.for([
   await until(() => !isAlive(pid as number));
 });
 
-test.for(["hangs", "late"])("%s: the answer is given up, and the process with it", async (mode) => {
-  const lost: ConnectionLost[] = [];
-  const restarts = { max: 2, delayMs: 0, windowMs: 0 };
-  await using sidecar = await Sidecar.spawn({ ...fake(mode), restarts, onLost: (error) => lost.push(error) });
-  const { pid } = sidecar;
-  const stream = await sidecar.openStream();
-  const error = await rejection(stream.push("x"));
-  expect(error).toMatchObject({ kind: "stream-lost", reason: "crashing", cause: { cause: { method: "stream/push" } } });
-  expect(lost.map(({ cause }) => (cause as RequestTimeout).timeoutMs)).toEqual([400, 400, 400]);
-  await until(() => !isAlive(pid as number));
-  const second = await sidecar.openStream();
-  expect(second.opened.wire).toBe("text");
-  expect(sidecar.pid).not.toBe(pid);
-});
+test.for(["hangs", "late"])("%s: the answer is given up, and the process with it", (mode) =>
+  timeless(async (pass) => {
+    const lost: ConnectionLost[] = [];
+    const restarts = { max: 2, delayMs: 0, windowMs: 0 };
+    const options = { ...fake(mode), requestTimeoutMs: 400, restarts };
+    await using sidecar = await Sidecar.spawn({ ...options, onLost: (error) => lost.push(error) });
+    const { pid } = sidecar;
+    const stream = await sidecar.openStream();
+    const pushed = rejection(stream.push("x"));
+    for (let times = 0; times < 3; times++) {
+      await until(() => sidecar.stderr.includes("hangs"));
+      await pass(400);
+    }
+    const error = await pushed;
+    expect(error).toMatchObject({
+      kind: "stream-lost",
+      reason: "crashing",
+      cause: { cause: { method: "stream/push" } },
+    });
+    expect(lost.map(({ cause }) => (cause as RequestTimeout).timeoutMs)).toEqual([400, 400, 400]);
+    await until(() => !isAlive(pid as number));
+    const second = await sidecar.openStream();
+    expect(second.opened.wire).toBe("text");
+    expect(sidecar.pid).not.toBe(pid);
+  }),
+);
 
-test("a request that belongs to no stream is not asked again when the process hangs", async () => {
-  await using sidecar = await Sidecar.spawn(fake("hangs"));
-  const { pid } = sidecar;
-  const error = await rejection(sidecar.normalize({ body: "x" }));
-  expect(error).toBeInstanceOf(RequestTimeout);
-  expect(error).toMatchObject({ method: "message/normalize", timeoutMs: 400, retryable: true });
-  await until(() => !isAlive(pid as number));
-});
+test("a request that belongs to no stream is not asked again when the process hangs", () =>
+  timeless(async (pass) => {
+    await using sidecar = await Sidecar.spawn({ ...fake("hangs"), batchTimeoutMs: 400 });
+    const { pid } = sidecar;
+    const asked = rejection(sidecar.normalize({ body: "x" }));
+    await pass(400);
+    const error = await asked;
+    expect(error).toBeInstanceOf(RequestTimeout);
+    expect(error).toMatchObject({ method: "message/normalize", timeoutMs: 400, retryable: true });
+    await until(() => !isAlive(pid as number));
+  }));
 
 test("a caller in a hurry does not end a process that is busy", async () => {
   await using sidecar = await Sidecar.spawn(fake("hangs"));

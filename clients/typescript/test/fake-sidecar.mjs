@@ -39,7 +39,10 @@ const GOOD = {
   }),
   shutdown: () => null,
 };
-const never = () => undefined;
+/** Does not answer, and says so to those who read its standard error. */
+const never = () => void process.stderr.write("hangs\n");
+/** Answers when everybody has gone. */
+const late = (answer) => (never(), void setTimeout(answer, 3_600_000));
 const junk = () => void process.stdout.write("Traceback (most recent call last):\r\n\r\n");
 
 const MODES = {
@@ -57,8 +60,8 @@ const MODES = {
   "hangs-at-start": { initialize: never },
   hangs: { ...GOOD, "stream/push": never, "message/normalize": never },
   "deaf-to-shutdown": { ...GOOD, shutdown: never, exit: never },
-  late: { ...GOOD, "stream/push": (params, id) => void setTimeout(() => say({ id, result: pushed(params) }), 1_500) },
-  "late-at-start": { initialize: (_, id) => void setTimeout(() => say({ id, result: handshake() }), 1_500) },
+  late: { ...GOOD, "stream/push": (params, id) => late(() => say({ id, result: pushed(params) })) },
+  "late-at-start": { initialize: (_, id) => late(() => say({ id, result: handshake() })) },
   // Version
   "version-2": { initialize: () => handshake({ ...CAPABILITIES, protocolVersion: 2 }) },
   "refuses-version": {

@@ -92,7 +92,7 @@ interface Told {
 async function host({ name, streams, fates, options }: Job) {
   const [log, job] = [join(scratch, `${name}.log`), join(scratch, `${name}.json`)];
   const command = [process.execPath, here("flaky-sidecar.mjs"), log, JSON.stringify(fates), ...REAL.command];
-  const waits = { requestTimeoutMs: 1_500, startTimeoutMs: 6_000 };
+  const waits = { requestTimeoutMs: 10_000, startTimeoutMs: 20_000 }; // what is frozen takes so long to be noticed
   const cuts = streams.map((each) => ({ name: each.name, params: each.params, chunks: cut(each) }));
   const task = { options: { ...REAL, ...UNDAUNTED, ...waits, ...options, command }, streams: cuts, log };
   writeFileSync(job, JSON.stringify({ ...task, starts: options ? 1 : fates.length + 1 }));
@@ -151,7 +151,7 @@ test.skipIf(process.platform === "win32").for(["dies", "tears", "freezes", "stal
   "a host ends whose last sidecar %s",
   async (how) => {
     const [stream] = suitable as [Recording];
-    const options = { restarts: { max: 0 }, requestTimeoutMs: 5_000 };
+    const options = { restarts: { max: 0 }, requestTimeoutMs: 15_000 };
     const { told } = await host({ name: how, streams: [stream], fates: [{ how, frames: 2 }], options });
     expect(told).toMatchObject([{ name: stream.name, error: expect.stringContaining("StreamLost") as string }]);
   },

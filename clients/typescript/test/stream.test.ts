@@ -212,16 +212,23 @@ test("a consumer that stops stops the source", async () => {
 });
 
 test("a host that does not wait is stopped", async () => {
-  await using hanging = await Sidecar.spawn({ ...fake("hangs"), maxQueuedRequests: 10, maxConcurrentRequests: 2 });
-  const [stream, piped] = [await hanging.openStream(), await hanging.openStream()];
-  const pushes = Array.from({ length: 14 }, () => rejection(stream.push("x")));
-  const kinds = (await Promise.all(pushes)).map((error) => (error instanceof QueueFull ? "full" : "other"));
-  expect(kinds.filter((kind) => kind === "full")).toHaveLength(3);
-  const requests = Array.from({ length: 14 }, () => rejection(hanging.normalize({ body: "x" })));
+  const few = { maxQueuedRequests: 10, maxConcurrentRequests: 2, shutdownTimeoutMs: 50 };
+  const hanging = () => Sidecar.spawn({ ...fake("hangs"), ...few });
+  const full = (errors: readonly Error[]) => errors.filter((error) => error instanceof QueueFull);
+
+  const pushed = await hanging();
+  const stream = await pushed.openStream();
+  const pushes = Promise.all(Array.from({ length: 14 }, () => rejection(stream.push("x"))));
+  await pushed.shutdown(); // all that still wait are told
+  expect(full(await pushes)).toHaveLength(3);
+
+  const asked = await hanging();
+  const piped = await asked.openStream();
+  const requests = Promise.all(Array.from({ length: 14 }, () => rejection(asked.normalize({ body: "x" }))));
   const patient = Promise.all([rejection(collect(piped.pipe(["x"]))), rejection(piped.close())]);
-  const refused = (await Promise.all(requests)).filter((error) => error instanceof QueueFull);
-  expect(refused).toHaveLength(2);
-  expect((await patient).filter((error) => error instanceof QueueFull)).toEqual([]);
+  await asked.shutdown();
+  expect(full(await requests)).toHaveLength(2);
+  expect(full(await patient)).toEqual([]);
 });
 
 test("single messages", async () => {

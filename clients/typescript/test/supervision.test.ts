@@ -14,7 +14,7 @@ import {
   type SidecarState,
 } from "../src/index.js";
 import { SidecarProcess } from "../src/process.js";
-import { collect, crash, fake, isAlive, REAL, rejection, UNDAUNTED, until } from "./support.js";
+import { collect, crash, fake, isAlive, REAL, rejection, timeless, UNDAUNTED, until } from "./support.js";
 
 test("nothing runs before it is needed", async () => {
   await using sidecar = Sidecar.create(REAL);
@@ -44,20 +44,24 @@ test("a request that was under way is asked once more", async () => {
   expect(sidecar.pid).not.toBe(pid);
 });
 
-test.skipIf(process.platform === "win32")("a hang costs no stream", async () => {
-  await using sidecar = await Sidecar.spawn({ ...REAL, ...UNDAUNTED, requestTimeoutMs: 2_000 });
-  const { pid } = sidecar;
-  const streams = await Promise.all(["text", "text"].map(() => sidecar.openStream({ wire: "text" })));
-  for (const stream of streams) await stream.push("<think>a");
-  process.kill(pid as number, "SIGSTOP");
-  for (const events of await Promise.all(streams.map((stream) => stream.push("</think>b")))) {
-    expect(events).toMatchObject([
-      { type: "block-end", seq: 2 },
-      { type: "text-delta", seq: 3, text: "b" },
-    ]);
-  }
-  expect(isAlive(pid as number)).toBe(false);
-});
+test.skipIf(process.platform === "win32")("a hang costs no stream", () =>
+  timeless(async (pass) => {
+    await using sidecar = await Sidecar.spawn({ ...REAL, ...UNDAUNTED, requestTimeoutMs: 2_000 });
+    const { pid } = sidecar;
+    const streams = await Promise.all(["text", "text"].map(() => sidecar.openStream({ wire: "text" })));
+    for (const stream of streams) await stream.push("<think>a");
+    process.kill(pid as number, "SIGSTOP");
+    const pushed = Promise.all(streams.map((stream) => stream.push("</think>b")));
+    await pass(2_000);
+    for (const events of await pushed) {
+      expect(events).toMatchObject([
+        { type: "block-end", seq: 2 },
+        { type: "text-delta", seq: 3, text: "b" },
+      ]);
+    }
+    expect(isAlive(pid as number)).toBe(false);
+  }),
+);
 
 test("a kill while it starts again is one more failure, and costs no stream", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "sidecar-")), "starts");

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
 import { Sidecar, type ConnectionLost, type OpenParams, type SidecarOptions, type StreamEvent } from "../src/index.js";
 
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -19,9 +20,8 @@ export const REAL = {
 const FAKE = fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url));
 
 /** A sidecar that does what `mode` says (fake-sidecar.mjs). */
-export function fake(mode: string, ...more: string[]): SidecarOptions {
-  const command = [process.execPath, FAKE, mode, ...more];
-  return { command, requestTimeoutMs: 400, batchTimeoutMs: 400, startTimeoutMs: 4_000 };
+export function fake(mode: string, ...more: string[]): SidecarOptions & { readonly command: readonly string[] } {
+  return { command: [process.execPath, FAKE, mode, ...more] };
 }
 
 /** Restarts at once and as often as it takes. */
@@ -91,9 +91,27 @@ export async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+const wait = globalThis.setTimeout; // also where time stands still
+
 /** Looks until something is so; the test's timeout bounds it. */
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!isSo()) await new Promise((resolve) => wait(resolve, 2));
+}
+
+/**
+ * Runs a test in which the client's time stands still, so that no answer is late because the
+ * machine is busy. It passes when `pass` is called, for all that wait for an answer by then.
+ */
+export async function timeless(test: (pass: (ms: number) => Promise<void>) => Promise<void>): Promise<void> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    await test(async (ms) => {
+      await until(() => vi.getTimerCount() > 0);
+      await vi.advanceTimersByTimeAsync(ms);
+    });
+  } finally {
+    vi.useRealTimers();
+  }
 }
 
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
