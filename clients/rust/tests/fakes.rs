@@ -22,8 +22,8 @@ use stream_sidecar::{
     protocol::{Encoding, Finish, FinishReason, HistoryParams, Wire},
 };
 
-/// How long the host waits for what does not come.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long the host waits for what does not come; nothing that comes takes so long.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How long it waits for what comes, on a machine that is busy.
 const SLACK: Duration = Duration::from_secs(300);
 
