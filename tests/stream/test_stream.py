@@ -153,3 +153,11 @@ def test_a_call_that_may_have_lost_its_arguments(reason: str, executable: bool) 
     ]
     (call,) = feed({"wire": "anthropic"}, chunks).message.tool_calls
     assert (call.arguments, call.executable) == ("{}", executable)
+
+
+def test_counts_that_tell_nothing_new_are_no_event() -> None:
+    """One that is missing keeps its value."""
+    counts = ({"prompt_tokens": 9, "completion_tokens": 5}, {"prompt_tokens": 9})
+    fed = feed(CHAT, [{"choices": [], "usage": each} for each in counts])
+    (told,) = [event for event in fed.events if event.type == "usage"]
+    assert (told.input_tokens, told.output_tokens) == (9, 5)
