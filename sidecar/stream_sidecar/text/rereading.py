@@ -7,10 +7,10 @@ shows ``<tool_call>``, and the second takes that out. Positions stay those of th
 channel.
 
 Asleep: while the first reading takes nothing out, both would know the same, so the
-second is not fed (``_since`` is where that began). What the first held and then shows
-whole, the second counts as holding as long (``_late``).
-Waking: it is set to the state that the first had before that began to hold
-(``_late.state``), and fed from there.
+second is not fed (`_Asleep`). What the first held and then shows whole, the second
+counts as holding as long.
+Awake: it was set to the state that the first had before it began to hold, and is fed
+from there, until both read on alike.
 Flush: it shows all before reasoning, a call or a new answer, to keep events in order.
 """
 
@@ -20,10 +20,11 @@ from bisect import bisect_right
 from collections import deque
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.forms.candidate import Taken
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.records import define
 from stream_sidecar.text.pieces import FORMED, Pieces, merged
 
 if TYPE_CHECKING:
@@ -42,16 +43,24 @@ _REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER, PieceKind.ENTER_MID)
 """What stands where reasoning begins."""
 
 
-class _Late(NamedTuple):
-    """What the second reading, which sleeps, would hold, its ``share`` of the limits,
-    and the ``state`` of the first before that, or before what the first holds."""
+@define(eq=False)
+class _Asleep:
+    """The second reading is not fed what the raw channel shows from ``since`` on.
 
+    It would hold ``pieces``, which the first held and then showed, with their ``share``
+    of the limits. ``state``: that of the first before these, or before what it holds.
+    """
+
+    since: int
     state: State | None = None
     pieces: Sequence[Piece] = ()
     share: Share = (0, 0)
 
-
-_NOTHING = _Late()
+    def let_go(self) -> Sequence[Piece]:
+        """Nothing is held any more; gives what was."""
+        pieces, self.pieces = self.pieces, ()
+        self.state, self.share = None, (0, 0)
+        return pieces
 
 
 class Rereading:
@@ -63,15 +72,14 @@ class Rereading:
         self.taken: deque[Taken | Failed] = deque()
         self._make = make
         self._full = 0  # holds of the first reading that the second has not met
-        #: where the second fell asleep, in the raw channel; None: it is awake
-        self._since: int | None = 0
-        self._late = _NOTHING
+        #: None: the second is awake
+        self._asleep: _Asleep | None = _Asleep(0)
 
     @property
     def gate(self) -> Gate | None:
         """Plain text passes where it would in both readings."""
         first = self.first
-        if self._since is None and not first.reasoning.depth:
+        if self._asleep is None and not first.reasoning.depth:
             second = self.second
             if second.gate != first.gate or second.gates is not first.gates:
                 return None
@@ -89,12 +97,14 @@ class Rereading:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        late = sum([end - start for _, _, start, end in self._late.pieces])
-        return self.first.held + (self.second.held if self._since is None else late)
+        first, asleep = self.first.held, self._asleep
+        if asleep is None:
+            return first + self.second.held
+        return first + sum([end - start for _, _, start, end in asleep.pieces])
 
     def share(self) -> Share:
         """What the second reading holds, and the first may not hold as well."""
-        return self.second.share() if self._since is None else self._late.share
+        return self.second.share() if self._asleep is None else self._asleep.share
 
     def given(self) -> Pieces:
         """The pieces so far of a text that is being pushed; there are some."""
@@ -102,26 +112,28 @@ class Rereading:
 
     def shown(self) -> tuple[Any, ...]:
         """What is known of what was shown; nothing may be held."""
-        return (self.second if self._since is None else self.first).shown.state()
+        return (self.first if self._asleep else self.second).shown.state()
 
     def push(self, text: str) -> Pieces:
         """The pieces that ``text`` decides."""
-        passes = self.first.passes(text)
-        if passes and self._since is not None:
-            self._late = _NOTHING  # nothing was held before it
-            return self.first.passed(text)
-        known = None if self._since is None else self._known()
-        out = self.first.passed(text) if passes else self.first.read(text)
-        if known is None or self._since is None:
+        first, asleep = self.first, self._asleep
+        if asleep is None:
+            return self._read_both(first.push(text))
+        if first.passes(text):
+            asleep.let_go()  # nothing was held before it
+            return first.passed(text)
+        known = self._known(asleep)
+        out = first.read(text)
+        if self._asleep is None:  # somebody asked for what was `given`
             return self._read_both(out)
-        if not out or (self.first.held == len(text) and self._lag(out, known)):
+        if not out or (first.held == len(text) and self._lag(asleep, out, *known)):
             return out
-        return self._go_on(out)
+        return self._go_on(asleep, out)
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
         pieces = self.first.passed(text)
-        if pieces and self._since is None and not self.first.reasoning.depth:
+        if pieces and self._asleep is None and not self.first.reasoning.depth:
             self._places.add(*pieces[0][2:])
             self.second.passed(text)
             self._fall_asleep()
@@ -129,49 +141,50 @@ class Rereading:
 
     def flush(self, *, followed: bool = False) -> Pieces:
         """Decides what is held as at the end of the text (see `Splitter`)."""
-        if self.first.waits:
-            self._known()
+        if self._asleep and self.first.waits:
+            self._known(self._asleep)
         out = self.first.flush(followed=followed)
-        if out or self._since is None:
-            out = self._read([*self._wake(), *out])
-            self._read_again(self.second.flush(followed=followed), out)
-        self._late = _NOTHING
+        if self._asleep and not out:
+            self._asleep.let_go()
+            return out
+        out = self._read([*self._wake(), *out])
+        self._read_again(self.second.flush(followed=followed), out)
         return out
 
     def call(self) -> None:
         """A structured call stands here; text before it is never reclassified."""
         self.first.shown.call()
-        if self._since is None:
+        if self._asleep is None:
             self.second.shown.call()
 
     # Awake or asleep
 
-    def _known(self) -> _Late:
+    def _known(self, asleep: _Asleep) -> tuple[State | None, Share]:
         """Where the first is now, in case the second gets there while it sleeps."""
-        first, late = self.first, self._late
-        if self._since is not None and late.state is None:
-            late = self._late = late._replace(state=first.state())
-        return _Late(first.standing() if late.pieces else late.state, (), first.share())
+        first = self.first
+        asleep.state = asleep.state or first.state()
+        return first.standing() if asleep.pieces else asleep.state, first.share()
 
-    def _go_on(self, pieces: Pieces) -> Pieces:
+    def _go_on(self, asleep: _Asleep, pieces: Pieces) -> Pieces:
         """Pieces come while the second reading sleeps, which it may where all is text.
         If more is held, it has to look whether it would hold some of that text."""
         if not self.first.held and all(each[0] is PieceKind.TEXT for each in pieces):
-            late, self._late = self._late, _NOTHING
-            return [*late.pieces, *pieces]
+            return [*asleep.let_go(), *pieces]
         return self._read_both([*self._wake(), *pieces])
 
-    def _lag(self, pieces: Pieces, known: _Late) -> bool:
+    def _lag(
+        self, asleep: _Asleep, pieces: Pieces, state: State | None, share: Share
+    ) -> bool:
         """Where all that the first held is text, and all that came now is held, the
         second goes where the first was before: it shows no more than that had shown."""
         fails = pieces[0][0] is PieceKind.FAILED
         shown = pieces[fails:]
-        if not known.state or any(each[0] is not PieceKind.TEXT for each in shown):
+        if not state or any(each[0] is not PieceKind.TEXT for each in shown):
             return False
         if fails:
             self.taken.append(self.first.taken.popleft())
-        pieces[fails:] = self._late.pieces
-        self._late = _Late(known.state, shown, known.share)
+        pieces[fails:] = asleep.pieces
+        asleep.state, asleep.pieces, asleep.share = state, shown, share
         return True
 
     def _read_both(self, pieces: Pieces) -> Pieces:
@@ -189,19 +202,19 @@ class Rereading:
         if not (self.first.reasoning.depth or self.first.held):
             state = self.first.state()
             if state[1:] == self.second.state()[1:]:
-                self._since = state[0]
+                self._asleep = _Asleep(state[0])
 
     def _wake(self) -> Sequence[Piece]:
         """The second reading knows what the first did, before that held anything; gives
         what it has to read."""
-        since, self._since = self._since, None
-        late, self._late = self._late, _NOTHING
-        if since is not None:
-            state = late.state or self.first.state()
-            self._places.add(since, state[0])
-            self._places.forget()
-            self.second.resume(state, state[0] - since)
-        return late.pieces
+        asleep, self._asleep = self._asleep, None
+        if asleep is None:
+            return ()
+        state = asleep.state or self.first.state()
+        self._places.add(asleep.since, state[0])
+        self._places.forget()
+        self.second.resume(state, state[0] - asleep.since)
+        return asleep.pieces
 
     # What both say
 
