@@ -4,7 +4,8 @@ Recorded streams, their strings cut into 200 characters, go through ``stream.pus
 chunk by chunk and through ``stream.pipe`` as fast as they can; the same chunks go one
 by one to the bare orjson echo through the same vscode-jsonrpc
 (``clients/typescript/bench``). So the ratio is what engine and client cost beside the
-pipes. Without Node.js there is nothing to measure.
+pipes. Then a stream pushes short deltas one by one beside one that pushes a megabyte at
+once (``waiting``): its longest wait. Without Node.js there is nothing to measure.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from node_package import HOME, missing, prepare
 from processes import ORJSON_ECHO, ROOT, SIDECAR
 from round_trip import one_core
 from rows import Bar, Row, microseconds
+from waiting import Waits, texts_in, wait_rows
 
 ROUNDS = 8
 BAR = Bar(limit=2.5, aim=1.5)
@@ -34,6 +36,15 @@ def run() -> Iterator[Row]:
         measured = f"{microseconds(each)}, echo {microseconds(other)} a chunk"
         what = f"TypeScript {name}, recorded streams, against orjson echo"
         yield Row(what, measured, each / other, bar)
+    yield from wait_rows("TypeScript", _waits())
+
+
+def _waits() -> Waits:
+    with one_core(), texts_in() as file:
+        sidecar = json.dumps([sys.executable, *SIDECAR])
+        command = ["node", str(HOME / "bench" / "wait.mjs"), sidecar, file]
+        waits: Waits = json.loads(subprocess.check_output(command, cwd=ROOT))
+    return waits
 
 
 def _measure() -> dict[str, float]:

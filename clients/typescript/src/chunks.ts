@@ -11,6 +11,11 @@ export interface Chunk {
 /** What a chunk costs beside its characters. */
 const OVERHEAD = 64;
 
+/** A slice of text. */
+export function textChunk(value: string): Chunk {
+  return { value, bytes: 2 * value.length + OVERHEAD };
+}
+
 /** Turns what a host hands over into chunks; bytes become text, or base64. */
 export class ChunkReader {
   readonly #isBase64: boolean;
@@ -23,7 +28,7 @@ export class ChunkReader {
   /** Throws TypeError for what JSON cannot hold. */
   read(given: unknown): Chunk {
     const value = given instanceof Uint8Array ? this.#text(given) : (given ?? null);
-    if (typeof value === "string") return { value, bytes: 2 * value.length + OVERHEAD };
+    if (typeof value === "string") return textChunk(value);
     const json = JSON.stringify(value);
     if (json === undefined) throw new TypeError(`a ${typeof given} is no chunk`);
     return { value, json, bytes: 2 * json.length + OVERHEAD };

@@ -26,6 +26,15 @@ export interface Pushed {
   readonly chunks?: readonly Record<string, unknown>[];
 }
 
+/** What several pushes gave, as what one gave. */
+export function together(all: readonly Pushed[]): Pushed {
+  const [only] = all;
+  if (all.length === 1 && only) return only;
+  const chunks = all.flatMap((each) => each.chunks ?? []);
+  const events = all.flatMap((each) => each.events);
+  return { events, ...(all.some((each) => each.chunks) && { chunks }) };
+}
+
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 /** The events of an answer, those of unknown types wrapped. */

@@ -1,15 +1,17 @@
 // One stream in the sidecar that outlives the sidecar: after a loss it is opened again,
 // what was pushed is pushed again, and the events of that are dropped, because the same
 // pushes give the same events, `seq` included. A sidecar of ours that hangs is lost, too:
-// its link has killed it. One call at a time.
+// its link has killed it. One call at a time, and one request of it: what is too much for a
+// request goes in several, between which other streams have their turn.
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
-import { eventsOf, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
+import { eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
 import type { Link, Params, Result } from "./link.js";
 import type { Settings } from "./options.js";
 import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "./protocol.js";
 import type { ReplayLog } from "./replay-log.js";
+import { requestsOf } from "./slices.js";
 import type { Supervisor } from "./supervisor.js";
 
 /** What a stream needs to be one, with a sidecar or without. */
@@ -57,14 +59,39 @@ export class RemoteStream implements StreamCore {
     }
   }
 
+  /** Pushes all of the chunks; when a part of them is refused, none. */
   async push(chunks: readonly Chunk[]): Promise<Pushed> {
+    const [kept, lastSeq] = [this.#log.length, this.#lastSeq];
+    const answers: Pushed[] = [];
+    try {
+      for (const request of requestsOf(chunks, this.#params.framing !== "json")) {
+        answers.push(await this.#pushed(request));
+      }
+    } catch (error) {
+      if (answers.length > 0 && error instanceof RefusedError) this.#takeBack(kept, lastSeq);
+      throw error;
+    }
+    this.#pushes += 1;
+    return together(answers);
+  }
+
+  async #pushed(chunks: readonly Chunk[]): Promise<Pushed> {
     const [first] = chunks;
     const what = chunks.length === 1 && first ? { chunk: first.value } : { chunks: chunks.map(({ value }) => value) };
     const answer = await this.#ask("stream/push", what);
-    this.#pushes += 1;
     this.#log.add(chunks);
     const { chunks: emitted } = answer;
     return { events: this.#delivered(answer), ...(emitted && { chunks: emitted }) };
+  }
+
+  /** The stream is as before a push of which some requests were answered: it is left, and opened again when it is needed. */
+  #takeBack(kept: number, lastSeq: number): void {
+    const link = this.#link;
+    const params = { streamId: this.#name, reason: "cancelled" } as const;
+    if (link) this.#request(link, "stream/close", params).catch(() => {});
+    this.#link = undefined;
+    this.#log.shorten(kept);
+    this.#lastSeq = lastSeq;
   }
 
   async snapshot(): Promise<SnapshotResult> {

@@ -27,8 +27,8 @@ export class Budget {
 /** A chunk without the value, which the host may have changed since. */
 type Kept = string | { readonly json: string };
 
-const BATCH_CHUNKS = 1_024;
-const BATCH_BYTES = 1 << 20;
+/** A replay keeps other streams waiting no longer than a push does. */
+const BATCH_BYTES = 16 << 10;
 
 export class ReplayLog {
   readonly #budget: Budget;
@@ -55,6 +55,19 @@ export class ReplayLog {
     }
   }
 
+  /** How many chunks are here. */
+  get length(): number {
+    return this.#kept?.length ?? 0;
+  }
+
+  /** Forgets what was added behind the first `length`. */
+  shorten(length: number): void {
+    for (const [, bytes] of this.#kept?.splice(length) ?? []) {
+      this.#budget.give(bytes);
+      this.#bytes -= bytes;
+    }
+  }
+
   /** Forgets everything. */
   drop(): void {
     this.#budget.give(this.#bytes);
@@ -67,7 +80,7 @@ export class ReplayLog {
     let batch: unknown[] = [];
     let size = 0;
     for (const [kept, bytes] of this.#kept ?? []) {
-      if (batch.length === BATCH_CHUNKS || (size > 0 && size + bytes > BATCH_BYTES)) {
+      if (size > 0 && size + bytes > BATCH_BYTES) {
         yield batch;
         [batch, size] = [[], 0];
       }
