@@ -196,16 +196,19 @@ def test_a_stream_that_is_not_there() -> None:
     assert failure("-", "--stream", "t", data=b"x") == "--stream goes with a transcript"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "tests/transcripts").glob("*.jsonl")))
-def test_every_transcript_is_read(path: Path) -> None:
+def test_every_transcript_is_read(subtests: pytest.Subtests) -> None:
     """Those without a stream say so; none is read as anything else."""
     from stream_sidecar.explain.source import is_transcript, recorded
     from stream_sidecar.explain.telling import explain
 
-    data = path.read_bytes()
-    assert is_transcript(data)
-    for source in recorded(path.name, data).values():
-        assert explain(source).steps
+    paths = sorted((ROOT / "tests/transcripts").glob("*.jsonl"))
+    assert paths
+    for path in paths:
+        with subtests.test(path.stem):
+            data = path.read_bytes()
+            assert is_transcript(data)
+            for source in recorded(path.name, data).values():
+                assert explain(source).steps
 
 
 # --- The page -------------------------------------------------------------------------

@@ -40,17 +40,18 @@ def test_transcript(path: Path) -> None:
     assert not told, "\n".join(told)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_form(path: Path) -> None:
+def test_form(subtests: pytest.Subtests) -> None:
     """Any client can read it: strict JSON, one header, known lines, one end."""
-    lines = [strict_json(line) for line in path.read_bytes().splitlines()]
-    header, *rest = lines
-    assert header.keys() == {"transcript", "protocolVersion", "title"}
-    assert (header["transcript"], header["protocolVersion"]) == (1, 1)
-    assert header["title"]
-    assert all(set(line) in _FORMS for line in rest)
-    assert [line["dir"] for line in rest if "code" in line] == ["exit"]
-    assert "code" in rest[-1]
+    for path in PATHS:
+        with subtests.test(path.stem):
+            lines = [strict_json(line) for line in path.read_bytes().splitlines()]
+            header, *rest = lines
+            assert header.keys() == {"transcript", "protocolVersion", "title"}
+            assert (header["transcript"], header["protocolVersion"]) == (1, 1)
+            assert header["title"]
+            assert all(set(line) in _FORMS for line in rest)
+            assert [line["dir"] for line in rest if "code" in line] == ["exit"]
+            assert "code" in rest[-1]
 
 
 def test_titles() -> None:

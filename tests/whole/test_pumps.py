@@ -85,10 +85,11 @@ def _pumped() -> list[Made]:
     return list(chosen.values())
 
 
-@pytest.mark.parametrize("each", _pumped(), ids=lambda each: " ".join(each.places[:2]))
-def test_pattern_takes_linear_work(each: Made) -> None:
-    modes = ("fullmatch", "findall") if each.searches else ("fullmatch",)
-    assert worst(each.pattern, modes) is None, each.pattern.pattern
+def test_patterns_take_linear_work(subtests: pytest.Subtests) -> None:
+    for each in _pumped():
+        modes = ("fullmatch", "findall") if each.searches else ("fullmatch",)
+        with subtests.test(" ".join(each.places[:2]), pattern=each.pattern.pattern):
+            assert worst(each.pattern, modes) is None
 
 
 def test_no_pattern_hides() -> None:

@@ -65,13 +65,17 @@ def test_requests() -> None:
 # --- What holds for any message -------------------------------------------------------
 
 
-def _recordings() -> Iterator[tuple[str, list[Json]]]:
+def _recordings() -> Iterator[tuple[str, str, list[Json]]]:
     for path in sorted((TESTS / "wires").glob("*/*.chunks.jsonl")):
         lines = path.read_text("utf-8").splitlines()
-        yield path.parent.name, [json.loads(line) for line in lines]
+        yield path.name, path.parent.name, [json.loads(line) for line in lines]
 
 
-MESSAGES = [(wire, message_of(wire, chunks)) for wire, chunks in _recordings()]
+MESSAGES = [
+    (name, wire, message_of(wire, chunks)) for name, wire, chunks in _recordings()
+]
+"""Of every recording, with its name and its wire."""
+
 STATE = (
     "signature",
     "data",
@@ -83,7 +87,7 @@ ODD = [None, 5, "{", [], [None], {}, {"type": "x"}, {"type": ["x"]}, {"text": 5}
 
 
 def _choices() -> Iterator[Json]:
-    for _, message in MESSAGES:
+    for _, _, message in MESSAGES:
         yield from message.get("choices", [message])
 
 
@@ -107,30 +111,39 @@ def test_any_message_of_any_wire(wire: str, reasoning: str) -> None:
         assert all(rendered["messages"])
 
 
-@pytest.mark.parametrize(("wire", "message"), MESSAGES)
-def test_state_goes_back_as_it_came(wire: str, message: Json) -> None:
+def test_state_goes_back_as_it_came(subtests: pytest.Subtests) -> None:
     """Byte for byte, or it is told that it is lost."""
-    rendered = _call("message/render", message=message, wire=wire, reasoning="all")
-    lost = {each.get("block") for each in rendered["lost"]}
-    sent = {*_texts(rendered["messages"])}
-    for block in message["blocks"]:
-        state = {*_states(block)} if block["block"] not in lost else set()
-        assert state <= sent
+    for name, wire, message in MESSAGES:
+        with subtests.test(name, wire=wire):
+            params = {"message": message, "wire": wire, "reasoning": "all"}
+            rendered = _call("message/render", **params)
+            lost = {each.get("block") for each in rendered["lost"]}
+            sent = {*_texts(rendered["messages"])}
+            for block in message["blocks"]:
+                state = {*_states(block)} if block["block"] not in lost else set()
+                assert state <= sent
 
 
-@pytest.mark.parametrize(
-    ("wire", "message"), [each for each in MESSAGES if each[0] != "openai-responses"]
-)
-def test_tools_of_other_servers_are_no_items(wire: str, message: Json) -> None:
+def test_tools_of_other_servers_are_no_items(subtests: pytest.Subtests) -> None:
     """Types that other wires share, or end alike, are no sign; nothing vanishes."""
-    choices = message.get("choices", [message])
-    for choice in choices:
-        rendered = _call("message/render", message=choice, wire="openai-responses")
-        lost = {each.get("block") for each in rendered["lost"]}
-        for block in choice["blocks"]:
-            is_result = block["type"] == "tool-result"
-            if is_result or block.get("executor") == "server":
-                assert block["block"] in lost
+    others = [each for each in MESSAGES if each[1] != "openai-responses"]
+    assert others
+    for name, wire, message in others:
+        with subtests.test(name, wire=wire):
+            for choice in message.get("choices", [message]):
+                params = {"message": choice, "wire": "openai-responses"}
+                rendered = _call("message/render", **params)
+                lost = {each.get("block") for each in rendered["lost"]}
+                assert _foreign(choice) <= lost
+
+
+def _foreign(choice: Json) -> set[int]:
+    """The blocks that belong to tools of a server."""
+    return {
+        block["block"]
+        for block in choice["blocks"]
+        if block["type"] == "tool-result" or block.get("executor") == "server"
+    }
 
 
 def _states(value: Json) -> Iterator[str]:
