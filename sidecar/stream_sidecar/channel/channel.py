@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.events import Severity
     from stream_sidecar.message.outlet import Ear
-    from stream_sidecar.text.fast_path import Gate
+    from stream_sidecar.text.fast_path import Passage
     from stream_sidecar.text.lexicon import Share
     from stream_sidecar.text.rereading import Rereading
     from stream_sidecar.text.splitter import Splitter
@@ -130,9 +130,9 @@ class Channel:
                 return
             answer = self.answer
             self._take(answer.push(text))
-            gate = None if self._held_tagged or joiner.held else answer.gate
-            if gate is not None:
-                self._begin_run(gate)
+            passage = answer.passage
+            if passage and not (self._held_tagged or joiner.held):
+                self._begin_run(passage)
             elif answer.held or self._held_tagged:
                 self._note_held()
 
@@ -154,15 +154,15 @@ class Channel:
             run.begin(self._since_call[-1], behind, thinks=False)
         return place is not None
 
-    def _begin_run(self, gate: Gate) -> None:
+    def _begin_run(self, passage: Passage) -> None:
         """Begins a run: from here on each plain delta is no more than its event."""
-        block, answer = self.blocks.open, self.answer
+        block = self.blocks.open
         if block is None or self.outlet.trace or self._watch is not None:
             return
-        thinks = answer.first.reasoning.depth > 0
+        thinks = self.answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)
         if fits and (not thinks or self.tagged.passes):
-            self._run.begin(block.number, (answer.first.gates, gate), thinks=thinks)
+            self._run.begin(block.number, passage, thinks=thinks)
 
     def settle(self) -> None:
         """Ends the run, if there is one, and does its bookkeeping."""
@@ -218,20 +218,20 @@ class Channel:
         self._take_native(self._native, self._native.push(text))
         if self._native.held:
             if self._answers:
-                self.answer.first.gate = None  # there may be no room for blanks
+                self.answer.first.passage = None  # there may be no room for blanks
             self._note_held()
 
     def goes_on(self, fields: list[str], block: int | str | None) -> Going | None:
         """How more native reasoning is read, which these ``fields`` will say in the
         provider's ``block``, as they just did; None: one text after the other."""
         native = self._native
-        passes = native is not None and native.gate is not None
-        if native is None or not passes or self.outlet.trace or not self._says(block):
+        passage = None if native is None else native.passage
+        if not (native and passage) or self.outlet.trace or not self._says(block):
             return None
         waits = self._joiners[1].held or (self._tags and self.tagged.hears)
         if waits or not self._mirrors.in_step(fields):
             return None
-        search = native.gates.search  # lines do not count in reasoning
+        search = passage[0].search  # lines do not count in reasoning
 
         def matters(text: str) -> bool:
             return search(text) is not None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from stream_sidecar.forms.candidate import Failed
-    from stream_sidecar.text.fast_path import Gate
+    from stream_sidecar.text.fast_path import Passage
     from stream_sidecar.text.lexicon import Share
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.text.splitter import Splitter, State
@@ -76,14 +76,11 @@ class Rereading:
         self._asleep: _Asleep | None = _Asleep(0)
 
     @property
-    def gate(self) -> Gate | None:
+    def passage(self) -> Passage | None:
         """Plain text passes where it would in both readings."""
         first = self.first
-        if self._asleep is None and not first.reasoning.depth:
-            second = self.second
-            if second.gate != first.gate or second.gates is not first.gates:
-                return None
-        return first.gate
+        alone = self._asleep or first.reasoning.depth
+        return first.passage if alone or self.second.passage == first.passage else None
 
     @cached_property
     def second(self) -> Splitter:
@@ -196,7 +193,7 @@ class Rereading:
     def _fall_asleep(self) -> None:
         """The second reading sleeps where it would read on as the first does."""
         if self.second.held:
-            self.first.gate = None  # there may be no room for blanks that pass
+            self.first.passage = None  # there may be no room for blanks that pass
             return
         self._places.forget()
         if not (self.first.reasoning.depth or self.first.held):

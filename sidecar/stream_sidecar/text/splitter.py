@@ -9,7 +9,7 @@ It has a `Buffer` of what is not decided yet, `Attempts` at forms, the `Tail` of
 answer, and the steps `InAnswer` and `InReasoning`. It holds back only what cannot be
 decided yet: a proper prefix of a literal, a delimiter behind an unmatched backtick run,
 a closer in reasoning that may be quoted, a candidate for a form, and what waits in the
-tail. While ``gate`` is set, text in which nothing matters is one piece.
+tail. While there is a ``passage``, text in which nothing matters is one piece.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from stream_sidecar.text.tail import Tail
 if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
-    from stream_sidecar.text.fast_path import Gate
+    from stream_sidecar.text.fast_path import Passage
     from stream_sidecar.text.lexicon import Rules, Share
     from stream_sidecar.text.pieces import Pieces
 
@@ -54,7 +54,7 @@ class Splitter:
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
-        *("fails", "gate", "gates", "reasoning", "shown", "taken"),
+        *("fails", "passage", "reasoning", "shown", "taken"),
     )
 
     def __init__(self, rules: Rules) -> None:
@@ -72,9 +72,9 @@ class Splitter:
             *(rules, buffer, attempts, tail, closers), int(opened), implicit=opened
         )
         self._answer = InAnswer(rules, buffer, attempts, tail, reasoning)
-        #: for plain text from here on
-        self.gates = rules.lexicon.thought
-        self.gate: Gate | None = INSIDE if rules.native else None
+        thought = rules.lexicon.thought, INSIDE
+        #: for plain text from here on; None: all of it has to be read
+        self.passage: Passage | None = thought if rules.native else None
         if opened and not rules.native:
             buffer.mark(PieceKind.ENTER)
 
@@ -89,8 +89,10 @@ class Splitter:
         if self._buffer.border and text and self._crosses(text):
             self._buffer.border = False
             self._watch()
-        gate = self.gate
-        read = None if gate is None else self.gates.read(gate, text, self.fails)
+        if self.passage is None:
+            return False
+        gates, gate = self.passage
+        read = gates.read(gate, text, self.fails)
         return read is not None and read[0] == len(text)
 
     def read(self, text: str) -> Pieces:
@@ -124,7 +126,7 @@ class Splitter:
             if followed:
                 self.shown.followed(buffer.pieces)
             self.shown.flush(buffer.pieces)
-        buffer.border, self.gate = True, None
+        buffer.border, self.passage = True, None
         return self.given()
 
     def passed(self, text: str) -> Pieces:
@@ -197,45 +199,44 @@ class Splitter:
         """Sets what to look for in text that may pass untouched (the fast path)."""
         buffer, tail = self._buffer, self._tail
         odd = buffer.text or buffer.border or self._attempts.candidate or tail.trailing
-        gate = None if odd else self._next_gate()
-        self.gate = None if gate is None or tail.room(ROOM) < ROOM else gate
+        passage = None if odd else self._next_passage()
+        self.passage = passage if passage and tail.room(ROOM) >= ROOM else None
 
     def _crosses(self, text: str) -> bool:
         """Whether the border before ``text`` means nothing to it."""
         return not (self.waits or self.reasoning.depth or self._answer.completes(text))
 
-    def _next_gate(self) -> Gate | None:
-        """The gate for what comes next, where nothing is held."""
+    def _next_passage(self) -> Passage | None:
+        """The passage for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            self.gates = lexicon.thought
-            return None if self.reasoning.skip_break else INSIDE
+            return None if self.reasoning.skip_break else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
         code = shown.code
         if shown.fences_pass and (code.fence or code.line is Line.CODE):
             fills = code.fills_line or code.line is Line.INFO
             if fills or 0 < code.indent <= INDENT:
-                return self._gate_of_code(code)
-        self.gates = lexicon.gates_of(fences_pass=shown.fences_pass)
+                return self._passage_of_code(code)
+        gates = lexicon.gates_of(fences_pass=shown.fences_pass)
         if shown.begins_line and code.at_beginning:
-            return on("")
+            return gates, on("")
         if shown.line_shown and code.line is not Line.INFO:
             begun = code.line in AT_BEGINNING and code.undecided
-            return on(begun) if begun else INSIDE
+            return gates, on(begun) if begun else INSIDE
         return None
 
-    def _gate_of_code(self, code: CodeState) -> Gate | None:
-        """The gate in fenced or indented code."""
-        shown, lexicon = self.shown, self._rules.lexicon
-        indent, outside = code.indent, lexicon.gates
-        self.gates = in_code(indent) if indent else in_fence(code.fence, outside)
+    def _passage_of_code(self, code: CodeState) -> Passage | None:
+        """The passage in fenced or indented code."""
+        shown, lexicon, indent = self.shown, self._rules.lexicon, code.indent
+        gates = in_code(indent) if indent else in_fence(code.fence, lexicon.gates)
         if code.line is Line.INFO:
-            self.gates = in_info(lexicon.literals, self.gates)
-        if code.line is Line.INFO or code.line is Line.CODE:
-            return INSIDE
+            return in_info(lexicon.literals, gates), INSIDE
+        if code.line is Line.CODE:
+            return gates, INSIDE
         known = not indent or (shown.begins_line and code.at_beginning)
-        return on(code.undecided) if known else None  # else it may end at this line
+        # Else it may end at this line.
+        return (gates, on(code.undecided)) if known else None
 
     # Steps
 
