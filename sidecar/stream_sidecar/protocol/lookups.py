@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import asdict
+
 from stream_sidecar.protocol.params import (
     ClassifyResult,
     NormalizeErrorResult,
@@ -55,15 +57,6 @@ def normalize_http_error(
 ) -> NormalizeErrorResult:
     """``error/normalize``: nothing of the response was used, so it is before-stream."""
     error = normalize_error(params.body, params.status, params.headers, params.provider)
-    return NormalizeErrorResult(
-        kind=error.kind,
-        message=error.message,
-        retryable=error.retryable,
-        phase="before-stream",
-        partial=False,
-        raw=error.raw,
-        code=error.code,
-        provider_type=error.provider_type,
-        http_status=error.http_status,
-        retry_after_ms=error.retry_after_ms,
-    )
+    told = asdict(error, recurse=False)
+    del told["choice"]
+    return NormalizeErrorResult(phase="before-stream", partial=False, **told)

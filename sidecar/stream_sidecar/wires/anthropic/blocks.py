@@ -1,4 +1,4 @@
-"""Anthropic's objects that become one part as they are: citations, results, refusals.
+"""Anthropic's objects that become one part as they are: citations, results.
 
 Not a wire: a helper of ``anthropic``. A value of a wrong type counts as missing; all of
 the object is in ``raw``. Shapes: wires/README.md, "Messages" and "Citations".
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import CitationPart, ErrorPart, JsonObject, ResultPart
+from stream_sidecar.parts import CitationPart, JsonObject, ResultPart
 from stream_sidecar.wires.shared.citations import LOCATIONS
 from stream_sidecar.wires.shared.fields import document_id, first, is_failed, type_of
 
@@ -60,16 +60,4 @@ def result(item: JsonObject, tools: Mapping[str, str]) -> ResultPart:
         id=id,
         name=tools.get(id or "") or (None if kind in _NAMELESS else kind),
         is_error=is_failed(item),
-    )
-
-
-def refusal(details: JsonObject) -> ErrorPart:
-    """``stop_details`` of a message whose reason is a refusal."""
-    return ErrorPart(
-        kind="content-filter",
-        message=first(details, ("explanation",)) or "The model refused",
-        retryable=False,
-        raw=details,
-        code=first(details, ("category",)),
-        provider_type="refusal",
     )

@@ -26,11 +26,10 @@ from stream_sidecar.wires.anthropic.blocks import (
     STATES,
     THINKING,
     citation,
-    refusal,
     result,
 )
 from stream_sidecar.wires.shared.content_blocks import BlockWire
-from stream_sidecar.wires.shared.fields import type_of
+from stream_sidecar.wires.shared.fields import first, refusal, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +128,9 @@ class AnthropicWire(BlockWire):
         self.count(self.body(event, "usage"))
         self.tell_details(event | delta, _DETAILS)
         if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
-            self.parts.append(refusal(self.body(delta, "stop_details")))
+            why = self.body(delta, "stop_details")
+            text = first(why, ("explanation",)) or "The model refused"
+            self.parts.append(refusal(text, why, code=first(why, ("category",))))
 
     # Blocks
 

@@ -144,7 +144,8 @@ class GeminiCandidate:
             self.say(text)
         elif text:
             self.wire.parts.append(ReasoningPart(text, THOUGHT, self.index))
-        self._sign(part)
+        if SIGNATURE in part:
+            self._sign(part)
 
     def _bare(self, part: JsonObject) -> None:
         if SIGNATURE in part:

@@ -23,6 +23,7 @@ from stream_sidecar.parts import (
 from stream_sidecar.wires.gemini.content import GeminiCandidate
 from stream_sidecar.wires.gemini.interactions import Interaction, is_interaction
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
+from stream_sidecar.wires.shared.fields import first_object
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json, JsonObject
@@ -174,10 +175,7 @@ def _camel(value: Json, depth: int) -> Json:
 
 def fits(document: Document) -> bool:
     """A document that can only be of this wire; errors alone fit none."""
-    value = document.value
-    first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, dict):
-        return False
+    first = first_object(document.value)
     inner = first.get("response")
     holder = inner if isinstance(inner, dict) else first
     return not (_OWN | _SNAKE).isdisjoint(holder) or is_interaction(first)

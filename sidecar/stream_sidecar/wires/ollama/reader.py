@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.parts import CallPart, FinishPart, ReasoningPart, TextPart
 from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
+from stream_sidecar.wires.shared.fields import first_object
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, JsonObject
@@ -74,8 +75,7 @@ class OllamaWire(DocumentWire):
 
 def fits(document: Document) -> bool:
     """A document that can only be of this wire: ``done`` is in every line."""
-    value = document.value
-    first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, dict) or not isinstance(first.get("done"), bool):
+    first = first_object(document.value)
+    if not isinstance(first.get("done"), bool):
         return False
     return "done_reason" in first or not _ANSWERS.isdisjoint(first)

@@ -27,11 +27,17 @@ from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_chat.delta import read_delta
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
-from stream_sidecar.wires.shared.fields import ChoiceState, Identity, malformed
+from stream_sidecar.wires.shared.document_wire import DocumentWire
+from stream_sidecar.wires.shared.fields import (
+    ChoiceState,
+    Identity,
+    first_object,
+    malformed,
+)
 from stream_sidecar.wires.shared.usage import read_usage
 
 if TYPE_CHECKING:
-    from stream_sidecar.parts import Document, ErrorPart, Json, JsonObject, Part
+    from stream_sidecar.parts import Document, Json, JsonObject, Part
     from stream_sidecar.wires.shared.row import WireRow
 
 _ANSWERS = frozenset(("delta", "message", "text"))
@@ -68,25 +74,13 @@ _ERROR_KEYS = frozenset(
 """Keys of a document with choices that may hold an error."""
 
 
-class OpenAIChatWire:
+class OpenAIChatWire(DocumentWire):
     """Reads chat.completions documents, as the module's docstring says."""
 
-    __slots__ = (
-        "_choices",
-        "_ends",
-        "_failed",
-        "_heard",
-        "_identity",
-        "_provider",
-        "_row",
-        "_usage",
-    )
-
     def __init__(self, row: WireRow, provider: str | None) -> None:
-        self._row = row
-        self._provider = provider
+        super().__init__(row, provider)
+        self._document: JsonObject = {}  # that is being read
         self._identity = Identity()
-        self._usage: Json = None
         self._choices: dict[int, ChoiceState] = {}
         #: choices that have said something, and whether in deltas
         self._heard: dict[int, bool] = {}
@@ -94,202 +88,173 @@ class OpenAIChatWire:
         self._ends: list[Part] = []
         self._failed: list[tuple[int, Json]] = []
 
-    def push(self, document: Document) -> list[Part]:
-        value = document.value
-        if isinstance(value, dict):
-            return self._document(value, document.event)
-        elements = value if isinstance(value, list) and value else [value]
-        parts: list[Part] = []
-        for element in elements:
-            parts += self._element(element, document.event)
-        return parts
-
-    def close(self) -> list[Part]:
-        parts: list[Part] = []
-        for index, choice in sorted(self._choices.items()):
-            choice.refuse(parts)
-            self._state(index, parts)
-        return parts
-
-    def _element(self, value: Json, event: str | None) -> list[Part]:
-        if isinstance(value, dict):
-            return self._document(value, event)
-        body = find_error(value, event)
-        return [self._error(body) if body is not None else _unknown(value)]
-
-    def _document(self, value: JsonObject, event: str | None) -> list[Part]:
-        parts: list[Part] = []
-        identity = self._identity
+    def read(self, value: JsonObject, event: str | None) -> None:
+        identity, self._document = self._identity, value
         if identity.is_open or value.get("model") != identity.model:
-            identity.read(value, parts)
+            identity.read(value, self.parts)
         choices = value.get("choices")
         if choices is None and _holds_choices(value.get("data")):
-            return [*parts, *self._document(value["data"], event)]
+            self.read(value["data"], event)
+            return
         is_plain = False
         if isinstance(choices, list):
             is_one = len(choices) > 1 and _is_one(choices)
             for position, choice in enumerate(choices):
                 if isinstance(choice, dict):
-                    self._choice(choice, 0 if is_one else position, value, parts)
+                    self._choice(choice, 0 if is_one else position)
                 elif choice is not None:
-                    parts.append(malformed("choices", choice))
+                    self.choice = 0
+                    self.malformed("choices", choice)
             is_plain = bool(choices) and value.keys() <= _PLAIN_DOCUMENT
         if is_plain and not (event or self._ends or self._failed or value.get("usage")):
-            return parts
-        self._sources(value, parts)
-        parts += self._ends
+            return
+        self.choice = 0
+        self._sources(value)
+        self.parts += self._ends
         self._ends = []
-        self._rest(value, event, parts)
-        return parts
+        self._rest(value, event)
 
-    def _choice(
-        self, value: JsonObject, position: int, document: JsonObject, parts: list[Part]
-    ) -> None:
+    def end(self) -> None:
+        for index, choice in sorted(self._choices.items()):
+            choice.refuse(self.parts)
+            self._state(index)
+
+    def unknown(self, value: Json) -> None:
+        message = "the document is no chat.completions document"
+        self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
+
+    def _choice(self, value: JsonObject, position: int) -> None:
         index = value.get("index")
-        if type(index) is not int or index < 0:
+        if type(index) is int and index >= 0:
+            self.choice = index
+        else:
+            self.choice = position
             if index is not None:
-                parts.append(malformed("index", index, position))
-            index = position
+                self.malformed("index", index)
         delta = value.get("delta")
         text = None
         if isinstance(delta, dict) and delta.keys() <= _PLAIN_DELTA:
             text = delta.get("content")
         if not isinstance(text, str):
-            self._fields(value, index, document, parts)
+            self._fields(value)
         elif text:
-            self._heard[index] = True
-            parts.append(TextPart(text, index))
+            self._heard[self.choice] = True
+            self.parts.append(TextPart(text, self.choice))
         if value.get("finish_reason") or not value.keys() <= _PLAIN_CHOICE:
-            self._end(value, index, document, parts)
+            self._end(value)
 
-    def _fields(
-        self, value: JsonObject, index: int, document: JsonObject, parts: list[Part]
-    ) -> None:
+    def _fields(self, value: JsonObject) -> None:
         """Reads the delta, or where there is none the message or the legacy text."""
         for name in ("delta", "message"):
             delta = value.get(name)
             if isinstance(delta, dict):
                 is_message = name == "message"
-                if is_message and self._heard.get(index):
-                    delta = _untold(delta, index, document, parts)
-                self._read(delta, index, document, parts, is_message)
+                if is_message and self._heard.get(self.choice):
+                    delta = self._untold(delta)
+                self._read(delta, is_message)
                 return
             if delta is not None:
-                parts.append(malformed(name, delta, index))
-        self._read({"content": value.get("text")}, index, document, parts, True)
+                self.malformed(name, delta)
+        self._read({"content": value.get("text")}, True)
 
-    def _read(
-        self,
-        delta: JsonObject,
-        index: int,
-        document: JsonObject,
-        parts: list[Part],
-        is_message: bool,
-    ) -> None:
-        choice = self._open(index, document, parts)
-        choice.whole = is_message and document.get("object") != _CHUNK
-        before = len(parts)
+    def _read(self, delta: JsonObject, is_message: bool) -> None:
+        index, before = self.choice, len(self.parts)
+        choice = self._open(index)
+        choice.whole = is_message and self._document.get("object") != _CHUNK
         read_delta(choice, delta)
-        if len(parts) > before:
+        if len(self.parts) > before:
             self._heard[index] = self._heard.get(index) or not is_message
 
-    def _end(
-        self, value: JsonObject, index: int, document: JsonObject, parts: list[Part]
-    ) -> None:
+    def _untold(self, message: JsonObject) -> JsonObject:
+        """A ``message`` without its text, if it is the whole of what deltas have told
+        (MiniMax)."""
+        text = message.get("content")
+        if not text or self._document.get("object") == _CHUNK:
+            return message
+        said = "the whole message, of which the stream has told the text"
+        part = DiagnosticPart("response-details", said, "info", text, self.choice)
+        self.parts.append(part)
+        return {**message, "content": None}
+
+    def _end(self, value: JsonObject) -> None:
         """Everything of a choice but its delta; mostly its end."""
         reason, message = value.get("finish_reason"), value.get("message")
-        is_first = isinstance(value.get("delta"), dict) and index not in self._heard
+        is_first = isinstance(value.get("delta"), dict)
+        is_first = is_first and self.choice not in self._heard
         if reason and isinstance(message, dict) and is_first:
             # Perplexity repeats the whole answer beside each delta, but a body that
             # did not stream has it there alone.
-            self._read(message, index, document, parts, True)
+            self._read(message, True)
         if isinstance(reason, str) and reason:
-            self._finish(reason, index, parts)
+            self._finish(reason)
         elif reason:
-            parts.append(malformed("finish_reason", reason, index))
-        self._count(value.get("usage"), self._ends)
+            self.malformed("finish_reason", reason)
+        self._ends += self._usage_of(value)
         if value.get("error"):
-            self._failed.append((index, value["error"]))
+            self._failed.append((self.choice, value["error"]))
 
-    def _finish(self, raw: str, index: int, parts: list[Part]) -> None:
-        reason = self._row.reason_of(raw)
-        choice = self._choices.get(index)
+    def _finish(self, raw: str) -> None:
+        reason = self.row.reason_of(raw)
+        choice = self._choices.get(self.choice)
         if choice and not choice.finished:
             choice.finished = True
-            self._state(index, parts)
-        if choice and choice.refuse(parts) and reason == "stop":
+            self._state(self.choice)
+        if choice and choice.refuse(self.parts) and reason == "stop":
             reason = "refusal"
-        self._ends.append(FinishPart(raw, reason, index))
+        self._ends.append(FinishPart(raw, reason, self.choice))
 
-    def _state(self, index: int, parts: list[Part]) -> None:
+    def _state(self, index: int) -> None:
         """What must go back next turn: at the first finish, and at close if it grew."""
         state = self._choices[index].reasoning
         if opaque := state.opaque():
-            parts.append(ReasoningStatePart(index, None, opaque, state.block))
+            part = ReasoningStatePart(index, None, opaque, state.block)
+            self.parts.append(part)
 
-    def _open(self, index: int, document: JsonObject, parts: list[Part]) -> ChoiceState:
+    def _open(self, index: int) -> ChoiceState:
         choice = self._choices.get(index)
         if choice is None:
             choice = self._choices[index] = ChoiceState(index)
-        choice.document, choice.parts = document, parts
+        choice.document, choice.parts = self._document, self.parts
         return choice
 
-    def _sources(self, value: JsonObject, parts: list[Part]) -> None:
+    def _sources(self, value: JsonObject) -> None:
         if not SOURCE_KEYS.isdisjoint(value):
-            named = f"{self._provider} {self._identity.model}"
-            read_sources(self._open(0, value, parts), value, named)
+            named = f"{self.provider} {self._identity.model}"
+            read_sources(self._open(0), value, named)
 
-    def _rest(self, value: JsonObject, event: str | None, parts: list[Part]) -> None:
+    def _rest(self, value: JsonObject, event: str | None) -> None:
         choices = value.get("choices")
         if choices is not None and not isinstance(choices, list):
-            parts.append(malformed("choices", choices))
-        self._count(value.get("usage"), parts)
-        groq = value.get("x_groq")
-        if isinstance(groq, dict):
-            self._count(groq.get("usage"), parts)
-        elif groq is not None:
-            parts.append(malformed("x_groq", groq))
-        errors = self._errors(value, event)
-        parts += errors
-        if not errors and not _is_known(value, event):
-            parts.append(_unknown(value))
+            self.malformed("choices", choices)
+        self.parts += self._usage_of(value)
+        self.parts += self._usage_of(self.body(value, "x_groq"))
+        before = len(self.parts)
+        self._errors(value, event)
+        if len(self.parts) == before and not _is_known(value, event):
+            self.unknown(value)
 
-    def _errors(self, value: JsonObject, event: str | None) -> list[ErrorPart]:
+    def _errors(self, value: JsonObject, event: str | None) -> None:
         """Errors of choices, else of the document; with choices it must have a key."""
         failed, self._failed = self._failed, []
-        if failed:
-            return [
-                evolve(self._error({"error": error}), choice=index)
-                for index, error in failed
-            ]
-        if event or not value.get("choices") or not _ERROR_KEYS.isdisjoint(value):
+        for index, error in failed:
+            part = normalize_error({"error": error}, provider=self.provider)
+            self.parts.append(evolve(part, choice=index))
+        is_bare = event or not value.get("choices")
+        if not failed and (is_bare or not _ERROR_KEYS.isdisjoint(value)):
             body = find_error(value, event)
-            return [] if body is None else [self._error(body)]
-        return []
+            if body is not None:
+                self.fail(body)
 
-    def _error(self, body: Json) -> ErrorPart:
-        return normalize_error(body, provider=self._provider)
-
-    def _count(self, raw: Json, parts: list[Part]) -> None:
-        if raw is not None and not isinstance(raw, dict):
-            parts.append(malformed("usage", raw))
-        elif raw is not None and not equal(raw, self._usage):
-            self._usage = raw
-            usage = read_usage(raw, self._row.usage)
-            parts += [usage] if usage else []
-
-
-def _untold(
-    message: JsonObject, index: int, document: JsonObject, parts: list[Part]
-) -> JsonObject:
-    """A ``message`` without its text, if it is the whole of what deltas have told
-    (MiniMax)."""
-    text = message.get("content")
-    if not text or document.get("object") == _CHUNK:
-        return message
-    said = "the whole message, of which the stream has told the text"
-    parts.append(DiagnosticPart("response-details", said, "info", text, index))
-    return {**message, "content": None}
+    def _usage_of(self, holder: JsonObject) -> list[Part]:
+        """Its counts, unless they are those that came last."""
+        raw = holder.get("usage")
+        if raw is None or (isinstance(raw, dict) and equal(raw, self._usage)):
+            return []
+        if not isinstance(raw, dict):
+            return [malformed("usage", raw)]
+        self._usage = raw
+        usage = read_usage(raw, self.row.usage)
+        return [usage] if usage else []
 
 
 def _is_one(choices: list[Json]) -> bool:
@@ -310,11 +275,6 @@ def _is_known(value: JsonObject, event: str | None) -> bool:
     return any(value.get(name) is not None for name in _KNOWN)
 
 
-def _unknown(value: Json) -> DiagnosticPart:
-    message = "the document is no chat.completions document"
-    return DiagnosticPart("unknown-chunk", message, "warning", value)
-
-
 def _holds_choices(value: Json) -> bool:
     """The envelope of Cline's gateway: ``{"data": {..}, "success": true}``."""
     return isinstance(value, dict) and isinstance(value.get("choices"), list)
@@ -322,10 +282,7 @@ def _holds_choices(value: Json) -> bool:
 
 def fits(document: Document) -> bool:
     """A document that can only be of this wire; usage and errors alone fit none."""
-    value = document.value[:1] if isinstance(document.value, list) else [document.value]
-    body = value[0] if value else None
-    if not isinstance(body, dict):
-        return False
+    body = first_object(document.value)
     if _holds_choices(body.get("data")):
         return True
     choices = body.get("choices")

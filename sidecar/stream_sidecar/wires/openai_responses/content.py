@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar
 from stream_sidecar.parts import (
     BlockEndPart,
     CitationPart,
-    ErrorPart,
     ReasoningPart,
     ReasoningStatePart,
     TextPart,
@@ -21,7 +20,7 @@ from stream_sidecar.parts import (
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires.shared.citations import annotation_list
-from stream_sidecar.wires.shared.fields import ChoiceState, type_of
+from stream_sidecar.wires.shared.fields import ChoiceState, refusal, type_of
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -152,9 +151,7 @@ class Content:
         text = "".join(self._refusal)
         self._refusal.clear()
         if text:
-            raw, said = {"refusal": text}, "refusal"
-            part = ErrorPart("content-filter", text, False, raw, provider_type=said)
-            self.wire.parts.append(part)
+            self.wire.parts.append(refusal(text, {"refusal": text}))
         return bool(text)
 
     def _fill(

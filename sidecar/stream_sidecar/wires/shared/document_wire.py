@@ -1,6 +1,6 @@
 """What wires share that read one JSON object at a time: lists, access, identity.
 
-Not a wire: a helper of all wires but those of chat and text. A wire is a
+Not a wire: a helper of all wires but that of text. A wire is a
 `DocumentWire` whose ``read`` appends to ``parts`` and gets at every value through the
 accessors, which turn a wrong type into a ``malformed-chunk`` diagnostic and an empty
 value, so that the rest of the document is still used.
@@ -49,6 +49,9 @@ class DocumentWire(ABC):
 
     def push(self, document: Document) -> list[Part]:
         value, self.parts = document.value, []
+        if type(value) is dict:  # as nearly all are
+            self.read(value, document.event)
+            return self.parts
         for each in value if isinstance(value, list) and value else [value]:
             if isinstance(each, dict):
                 self.read(each, document.event)
@@ -105,10 +108,11 @@ class DocumentWire(ABC):
         if body is not None:
             self.fail(body)
         else:
-            message = f"the document is no {self.row.name} document"
-            self.parts.append(
-                DiagnosticPart("unknown-chunk", message, "warning", value)
-            )
+            self.unknown(value)
+
+    def unknown(self, value: Json) -> None:
+        message = f"the document is no {self.row.name} document"
+        self.parts.append(DiagnosticPart("unknown-chunk", message, "warning", value))
 
     def tell_details(self, said: JsonObject, names: Collection[str]) -> None:
         """What a response says of itself beside all else, under ``names``."""

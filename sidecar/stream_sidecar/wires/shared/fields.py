@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from stream_sidecar.parts import (
     DiagnosticPart,
     ErrorPart,
@@ -92,10 +90,7 @@ class ChoiceState:
         self.refusal.clear()
         if text:
             self.refused = True
-            raw = {"refusal": text}
-            kind, refused = "content-filter", "refusal"
-            error = ErrorPart(kind, text, False, raw, provider_type=refused)
-            parts.append(evolve(error, choice=self.index))
+            parts.append(refusal(text, {"refusal": text}, choice=self.index))
         return self.refused
 
     def malformed(self, name: str, value: Json) -> None:
@@ -117,6 +112,12 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
     """The diagnostic for a field whose value has the wrong type."""
     message = f"{name} is of an unexpected type"
     return DiagnosticPart("malformed-chunk", message, "warning", value, choice)
+
+
+def refusal(text: str, raw: Json, **told: Any) -> ErrorPart:
+    """What a model said instead of an answer is no answer text, but an error."""
+    refused = "refusal"
+    return ErrorPart("content-filter", text, False, raw, provider_type=refused, **told)
 
 
 def details(raw: JsonObject, choice: int) -> DiagnosticPart:
@@ -146,6 +147,12 @@ def _picked(
             yield item
         elif item is not None:
             malformed(name, item)
+
+
+def first_object(value: Json) -> JsonObject:
+    """``value``, or the first of a list, where that is an object."""
+    first = value[0] if isinstance(value, list) and value else value
+    return first if isinstance(first, dict) else {}
 
 
 def type_of(item: JsonObject) -> str:
