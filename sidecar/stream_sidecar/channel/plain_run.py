@@ -44,19 +44,8 @@ class PlainRun:
     """
 
     __slots__ = (
-        "_account",
-        "_block",
-        "_fails",
-        "_held",
-        "_hold",
-        "_note",
-        "_outlet",
-        "_passage",
-        "_peak",
-        "_search",
-        "_texts",
-        "_thinks",
-        "choice",
+        *("_account", "_block", "_fails", "_held", "_hold", "_note", "_outlet"),
+        *("_passage", "_peak", "_search", "_texts", "_thinks", "choice"),
     )
 
     def __init__(
