@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.literals import completions, rebuilt
+from stream_sidecar.forms.literals import UndecidedError, completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
 from stream_sidecar.records import define
-from stream_sidecar.text.mentions import LONGEST_TAG, is_mention
+from stream_sidecar.text.mentions import LONGEST_TAG, is_mention, may_be_mention
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import Orphan
 
@@ -52,16 +52,18 @@ class InAnswer:
         """Text from ``start`` on comes next, so what was seen ahead counts no more."""
         self._runs, self._clear = None, start
 
-    def step(self, *, final: bool) -> bool:
-        """One step; False when nothing more can be done with what is there."""
+    def step(self, *, final: bool) -> None:
+        """One step, if anything can be done with what is there."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if buffer.border:
-            return self._after_border(final)
+            self._after_border(final)
+            return
         code = tail.shown.code_ahead
         if code.fills_line and tail.shown.fences_pass:
-            return tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
-        if self._may_begin_line(code) and (step := self._at_line(final)) is not None:
-            return step
+            tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
+            return
+        if self._may_begin_line(code) and self._at_line(final):
+            return
         at = max(buffer.at, self._clear - buffer.base)
         end, literal = lexicon.literals.next(buffer.text, at, final=final)
         self._clear = buffer.base + end
@@ -69,8 +71,11 @@ class InAnswer:
         if line is not None:  # a line may begin where the literal stands
             end = line
         if end > buffer.at:
-            return tail.show(end - buffer.at, final=final)
-        return literal is not None and self._at_literal(literal, final)
+            tail.show(end - buffer.at, final=final)
+        elif literal is None:
+            raise UndecidedError
+        else:
+            self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
@@ -78,8 +83,8 @@ class InAnswer:
         read = place < self._attempts.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
-    def _at_line(self, final: bool) -> bool | None:
-        """Tries what may begin here; None: nothing does."""
+    def _at_line(self, final: bool) -> bool:
+        """Tries what may begin here; False: nothing does."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         if blanks := buffer.blanks():
             self._tail.show(blanks)
@@ -87,48 +92,34 @@ class InAnswer:
         openings = lexicon.at_line(
             buffer.text, buffer.at, start=self._tail.is_start, final=final
         )
-        if openings is None:
-            return False
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
         if openings:
             here = buffer.text, buffer.at
             literal = lexicon.literals.any.match(*here)
-            overlap = lexicon.overlap(*here, literal[0], final=final) if literal else 0
-            if overlap is None:
-                return False
-            if not overlap:
+            if not (literal and lexicon.overlap(*here, literal[0], final=final)):
                 self._attempts.begin(tuple(openings), inside=False)
                 return True
         self._tried = buffer.place
-        return None
+        return False
 
-    def _at_literal(self, literal: str, final: bool) -> bool:
-        """What stands here; False: that depends on text which has not come."""
+    def _at_literal(self, literal: str, final: bool) -> None:
         buffer, lexicon = self._buffer, self._rules.lexicon
         tag = literal in lexicon.delimiters.literals
         here = buffer.text, buffer.at
-        overlap = 0 if tag else lexicon.overlap(*here, literal, final=final)
-        if overlap is None:
-            return False
-        if overlap:
+        if not tag and (overlap := lexicon.overlap(*here, literal, final=final)):
             self._tail.show(overlap)
-            return True
-        code = self._is_mention(literal, final, tag)
-        if code is False:
-            code = self._in_code(final, tag=tag)
-        if code is None:
-            return False
-        if not tag and (code or not self._protocol(literal)):
-            size = lexicon.delimiters.size_without(literal)
-            if size:
+            return
+        code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)
+        if not tag:
+            if not code and self._protocol(literal):
+                return
+            if size := lexicon.delimiters.size_without(literal):
                 self._tail.show(size)
-                return True
-            literal = lexicon.delimiter_at(buffer.text, buffer.at)
-            tag, code = True, code and self._rules.scope != "everywhere"
-        if tag:
-            self._at_delimiter(literal, code=code)
-        return True
+                return
+            literal = lexicon.delimiter_at(*here)
+            code = code and self._rules.scope != "everywhere"
+        self._at_delimiter(literal, code=code)
 
     def _at_delimiter(self, delimiter: str, *, code: bool) -> None:
         if code or not self._counts(delimiter):
@@ -197,26 +188,22 @@ class InAnswer:
         shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
         return shown.code_ahead.promised or bool(completions(whole, shown.before))
 
-    def _after_border(self, final: bool) -> bool:
+    def _after_border(self, final: bool) -> None:
         """What completes something across a removal goes: a literal, or a run of
         backticks, which would be longer then and close the span no more."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
-            return True
+            return
         if self._keeps_promise():
-            return True
+            return
         rest = buffer.ahead(lexicon.literals.longest)
         size = rebuilt(lexicon.vocabulary.whole, tail.before, rest, final=final)
-        inside = bool(size) and self._in_code(final, tag=True)
-        if size is None or inside is None:
-            return False
-        if size and not inside:
+        if size and not self._in_code(final, tag=True):
             tail.remove(PieceKind.REBUILT, size)
         else:
             buffer.border = False
             self._behind = buffer.place if self._behind == PENDING else -1
-        return True
 
     def _keeps_promise(self) -> bool:
         """What was shown as code is none if certain backticks follow: these go."""
@@ -235,8 +222,8 @@ class InAnswer:
         self._tail.remove(PieceKind.REBUILT, 1)
         return True
 
-    def _in_code(self, final: bool, *, tag: bool) -> bool | None:
-        """Whether the literal that begins here is in code; None: wait."""
+    def _in_code(self, final: bool, *, tag: bool) -> bool:
+        """Whether the literal that begins here is in code."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
@@ -251,27 +238,30 @@ class InAnswer:
         at, limit = buffer.place, buffer.place + tail.room(len(buffer) + 1)
         runs = self._runs = self._runs or RunIndex()
         code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
-        if code is False and not final and not runs.ended(limit):
+        if code is None:
+            raise UndecidedError
+        if not (code or final or runs.ended(limit)):
             buffer.mark(PieceKind.FULL)
         if code:
             state.promised = True
         return code
 
-    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool | None:
-        """Whether the literal that begins here is only spoken of; None: wait."""
+    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool:
+        """Whether the literal that begins here is only spoken of."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail, size = self._buffer, self._tail, len(literal)
-        before = tail.before
-        if is_mention(before, literal, "", final=False) is False:
+        if not may_be_mention(tail.before):
             return False  # as mostly
         most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
         after = buffer.ahead(most + 1, skip=size)
-        mention = is_mention(before, literal, after[:most], final=final)
-        if mention is None and len(after) > most:
+        try:
+            return is_mention(tail.before, literal, after[:most], final=final)
+        except UndecidedError:
+            if len(after) <= most:
+                raise
             buffer.mark(PieceKind.FULL)
             return False
-        return mention
 
     def _counts(self, delimiter: str) -> bool:
         """Whether the delimiter is one here, under policy ``boundary``."""

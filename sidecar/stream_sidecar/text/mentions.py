@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
 
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
@@ -28,41 +29,52 @@ LONGEST_TAG = 48
 _TAG = re.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
-def is_quoted(before: str, after: str, *, final: bool) -> bool | None:
-    """Whether what stands between the two has a quote on both sides; None: more of
-    what is behind it is needed."""
+def may_be_mention(before: str) -> bool:
+    """Whether something behind ``before`` may be quoted or escaped."""
+    return before[-1:] == "\\" or _opens(before)
+
+
+def _opens(before: str) -> bool:
+    """Whether a quote opens at the end of ``before``."""
     quote = before[-1:]
-    if quote not in _OPENING:
-        return False
-    if quote in _QUOTES and before[-2:-1] not in _OPENS_BEHIND:
-        return False
-    return quote + after[:1] in _PAIRS if after or final else None
+    return quote in _OPENING and (
+        quote not in _QUOTES or before[-2:-1] in _OPENS_BEHIND
+    )
 
 
-def is_mention(before: str, literal: str, after: str, *, final: bool) -> bool | None:
-    """Whether ``literal``, between the two, is quoted or escaped; it may begin a tag,
-    as ``<function=`` does. None: more of what is behind it is needed."""
+def is_quoted(before: str, after: str, *, final: bool) -> bool:
+    """Whether what stands between the two has a quote on both sides."""
+    if not _opens(before):
+        return False
+    if not (after or final):
+        raise UndecidedError
+    return before[-1] + after[:1] in _PAIRS
+
+
+def is_mention(before: str, literal: str, after: str, *, final: bool) -> bool:
+    """Whether ``literal``, between the two, which `may_be_mention`, is quoted or
+    escaped; it may begin a tag, as ``<function=`` does."""
     if before[-1:] == "\\":
         return True
-    if before[-1:] not in _OPENING:
-        return False
     if literal[0] == "<" and ">" not in literal:
         tag = _TAG.match(after)
         if tag is None:
             waits = not final and len(after) <= LONGEST_TAG and "\n" not in after
-            return None if waits and "<" not in after else False
+            if waits and "<" not in after:
+                raise UndecidedError
+            return False
         after = after[tag.end() :]
     return is_quoted(before, after, final=final)
 
 
-def span_around(before: str, after: str, *, known: bool) -> tuple[str, str] | None:
+def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:
     """What of a code span, on one line, stands before and behind a literal, nothing if
-    it is in none; None: more is needed, unless all is ``known`` that is waited for."""
+    it is in none; all that is waited for may be ``known``."""
     head, (line, ended, _) = before.rpartition("\n")[2], after.partition("\n")
     runs = open_runs(head)
     run = closing_run(runs, line)
     if runs and not (known or ended) and (run is None or run.end() == len(line)):
-        return None
+        raise UndecidedError
     if run is None:
         return "", ""
     return head[runs[len(run[0])] :], line[: run.start()]
