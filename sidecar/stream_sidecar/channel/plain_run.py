@@ -55,7 +55,7 @@ class PlainRun:
         account: Callable[[str], None],
         hold: Callable[[str], None],
         note: Callable[[int], None],
-        fails: Callable[[str], bool | None],
+        fails: Callable[[str], bool],
     ) -> None:
         self.choice = choice
         self._outlet = outlet

@@ -49,19 +49,16 @@ class Attempts:
         given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
-    def fails(self, text: str) -> bool | None:
+    def fails(self, text: str) -> bool:
         """Whether no form begins a line of the answer with ``text``, and nothing is to
-        be said of it; None: that takes a little more text to know."""
-        try:
-            openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
-        except UndecidedError:
-            return None
+        be said of it."""
+        openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
         if not openings:
             return True
         candidate = Candidate(0, tuple(openings), self._rules.context, self.known)
         verdict = candidate.push(text, self._tail.room, final=False)
-        if verdict is None:
-            return None if len(text) <= INDENT else False
+        if verdict is None and len(text) <= INDENT:
+            raise UndecidedError
         self.known = candidate.known
         return isinstance(verdict, Failed) and verdict.quiet
 

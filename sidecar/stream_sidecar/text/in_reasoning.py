@@ -10,6 +10,7 @@ block goes on, unless their dialect ends reasoning by design. Example: of
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.kinds import PieceKind
@@ -27,14 +28,20 @@ if TYPE_CHECKING:
     from stream_sidecar.text.tail import Tail
 
 
+class Place(Enum):
+    """Where in its line reasoning goes on."""
+
+    BEHIND_OPENER = 1  # a line break here belongs to the opener
+    BLANK = 2  # behind nothing but blanks, or an opener and these
+    TEXT = 3
+
+
 @define(eq=False)
 class InReasoning:
     """``depth``: how many openers are open; 0: what comes is the answer.
 
-    ``closers``: what closes them; ``implicit``: no opener so far; ``line_blank``: only
-    blanks since line break or opener; ``skip_break``: a line break here belongs to the
-    opener; ``before``: the last characters given; ``mentions``: a delimiter was left in
-    it as text.
+    ``closers``: what closes them; ``implicit``: no opener so far; ``before``: the last
+    characters given; ``mentions``: a delimiter was left in it as text.
     """
 
     _rules: Rules
@@ -44,8 +51,7 @@ class InReasoning:
     closers: frozenset[str]
     depth: int = 0
     implicit: bool = False
-    line_blank: bool = True
-    skip_break: bool = False
+    place: Place = Place.BLANK
     before: str = ""
     mentions: bool = False
 
@@ -56,13 +62,13 @@ class InReasoning:
         self._buffer.mark(kind, self._tail.waiting)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
-        self.line_blank = self.skip_break = True
-        self.before, self._buffer.border = "", False
+        self.place, self.before = Place.BEHIND_OPENER, ""
+        self._buffer.border = False
 
     def step(self, *, final: bool) -> None:
         """One step, if anything can be done with what is there."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.skip_break:
+        if self.place is Place.BEHIND_OPENER:
             self._skip_break(final)
         elif buffer.border:
             self._after_border(final)
@@ -156,7 +162,7 @@ class InReasoning:
         rest = self._buffer.ahead(2)
         if rest == "\r" and not final:
             raise UndecidedError
-        self.skip_break = False
+        self.place = Place.BLANK
         if rest[0] == "\n" or rest == "\r\n":
             self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
 
@@ -175,9 +181,9 @@ class InReasoning:
             self.implicit = False
         line = text[text.rfind("\n") + 1 :]
         if line.strip(SPACE):
-            self.line_blank = False
+            self.place = Place.TEXT
         elif len(line) < len(text):
-            self.line_blank = True
+            self.place = Place.BLANK
 
     def _is_quoted(self, literal: str, final: bool) -> bool:
         """Whether the literal here is only spoken of."""
@@ -201,11 +207,11 @@ class InReasoning:
     def _nest(self, opener: str) -> None:
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
-        elif self.line_blank and not self._rules.native:
+        elif self.place is Place.BLANK and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
-        self.implicit = False
-        self.line_blank = self.skip_break = self._buffer.border = True
+        self.implicit, self.place = False, Place.BEHIND_OPENER
+        self._buffer.border = True
 
     def _end(self, closer: str) -> None:
         self._buffer.cut(PieceKind.DELIMITER, len(closer))

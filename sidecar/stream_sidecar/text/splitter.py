@@ -36,7 +36,7 @@ from stream_sidecar.text.fast_path import (
     on,
 )
 from stream_sidecar.text.in_answer import InAnswer
-from stream_sidecar.text.in_reasoning import InReasoning
+from stream_sidecar.text.in_reasoning import InReasoning, Place
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -212,7 +212,8 @@ class Splitter:
         """The passage for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            return None if self.reasoning.skip_break else (lexicon.thought, INSIDE)
+            behind_opener = self.reasoning.place is Place.BEHIND_OPENER
+            return None if behind_opener else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
         code = shown.code
