@@ -286,6 +286,21 @@ def test_list_of_some() -> None:
     assert repair("--list", "--output-format", "sarif").exit_code == 2
 
 
+def test_list_of_folders_that_are_worked_in(tmp_path: Path) -> None:
+    """The process itself may work elsewhere."""
+    folders = [tmp_path / name for name in ("a", "b", "none")]
+    for folder in folders[:2]:
+        folder.mkdir()
+        (folder / ".aider.chat.history.md").write_text("")
+    words = [word for folder in folders for word in ("--folder", str(folder))]
+    told = repair("--list", "aider", "llm", *words, "--output-format", "json")
+    aider, llm = json.loads(told.output)["agents"]
+    names = [str(folder / ".aider.chat.history.md") for folder in folders]
+    assert (aider["places"], aider["files"]) == (names, names[:2])
+    assert len(llm["places"]) == 1
+    assert repair(str(tmp_path), "--folder", str(tmp_path)).exit_code == 2
+
+
 def test_an_agents_own_places(tmp_path: Path) -> None:
     home = tmp_path / "home"
     folder = home / ".claude" / "projects" / "-x"

@@ -15,8 +15,8 @@ import { collect, fake, isAlive, rejection, timeless, until } from "./support.js
 const once = { restarts: { max: 0, delayMs: 0 } } satisfies SidecarOptions;
 
 test.for([
-  ["junk-at-start", ConnectionLost, "does not speak the protocol"],
-  ["chatter", ConnectionLost, 'it wrote "Loading the model ...'],
+  ["junk-at-start", ConnectionLost, "ended with code 1: Traceback (most recent call last):"],
+  ["chatter", ConnectionLost, "within 4000 ms; it wrote: Loading the model ..."],
   ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
   ["ends-unread", ConnectionLost, "ended with code 4: no module named sidecar"],
@@ -43,6 +43,13 @@ function expectUnavailable(error: Error, mode: string, cause: Cause, words: stri
   expect(attempt?.error.message).toContain(words);
   expect(attempt?.command).toEqual(fake(mode).command);
 }
+
+test("what a wrapper says first is passed over, and logged", async () => {
+  let log = "";
+  await using sidecar = await Sidecar.spawn({ ...fake("said-before"), onStderr: (text) => (log += text) });
+  expect(log).toBe("(base) activated\n");
+  expect(sidecar.stderr).toBe(log);
+});
 
 test.for([
   ["version-2", [2]],

@@ -72,6 +72,13 @@ and the signal's number when one ended it.
     help="Print the agents that are known, and where they keep their sessions.",
 )
 @click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(file_okay=False),
+    help="--list: a folder that is worked in; may be said again. Default: this one.",
+)
+@click.option(
     "--check",
     is_flag=True,
     help="Exit with 1 if anything is malformed, with 2 if a file is not recognised.",
@@ -187,7 +194,7 @@ def _list(given: dict[str, Any]) -> None:
     for name in names:
         if name not in AGENTS:
             raise click.UsageError(f"No such agent {name!r}{_near(name)}")
-    print_list(names or AGENTS)
+    print_list(names or AGENTS, given["folders"] or (".",))
 
 
 def _near(word: str) -> str:
@@ -217,6 +224,8 @@ def _check_usage(given: dict[str, Any]) -> None:
                 f"--{name}" if name != "back" else "--restore" for name in (one, other)
             )
             raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if given["folders"]:
+        raise click.UsageError("--folder goes with --list")
     if given["ask"] and given["output_format"] != "text":
         raise click.UsageError("--ask goes with --output-format text")
     if given["force"] and not (given["report_path"] or given["back"]):

@@ -242,11 +242,13 @@ def places_of(
     name: str,
     system: str = sys.platform,
     environment: Mapping[str, str] = os.environ,
+    here: str = ".",
 ) -> list[str]:
-    """The places of an agent on this machine: patterns of absolute paths."""
+    """The places of an agent on this machine: patterns of absolute paths. ``here`` is
+    the folder that is worked in, where some agents keep their sessions."""
     return [
         os.path.join(root, *pattern.split("/"))
-        for root, pattern in _rooted(name, system, environment)
+        for root, pattern in _rooted(name, system, environment, here)
     ]
 
 
@@ -254,19 +256,21 @@ def files_of(
     name: str,
     system: str = sys.platform,
     environment: Mapping[str, str] = os.environ,
+    here: str = ".",
 ) -> list[Path]:
     """The files at the places of an agent."""
     found: dict[str, None] = {}
-    for root, pattern in _rooted(name, system, environment):
+    for root, pattern in _rooted(name, system, environment, here):
         whole = os.path.join(glob.escape(root), *pattern.split("/"))
         found |= dict.fromkeys(sorted(glob.glob(whole, recursive=True)))
     return [Path(each) for each in found if os.path.isfile(each)]
 
 
 def _rooted(
-    name: str, system: str, environment: Mapping[str, str]
+    name: str, system: str, environment: Mapping[str, str], here: str
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
         folder = root.told(system, environment) or root.on(system)
-        yield os.path.abspath(os.path.expanduser(folder)), pattern
+        below = os.path.join(here, os.path.expanduser(folder))
+        yield os.path.abspath(below), pattern
