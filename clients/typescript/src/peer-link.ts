@@ -68,15 +68,9 @@ export async function connect(peer: Peer, options: HandshakeOptions): Promise<Pe
     return link;
   } catch (error) {
     peer.kill();
-    throw error instanceof RequestTimeout ? silence(error, peer) : error;
+    if (!(error instanceof RequestTimeout)) throw error;
+    throw new RequestTimeout(error.method, error.timeoutMs, lastLineOf(peer.stderr.toString()));
   }
-}
-
-/** No answer came in time; what came in its place says more. */
-function silence(error: RequestTimeout, peer: Peer): Error {
-  const stderr = peer.stderr.toString();
-  const last = lastLineOf(stderr);
-  return last === "" ? error : new ConnectionLost(`${error.message}; it wrote: ${last}`, { stderr, cause: error });
 }
 
 /** Loses `link` when the peer ends, and ends the peer when it speaks nonsense. */

@@ -16,7 +16,6 @@ const once = { restarts: { max: 0, delayMs: 0 } } satisfies SidecarOptions;
 
 test.for([
   ["junk-at-start", ConnectionLost, "ended with code 1: Traceback (most recent call last):"],
-  ["chatter", ConnectionLost, "within 4000 ms; it wrote: Loading the model ..."],
   ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
   ["ends-unread", ConnectionLost, "ended with code 4: no module named sidecar"],
@@ -31,6 +30,16 @@ test.for(["hangs-at-start", "late-at-start"])("%s: cannot be started", (mode) =>
     expectUnavailable(await started, mode, RequestTimeout, "no answer to initialize within 300 ms");
   }),
 );
+
+test("chatter: cannot be started", () =>
+  timeless(async (pass) => {
+    let log = "";
+    const options = { ...fake("chatter"), startTimeoutMs: 300, onStderr: (text: string) => (log += text) };
+    const started = rejection(Sidecar.spawn(options));
+    await until(() => log.includes("Loading"));
+    await pass(300);
+    expectUnavailable(await started, "chatter", RequestTimeout, "within 300 ms; it wrote: Loading the model ...");
+  }));
 
 type Cause = typeof ConnectionLost | typeof RequestTimeout;
 
