@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from agent_stores import STORES
+from backup_lists import inside
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
 from terminals import ended_by_ctrl_c
@@ -311,7 +312,7 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     assert "1 file, 1 message of a model: 1 to repair" in told.output
 
     other = {"CLAUDE_CONFIG_DIR": str(home / ".claude")}
-    assert files_of("claude-code", "linux", other) == [folder / "0f3.jsonl"]
+    assert files_of("claude-code", "linux", other).files == [folder / "0f3.jsonl"]
     nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
     assert nothing.exit_code == 2
     place = home / "sessions" / "**" / "*.jsonl"
@@ -413,7 +414,7 @@ def test_restore(session: Path) -> None:
     assert repair(session, "--restore", "--force").exit_code == 0
     assert session.read_text() == texts[0]
     assert "0 files put back" in repair(session, "--restore").output
-    assert [*session.parent.iterdir()] == [session]
+    assert inside(session.parent) == [session]
 
 
 def test_restore_of_a_database(tmp_path: Path) -> None:
@@ -434,7 +435,7 @@ def test_clean(session: Path) -> None:
     other = session.with_name(f"{session.name}.bakery")
     other.write_text("")
     assert "1 file removed" in repair(session.parent, "--clean").output
-    assert {*session.parent.iterdir()} == {session, other}
+    assert {*inside(session.parent)} == {session, other}
 
 
 def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,7 +444,7 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_path: Any) -> None:
         raise OSError("not here")
 
-    monkeypatch.setattr("stream_sidecar.cli.repair_backups.os.unlink", refuse)
+    monkeypatch.setattr("stream_sidecar.session_files.backups.os.unlink", refuse)
     result = repair(session, "--clean")
     assert result.exit_code == 2
     assert "left alone: not here" in result.output
