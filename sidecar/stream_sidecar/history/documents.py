@@ -55,7 +55,7 @@ _TOOL_DATA = frozenset(
 )
 """Names of what a tool was given or answered, wherever they stand."""
 
-_DATA_IN_TOOL_RECORDS = frozenset(
+_TOOL_RECORD_DATA = frozenset(
     (
         *("args", "parameters", "input", "output", "result", "results", "response"),
         *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
@@ -155,7 +155,7 @@ class _Search:
             provider = _told(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
-        if is_question(value, place):
+        if path[-1:] == (0,) and is_question(value):
             return
         if shape is not None or _is_message(value):
             found = FoundMessage(path, value, model, provider, shape)
@@ -166,19 +166,22 @@ class _Search:
         if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
             return
         of_tool = of_tool or _is_of_tool(value)
-        for name, item in _inner(value):
+        unread, is_text = self.unread, _holds_text(value, path)
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, item in inner:
             if isinstance(item, dict | list):
-                if not _is_data(name, of_tool):
-                    inner = (*path, name)
+                if not (name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)):
+                    where = (*path, name)
                     yield from self.within(
-                        item, inner, model, provider, of_tool=of_tool
+                        item, where, model, provider, of_tool=of_tool
                     )
             elif (
-                isinstance(item, str)
-                and self.unread is not None
-                and _is_text(name, path, of_tool)
+                unread is not None
+                and isinstance(item, str)
+                and (is_text or is_text_name(name))
+                and not _is_data(name, of_tool)
             ):
-                self.unread.append(UnreadText((*path, name), item, self.state))
+                unread.append(UnreadText((*path, name), item, self.state))
 
     def _not_read(self, found: FoundMessage) -> Iterator[UnreadText]:
         """The texts of a model's message that its shape does not read."""
@@ -203,28 +206,26 @@ def _texts(
     value: Json, path: Path, *, of_tool: bool = False
 ) -> Iterator[tuple[Path, str]]:
     """The strings at names of text, but for what a tool was given or answered."""
-    of_tool = of_tool or _is_of_tool(value)
-    for name, item in _inner(value):
+    of_tool, is_text = of_tool or _is_of_tool(value), _holds_text(value, path)
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, item in inner:
+        if _is_data(name, of_tool):
+            continue
         if isinstance(item, dict | list):
-            if len(path) < _DEEPEST and not _is_data(name, of_tool):
+            if len(path) < _DEEPEST:
                 yield from _texts(item, (*path, name), of_tool=of_tool)
-        elif isinstance(item, str) and _is_text(name, path, of_tool):
+        elif isinstance(item, str) and (is_text or is_text_name(name)):
             yield (*path, name), item
 
 
-def _inner(value: Json) -> Iterable[tuple[str | int, Json]]:
-    return value.items() if isinstance(value, dict) else enumerate(value)
+def _holds_text(value: Json, path: Path) -> bool:
+    """Whether ``value`` is a list, and has a name at which text stands."""
+    return isinstance(value, list) and bool(path) and is_text_name(path[-1])
 
 
 def _is_data(name: str | int, of_tool: bool) -> bool:
     """Whether what has that name was given to a tool, or is its answer."""
-    return name in _TOOL_DATA or (of_tool and name in _DATA_IN_TOOL_RECORDS)
-
-
-def _is_text(name: str | int, path: Path, of_tool: bool) -> bool:
-    """Whether the string at a name in what stands at ``path`` is a text."""
-    named = path[-1] if isinstance(name, int) and path else name
-    return is_text_name(named) and not _is_data(name, of_tool)
+    return name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)
 
 
 def _is_of_tool(value: Json) -> bool:

@@ -262,10 +262,10 @@ def _that_tell(
     return by_word[_OTHER]
 
 
-def is_question(value: Json, path: Path) -> bool:
-    """Whether ``value`` is the first of a list that a user begins."""
-    return path[-1:] == (0,) and any(
-        all(_is_one_of(at(value, place), known) for place, known in each.also)
+def is_question(first: Json) -> bool:
+    """Whether ``first``, the first item of a list, is what a user begins it with."""
+    return any(
+        all(_is_one_of(at(first, place), known) for place, known in each.also)
         for each in _OPENED
     )
 

@@ -159,22 +159,25 @@ class TextSession:
         unread: list[UnreadText] = []
         found = messages_in(document, self.beside.role, unread)
         repairs = [(each, self.history.repair_found(each)) for each in found]
-        if self._is_piece(document, by_line=by_line):
+        if self._is_piece(document, repairs, by_line=by_line):
             report.piece = True
-        else:
+        elif unread:
             name_unread(document, unread, self.history, report)
         self._tell(text, line, place, repairs)
-        if made := editable(document, repairs, report, self.beside.seal):
+        changed = [each for each in repairs if each[1].changed]
+        if changed and (made := editable(document, changed, report, self.beside.seal)):
             keeps_length = by_line and self.beside.keeps_length(document)
             new = repaired(text, made, keeps_length=keeps_length)
             self.new.change(new.encode("utf-8"))
         else:
             self.new.keep(data)
 
-    def _is_piece(self, document: Any, *, by_line: bool) -> bool:
+    def _is_piece(
+        self, document: Any, found: list[RepairedMessage], *, by_line: bool
+    ) -> bool:
         """Whether a file with this document need have no text of a model."""
         if by_line:
-            return is_based_elsewhere(document)
+            return not found and is_based_elsewhere(document)
         return is_piece(document, self.beside.role)
 
     def _tell(
@@ -272,11 +275,10 @@ def name_unread(
 def editable(
     document: Any, repairs: list[RepairedMessage], report: FileReport, seal: Seal
 ) -> list[RepairedMessage]:
-    """The repairs that are made; messages that a hash vouches for are counted."""
+    """The ``repairs`` that are made, of those that change something; messages that
+    a hash vouches for are counted."""
     made = []
     for found, repair in repairs:
-        if not repair.changed:
-            continue
         if (reason := seal(document, edited_in(found, repair))) is not None:
             report.keep(reason)
         else:

@@ -285,7 +285,8 @@ def _repair(
     name_unread(document, unread, history, tally.report)
     for found, repair in repairs:
         tally.add({"table": layout.table, "row": row.key}, found, repair)
-    made = editable(document, repairs, tally.report, seal)
+    changed = [each for each in repairs if each[1].changed]
+    made = editable(document, changed, tally.report, seal)
     if not made:
         return None
     return repaired(row.text, made) if content is None else content.cut(row, made)
