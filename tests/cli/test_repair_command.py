@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from agent_stores import STORES
+from backup_lists import inside
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
 from terminals import ended_by_ctrl_c
@@ -286,6 +287,21 @@ def test_list_of_some() -> None:
     assert repair("--list", "--output-format", "sarif").exit_code == 2
 
 
+def test_list_of_folders_that_are_worked_in(tmp_path: Path) -> None:
+    """The process itself may work elsewhere."""
+    folders = [tmp_path / name for name in ("a", "b", "none")]
+    for folder in folders[:2]:
+        folder.mkdir()
+        (folder / ".aider.chat.history.md").write_text("")
+    words = [word for folder in folders for word in ("--folder", str(folder))]
+    told = repair("--list", "aider", "llm", *words, "--output-format", "json")
+    aider, llm = json.loads(told.output)["agents"]
+    names = [str(folder / ".aider.chat.history.md") for folder in folders]
+    assert (aider["places"], aider["files"]) == (names, names[:2])
+    assert len(llm["places"]) == 1
+    assert repair(str(tmp_path), "--folder", str(tmp_path)).exit_code == 2
+
+
 def test_an_agents_own_places(tmp_path: Path) -> None:
     home = tmp_path / "home"
     folder = home / ".claude" / "projects" / "-x"
@@ -296,7 +312,7 @@ def test_an_agents_own_places(tmp_path: Path) -> None:
     assert "1 file, 1 message of a model: 1 to repair" in told.output
 
     other = {"CLAUDE_CONFIG_DIR": str(home / ".claude")}
-    assert files_of("claude-code", "linux", other) == [folder / "0f3.jsonl"]
+    assert files_of("claude-code", "linux", other).files == [folder / "0f3.jsonl"]
     nothing = repair("codex", tmp_path, HOME=str(home), CODEX_HOME=str(home))
     assert nothing.exit_code == 2
     place = home / "sessions" / "**" / "*.jsonl"
@@ -398,7 +414,7 @@ def test_restore(session: Path) -> None:
     assert repair(session, "--restore", "--force").exit_code == 0
     assert session.read_text() == texts[0]
     assert "0 files put back" in repair(session, "--restore").output
-    assert [*session.parent.iterdir()] == [session]
+    assert inside(session.parent) == [session]
 
 
 def test_restore_of_a_database(tmp_path: Path) -> None:
@@ -419,7 +435,7 @@ def test_clean(session: Path) -> None:
     other = session.with_name(f"{session.name}.bakery")
     other.write_text("")
     assert "1 file removed" in repair(session.parent, "--clean").output
-    assert {*session.parent.iterdir()} == {session, other}
+    assert {*inside(session.parent)} == {session, other}
 
 
 def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,7 +444,7 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_path: Any) -> None:
         raise OSError("not here")
 
-    monkeypatch.setattr("stream_sidecar.cli.repair_backups.os.unlink", refuse)
+    monkeypatch.setattr("stream_sidecar.session_files.backups.os.unlink", refuse)
     result = repair(session, "--clean")
     assert result.exit_code == 2
     assert "left alone: not here" in result.output

@@ -4,6 +4,7 @@ editor, and nothing else is touched."""
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_stores import STORES, database
+from agent_stores import STORES, database, unpacked
+from backup_lists import LIST
 from click.testing import CliRunner, Result
+from fixing import fixed
 from rpc_client import RpcClient
 
 from stream_sidecar.cli import main
@@ -29,13 +32,23 @@ def repair(*arguments: object, jobs: int = 1) -> Result:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What is in every file of a store: its bytes, of a database its cells."""
+    """What is in every file of a store: its lines, of a database its cells; of what
+    keeps a line as long as it was not the blanks before its last bracket."""
     files = (each for each in sorted(folder.rglob("*")) if each.is_file())
     return {
-        str(each.relative_to(folder)): _cells(each) or each.read_bytes()
+        str(each.relative_to(folder)): _cells(each) or _unpadded(_unpacked(each))
         for each in files
-        if ".bak" not in each.name
+        if ".bak" not in each.name and each.name != LIST
     }
+
+
+def _unpacked(path: Path) -> bytes:
+    data = path.read_bytes()
+    return unpacked(data) if path.suffix == ".zst" else data
+
+
+def _unpadded(data: bytes) -> bytes:
+    return re.sub(rb" +(?=[]}]\s*$)", b"", data, flags=re.MULTILINE)
 
 
 def _cells(path: Path) -> Any:
@@ -122,39 +135,9 @@ def test_an_editor_shows_the_same(
         if path.suffix in {".db", ".sqlite"}:
             continue
         twin = clean / path.relative_to(leaking)
-        assert _fixed(editor, path) == twin.read_text()
-        assert _fixed(editor, twin) == twin.read_text()
-
-
-def _fixed(client: RpcClient, path: Path) -> str:
-    text = path.read_text()
-    language = path.suffix.removeprefix(".")
-    document = {"uri": path.as_uri(), "languageId": language, "version": 1}
-    client.notify("textDocument/didOpen", {"textDocument": {**document, "text": text}})
-    whole = {
-        "start": {"line": 0, "character": 0},
-        "end": {"line": 10**6, "character": 0},
-    }
-    actions = client.request(
-        "textDocument/codeAction",
-        {
-            "textDocument": {"uri": path.as_uri()},
-            "range": whole,
-            "context": {"diagnostics": [], "only": ["source.fixAll"]},
-        },
-    )
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    edits = [e for each in actions for e in each["edit"]["changes"][path.as_uri()]]
-    for edit in reversed(edits):
-        first, last = (
-            starts[edit["range"][end]["line"]] + edit["range"][end]["character"]
-            for end in ("start", "end")
-        )
-        text = text[:first] + edit["newText"] + text[last:]
-    return text
+        new = fixed(editor, path)
+        assert _unpadded(new.encode()) == _unpadded(twin.read_bytes())
+        assert fixed(editor, twin) == twin.read_text()
 
 
 def test_what_cannot_be_written_back_is_told_and_stays(tmp_path: Path) -> None:
@@ -198,9 +181,10 @@ def test_a_compressed_session_without_the_library(
     before = contents(folder)
     for name in ("compression.zstd", "backports.zstd"):
         monkeypatch.setitem(sys.modules, name, None)
-    told = repair(folder, "--check")
+    told = repair(folder, "--check", "--jobs", 1)
     assert told.exit_code == 2, told.output
     assert "1 not read: packed as zstd: pip install" in told.output
+    monkeypatch.undo()
     assert contents(folder) == before
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backup_lists import inside, listed
 from click.testing import CliRunner
 from faults_while_writing import APPENDED
 from repair_command import COMMAND, ENVIRONMENT, on_a_small_disk
@@ -104,8 +105,9 @@ def finished(folder: Path, new: dict[str, Any]) -> None:
     assert repair(folder, "--check") == 0
     assert not [*folder.glob("*.sidecar-new")]
     assert not [*folder.glob("*-journal")]
-    backups = [each for each in folder.iterdir() if each.suffix.startswith(".bak")]
-    assert len(backups) + FILES == len([*folder.iterdir()])
+    backups = [each for each in inside(folder) if each.suffix.startswith(".bak")]
+    assert {each.name for each in backups} == listed(folder).keys()
+    assert len(backups) + FILES == len(inside(folder))
 
 
 def happens(folder: Path, fault: str, seed: int, count: int) -> list[int]:

@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from backup_lists import LIST, inside
 from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
 from telling import skip_unless_writers_are_told
@@ -55,7 +56,7 @@ def cells(path: Path) -> set[str]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return [path.name for path in inside(folder)]
 
 
 def rights(path: Path) -> int:
@@ -177,7 +178,8 @@ def test_a_backup_has_the_rights_of_its_file(folder: Path, mode: int) -> None:
         each.chmod(mode)
     assert run("repair", folder, "--write", "--jobs", 1).code == 0
     assert names(folder) == ["a.db", "a.db.bak", "b.jsonl", "b.jsonl.bak"]
-    assert {rights(each) for each in folder.iterdir()} == {mode}
+    assert {rights(each) for each in inside(folder)} == {mode}
+    assert rights(folder / LIST) == mode
     assert cells(folder / "a.db.bak") == {LEAK}
     assert cells(path) == {CLEAN}
 
@@ -372,11 +374,24 @@ def test_other_names_of_the_file(session: Path) -> None:
 
 
 def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
+    """It is the very file, and on the list; what was appended since is in both."""
     backup = session.with_name("session.jsonl.bak")
     os.link(session, backup)
+    entry = {"name": backup.name, "size": 1, "sha256": "0"}
+    (session.parent / LIST).write_text(f"{json.dumps(entry)}\n{{broken")
     assert run("repair", session, "--write").code == 0
     assert (session.read_text(), backup.read_text()) == (CLEAN, LEAK)
     assert names(session.parent) == ["session.jsonl", "session.jsonl.bak"]
+
+
+def test_another_name_like_a_backups(session: Path) -> None:
+    """A hard link that somebody else made is no backup of ours."""
+    backup = session.with_name("session.jsonl.bak")
+    os.link(session, backup)
+    done = run("repair", session, "--write")
+    assert done.code == 2
+    assert "left alone: it has 2 names (hard links)" in done.output
+    assert backup.samefile(session)
 
 
 def test_a_file_that_is_open_for_appending(session: Path) -> None:

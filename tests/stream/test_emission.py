@@ -63,6 +63,13 @@ def test_a_claim_becomes_what_was_asked(
     assert not any(call.executable for call in trip.read.message.tool_calls)
 
 
+def test_an_ambiguous_claim_is_not_promoted() -> None:
+    twice = CALL.replace('"at": 1', '"at": 1, "at": 2')
+    trip = _emit([_said(twice)], "promote", tools=LOOK)
+    assert _deltas(trip, "tool_calls") == []
+    assert "suspicious-arguments" in codes(trip.read)
+
+
 def test_a_promoted_claim_ends_with_calls() -> None:
     stop = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
     trip = _emit([_said(CALL), stop], "promote", tools=LOOK)

@@ -59,6 +59,8 @@ def _codex(folder: Path, question: str, answer: str) -> int:
         payload = {"type": "item_completed", "thread_id": "1", "item": said}
         return {"type": "event_msg", "payload": payload}
 
+    task = {"type": "task_complete", "turn_id": "1", "last_agent_message": answer}
+    ended = {"type": "event_msg", "payload": task}
     (folder / "rollout-1.jsonl").write_text(
         _lines(
             {"type": "session_meta", "payload": {"id": "1"}},
@@ -68,9 +70,15 @@ def _codex(folder: Path, question: str, answer: str) -> int:
             item("assistant", "output_text", answer),
             done("UserMessage", "text", question),
             done("AgentMessage", "Text", answer),
+            ended,
         )
     )
-    return 3
+    base = {"thread_id": "1", "end_ordinal_exclusive": 2, "end_byte_offset": 60}
+    fork = {"id": "2", "forked_from_id": "1", "history_base": base}
+    (folder / "rollout-2.jsonl").write_text(
+        _lines({"type": "session_meta", "payload": fork})
+    )
+    return 4
 
 
 def _codex_packed(folder: Path, question: str, answer: str) -> int:
@@ -103,8 +111,12 @@ def _gemini_cli(folder: Path, question: str, answer: str) -> int:
 
 def _qwen_code(folder: Path, question: str, answer: str) -> int:
     thought = {"text": "Hm.", "thought": True}
+    told = {"event.name": "qwen-code.api_response", "response_text": answer}
+    asked = {"event.name": "qwen-code.user_prompt", "prompt": question}
     (folder / "1.jsonl").write_text(
         _lines(
+            {"type": "system", "systemPayload": {"uiEvent": asked}},
+            {"type": "system", "systemPayload": {"uiEvent": told}},
             {
                 "type": "user",
                 "message": {"role": "user", "parts": [{"text": question}]},
@@ -115,7 +127,7 @@ def _qwen_code(folder: Path, question: str, answer: str) -> int:
             },
         )
     )
-    return 1
+    return 2
 
 
 def _opencode(folder: Path, question: str, answer: str) -> int:
@@ -207,6 +219,10 @@ def _continue(folder: Path, question: str, answer: str) -> int:
         {"message": {"role": "assistant", "content": answer}, "contextItems": []},
     ]
     (folder / "1.json").write_text(json.dumps({"sessionId": "1", "history": history}))
+    entry = {"sessionId": "1", "title": question, "dateCreated": "1"}
+    (folder / "sessions.json").write_text(
+        json.dumps([{**entry, "workspaceDirectory": "/x"}], indent=2)
+    )
     return 1
 
 
@@ -249,13 +265,20 @@ def _crush(folder: Path, question: str, answer: str) -> int:
 
 
 def compressed(data: bytes) -> bytes:
-    name = "compression.zstd"
-    try:
-        zstd: Any = import_module(name)
-    except ImportError:
-        zstd = import_module("backports.zstd")
-    packed: bytes = zstd.compress(data)
+    packed: bytes = _zstd().compress(data)
     return packed
+
+
+def unpacked(data: bytes) -> bytes:
+    told: bytes = _zstd().decompress(data)
+    return told
+
+
+def _zstd() -> Any:
+    try:
+        return import_module("compression.zstd")
+    except ImportError:
+        return import_module("backports.zstd")
 
 
 def _zed(folder: Path, question: str, answer: str) -> int:
@@ -491,6 +514,33 @@ def _cursor_cli(folder: Path, question: str, answer: str) -> int:
     return 1
 
 
+def _kimi_code(folder: Path, question: str, answer: str) -> int:
+    """The parts of its loop are what it sends; a copy is what it shows."""
+
+    def looped(**event: Any) -> dict[str, Any]:
+        return {"type": "context.append_loop_event", "agentId": "main", "event": event}
+
+    def said(role: str, words: str) -> dict[str, Any]:
+        return {"role": role, "content": [text(words)], "toolCalls": []}
+
+    thought = {"type": "think", "think": question}
+    shown = {"message": {"message": said("assistant", answer), "meta": {}}}
+    (folder / "wire.jsonl").write_text(
+        _lines(
+            {"type": "metadata", "protocol_version": "1.5"},
+            {"type": "turn.prompt", "input": [text(question)]},
+            {"type": "context.append_message", "message": said("user", question)},
+            looped(type="step.begin", turnId="0"),
+            looped(type="content.part", turnId="0", part=thought),
+            looped(type="content.part", turnId="0", part=text(answer)),
+            looped(type="tool.call", toolCallId="c", args={"content": question}),
+            looped(type="tool.result", toolCallId="c", result={"output": question}),
+            {**shown, "type": "agent.message.appended", "kind": "event"},
+        )
+    )
+    return 2
+
+
 STORES: dict[str, Store] = {
     "claude-code": _claude_code,
     "codex": _codex,
@@ -500,6 +550,7 @@ STORES: dict[str, Store] = {
     "opencode": _opencode,
     "opencode-export": _opencode_export,
     "opencode-database": _opencode_database,
+    "kimi-code": _kimi_code,
     "cline": _cline,
     "continue": _continue,
     "goose": _goose,

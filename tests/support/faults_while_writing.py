@@ -5,6 +5,10 @@ FOLDER/0, and of FOLDER/last, for which it counts the calls of functions when ev
 is imported; and then that of each of FOLDER/1 ... FOLDER/COUNT in a process of its own,
 in which FAULT comes at a random one of those calls. It prints the exit codes as JSON, a
 signal as a negative number; what each said is in FOLDER/1.txt and so on.
+
+``python faults_while_writing.py FAULT FOLDER MODULE...`` makes copies of FOLDER/0 as
+FOLDER/1 and so on: one for each call of a function of C in those modules, at which
+FAULT comes in turn.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,13 +88,26 @@ def arguments(folder: Path) -> list[str]:
     return ["repair", str(folder), "--write", "--jobs", "1"]
 
 
-def repair(folder: Path, moment: int | None, fault: Fault) -> tuple[int, int]:
-    """The exit code, and how many calls it took; ``fault`` comes at a ``moment``."""
+EVENTS = ("call", "c_call", "c_return")
+
+
+def _module_of(frame: Any) -> str:
+    return Path(frame.f_code.co_filename).stem
+
+
+def repair(
+    folder: Path, moment: int | None, fault: Fault, modules: frozenset[str] | None
+) -> tuple[int, int]:
+    """The exit code, and how many calls it took, in some ``modules`` or in all;
+    ``fault`` comes at a ``moment``."""
     calls = 0
 
-    def count(_frame: Any, event: str, _argument: Any) -> None:
+    def count(frame: Any, event: str, _argument: Any) -> None:
         nonlocal calls
-        if event in ("call", "c_call", "c_return"):
+        is_counted = event in EVENTS
+        if modules is not None:
+            is_counted = event == "c_call" and _module_of(frame) in modules
+        if is_counted:
             calls += 1
             if calls == moment:
                 fault(folder)
@@ -103,7 +121,12 @@ def repair(folder: Path, moment: int | None, fault: Fault) -> tuple[int, int]:
     raise AssertionError("a command ends with SystemExit")
 
 
-def _forked(folder: Path, moment: int | None, fault: Fault) -> tuple[int, int]:
+def _forked(
+    folder: Path,
+    moment: int | None,
+    fault: Fault,
+    modules: frozenset[str] | None = None,
+) -> tuple[int, int]:
     """`repair` in a process that says what it has to say in a file."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -111,7 +134,7 @@ def _forked(folder: Path, moment: int | None, fault: Fault) -> tuple[int, int]:
         said = os.open(folder.with_suffix(".txt"), os.O_CREAT | os.O_WRONLY)
         os.dup2(said, 1)
         os.dup2(said, 2)
-        code, calls = repair(folder, moment, fault)
+        code, calls = repair(folder, moment, fault, modules)
         sys.stdout.flush()
         os.write(writing, str(calls).encode())
         os._exit(code)
@@ -125,7 +148,7 @@ def _forked(folder: Path, moment: int | None, fault: Fault) -> tuple[int, int]:
 def run(fault: Fault, folder: Path, seed: int, count: int) -> list[int]:
     """The exit codes of all copies."""
     with redirect_stdout(io.StringIO()):
-        repair(folder / "0", None, fault)
+        repair(folder / "0", None, fault, None)
     _, last = _forked(folder / "last", None, fault)
     # By the name of its folder a run takes a few calls less, and must not end before.
     moments = random.Random(seed).sample(range(1, last - last // 100), count)
@@ -135,7 +158,23 @@ def run(fault: Fault, folder: Path, seed: int, count: int) -> list[int]:
     ]
 
 
+def run_in_turn(fault: Fault, folder: Path, modules: frozenset[str]) -> list[int]:
+    """The exit codes of all copies, one for each call in ``modules``."""
+    shutil.copytree(folder / "0", folder / "first")
+    with redirect_stdout(io.StringIO()):
+        repair(folder / "first", None, fault, modules)
+    codes: list[int] = []
+    while not codes or codes[-1]:
+        copy = folder / str(len(codes) + 1)
+        shutil.copytree(folder / "0", copy)
+        codes.append(_forked(copy, len(codes) + 1, fault, modules)[0])
+    return codes
+
+
 if __name__ == "__main__":
-    name, folder, *numbers = sys.argv[1:]
-    codes = run(FAULTS[name], Path(folder), *map(int, numbers))
+    name, place, *more = sys.argv[1:]
+    if more[0].isdigit():
+        codes = run(FAULTS[name], Path(place), *map(int, more))
+    else:
+        codes = run_in_turn(FAULTS[name], Path(place), frozenset(more))
     sys.stdout.write(json.dumps(codes) + "\n")

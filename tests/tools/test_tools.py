@@ -384,11 +384,48 @@ def test_checks(
         assert {part.code for part in found} <= {"suspicious-arguments"}
 
 
+AMBIGUOUS = (
+    # arguments -> whether two readers may differ
+    ('{"path":"a","path":"b"}', True),
+    ('{"path":"a","p\\u0061th":"b"}', True),
+    ('{"a":{"b":1,"b":1}}', True),
+    ('{"a":[[{"b":":"}],{"b":1,"c":{},"b":2}]}', True),
+    ('{"a":{"b":1},"a":2}', True),
+    ('{"\\ud800":1,"\\ud801":2}', True),
+    ('{"a":{"x\\ud800":1,"x\\ufffd":2}}', True),
+    ('{"\ud800":1,"\udc00":2}', True),
+    ('{"a":' * 500 + '{"b":1,"b":2}' + "}" * 500, True),
+    ('{"\\ud83d\\ude00":1,"\\ud83d\\ude01":2}', False),
+    ('{"\\ud800":1,"b":2}', False),
+    ('{"a":"\\"b\\":1","b":{"a":[{"a":1},{"a":":::"}]}}', False),
+    ('{"a:b":1,"a":2,"A":3,":":4}', False),
+    ("{}", False),
+    ('{"a":' * 500 + "{}" + "}" * 500, False),
+)
+
+
+@pytest.mark.parametrize(("arguments", "expected"), AMBIGUOUS)
+def test_what_a_member_named_twice_means_is_open(
+    arguments: str, expected: bool
+) -> None:
+    call = finished(arguments)
+    assert (call.state, call.executable) == ("complete", not expected)
+    told = [part.message for part in check_call(call)]
+    doubt = "tool: an object names a member twice, and which one counts is open"
+    assert told == [doubt] * expected
+
+
+def test_an_ambiguous_call_stays_one_when_it_is_settled() -> None:
+    call = OpenCall(id="c1", name="find", arguments='{"a":1,"a":2}')
+    event = classify(call, CallContext())
+    assert not settle(event, call, CallContext(finish="length")).executable
+
+
 def test_free_text_is_checked_for_envelopes_alone() -> None:
     call = finished("*** x\n</parameter>", format="text")
     (part,) = check_call(call, Tool("tool", input_schema=SCHEMA))
     assert "argument arguments holds" in part.message
-    assert check_call(finished("x", format="text")) == []
+    assert check_call(finished('{"a":1,"a":1}', format="text")) == []
 
 
 def test_long_names_are_cut_in_messages() -> None:

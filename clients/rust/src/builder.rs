@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     gate::QueueBounds,
     handshake::PROTOCOL_VERSION,
-    locate::CommandLine,
+    locate::{self, CommandLine},
     pass_through::ReadText,
     protocol::{ConnectionOptions, LimitsPatch, OpenParams, PolicyPatch},
     sidecar::Sidecar,
@@ -40,7 +40,7 @@ impl Builder {
         };
         Self {
             config: Config {
-                words: Vec::new(),
+                commands: Vec::new(),
                 place: CommandLine::default(),
                 downloads: false,
                 options,
@@ -64,17 +64,19 @@ impl Builder {
     }
 
     /// The command, program first, in place of looking for one: an installed sidecar, or
-    /// `["python3", "bundled/stream-sidecar.pyz"]`. Without it that is what the
+    /// `["python3", "-I", "/where/it/is/stream-sidecar.pyz"]`. Without it that is what the
     /// environment variable `STREAM_SIDECAR` says, else the first that works of what
     /// [`Sidecar::locate`] gives.
     pub fn command(mut self, words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
-        self.config.words = words.into_iter().map(Into::into).collect();
+        self.config.commands = vec![words.into_iter().map(Into::into).collect()];
         self
     }
 
-    /// A Python in which the sidecar is installed: `[python, "-P", "-m", "stream_sidecar"]`.
-    pub fn python(self, program: impl Into<OsString>) -> Self {
-        self.command([program.into(), "-P".into(), "-m".into(), "stream_sidecar".into()])
+    /// A Python in which the sidecar is installed: `[python, "-I", "-m", "stream_sidecar"]`,
+    /// else with `-P`.
+    pub fn python(mut self, program: impl Into<OsString>) -> Self {
+        self.config.commands = locate::serving(&[program.into()]).into();
+        self
     }
 
     /// Let `uvx` or `pipx` fetch the package from the index when no sidecar is installed.
@@ -91,7 +93,8 @@ impl Builder {
     }
 
     /// The variables that the process has of this process's environment, and no others:
-    /// `inherit_env(["PATH", "HOME"])`. Default: all.
+    /// `inherit_env(["PATH", "HOME"])`. Default: all but `PYTHONHOME`. Of `PYTHONPATH` the
+    /// process has the absolute entries.
     pub fn inherit_env(mut self, names: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.config.place.inherited = Some(names.into_iter().map(Into::into).collect());
         self
@@ -104,7 +107,8 @@ impl Builder {
         self
     }
 
-    /// Gets what the process writes to standard error, as it comes, on a thread of its own.
+    /// Gets what the process writes to standard error, as it comes, on a thread of its own;
+    /// so it does with what is on standard output before the first frame.
     pub fn on_stderr(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.config.on_stderr = Told::new(tell);
         self
@@ -122,7 +126,9 @@ impl Builder {
         self
     }
 
-    /// The directory that the process runs in.
+    /// The directory that the process runs in, and what relative paths in its arguments are
+    /// below. Default: that of the program that runs, never the one that the host works
+    /// in, which may be anybody's.
     pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config.place.directory = Some(directory.into());
         self

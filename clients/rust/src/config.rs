@@ -13,8 +13,8 @@ use crate::{
 
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
-    /// Empty: it is looked for.
-    pub(crate) words: Vec<OsString>,
+    /// Commands that are tried one after the other; empty: they are looked for.
+    pub(crate) commands: Vec<Vec<OsString>>,
     /// Environment and directory of whatever is started; its words are not used.
     pub(crate) place: CommandLine,
     pub(crate) downloads: bool,

@@ -2,7 +2,8 @@
 //!
 //! Takes and gives bodies as bytes and knows nothing of JSON. It is strict, because the
 //! sidecar writes exactly one form: anything else on its standard output is junk, and
-//! reading over junk would hide a broken installation.
+//! reading over junk would hide a broken installation. Only before the first frame may
+//! be something else, the words of a wrapper that starts the sidecar.
 //!
 //! The kept crates do not fit: `lsp-server` reads a header line and a body of any size
 //! that is claimed, so that junk takes the host's memory, and brings channels and a
@@ -18,6 +19,8 @@ const END: &[u8] = b"\r\n\r\n";
 /// Those of the largest size there is.
 const MAX_DIGITS: usize = 20;
 const MAX_HEADER_BYTES: usize = HEADER.len() + MAX_DIGITS + END.len();
+/// Who writes more than this before the first header means no frames.
+const MAX_NOISE_BYTES: usize = 1 << 16;
 /// How much of junk is told.
 const SHOWN_BYTES: usize = 200;
 /// A body's buffer grows with what really comes, beginning with this.
@@ -29,6 +32,39 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
     let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
     frame.extend_from_slice(body);
     frame
+}
+
+/// Reads up to the first header, and tells what is before it as it comes; gives what was
+/// read of the header and of what is behind it.
+///
+/// # Errors
+///
+/// `InvalidData` where more comes than a wrapper would say, and what the reader says.
+pub fn skip_noise(input: &mut impl BufRead, mut tell: impl FnMut(&[u8])) -> io::Result<Vec<u8>> {
+    let (mut held, mut told) = (Vec::new(), 0);
+    loop {
+        let count = match input.fill_buf() {
+            Ok(there) => {
+                held.extend_from_slice(there);
+                there.len()
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        input.consume(count);
+        let start = (0..held.len()).find(|at| begins_header(&held[*at..])).unwrap_or(held.len());
+        let noise: Vec<_> = held.drain(..start).collect();
+        if !noise.is_empty() {
+            tell(&noise);
+        }
+        if count == 0 || has_header(&held) {
+            return Ok(held);
+        }
+        told += noise.len();
+        if told > MAX_NOISE_BYTES {
+            return Err(junk(&noise[..noise.len().min(SHOWN_BYTES)]));
+        }
+    }
 }
 
 /// The next body, or `None` where the input ended between two frames.
@@ -74,11 +110,18 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
     length.filter(|it| *it <= MAX_BODY_BYTES).map(Some).ok_or_else(|| junk(&header))
 }
 
-/// Whether these bytes may be the first ones of a header.
+/// Whether these bytes are a header, or its first ones.
 fn begins_header(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(HEADER) else { return HEADER.starts_with(bytes) };
     let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
-    digits <= MAX_DIGITS && END.starts_with(&rest[digits..]) && (digits > 0 || rest.is_empty())
+    let end = &rest[digits..];
+    let is_end = END.starts_with(end) || end.starts_with(END);
+    digits <= MAX_DIGITS && is_end && (digits > 0 || rest.is_empty())
+}
+
+/// Whether a header that these bytes begin with is whole.
+fn has_header(bytes: &[u8]) -> bool {
+    bytes[..bytes.len().min(MAX_HEADER_BYTES)].windows(END.len()).any(|it| it == END)
 }
 
 fn junk(header: &[u8]) -> io::Error {
@@ -122,6 +165,29 @@ mod tests {
         for each in junk {
             assert_eq!(all(each), Err(io::ErrorKind::InvalidData), "{each:?}");
         }
+    }
+
+    #[test]
+    fn noise_before_the_first_frame_is_told() {
+        let frames = b"Content-Length: 2\r\n\r\n{}and Content-Length: 2\r\n\r\n{}";
+        let noises: [&[u8]; 4] =
+            [b"", b"Loading ...\n", b"Content-Length: Content-Length: 1\r\nCont", b"X: y\r\n\r\n"];
+        for noise in noises {
+            let bytes = [noise, frames].concat();
+            for size in 1..=bytes.len() {
+                let mut input = io::BufReader::with_capacity(size, &bytes[..]);
+                let mut told = Vec::new();
+                let mut left = skip_noise(&mut input, |it| told.extend_from_slice(it)).unwrap();
+                input.read_to_end(&mut left).unwrap();
+                assert_eq!((&told[..], &left[..]), (noise, &frames[..]), "{size}");
+            }
+        }
+        let mut told = Vec::new();
+        let left = skip_noise(&mut &b"Loading"[..], |it| told.extend_from_slice(it)).unwrap();
+        assert_eq!((left.len(), &told[..]), (0, &b"Loading"[..]));
+        let mut endless = io::BufReader::new(io::repeat(b'x'));
+        let error = skip_noise(&mut endless, |_| {}).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

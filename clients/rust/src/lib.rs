@@ -23,6 +23,7 @@ mod message;
 mod open;
 mod pass_through;
 mod pipe;
+mod place;
 mod process;
 pub mod protocol;
 mod python;

@@ -12,18 +12,18 @@ use std::{
     process::Command,
 };
 
+use crate::place;
+
 /// The variable that names the command: a path, or a command line with quotes where
 /// words have blanks.
 pub const VARIABLE: &str = "STREAM_SIDECAR";
 
 const PROGRAM: &str = "stream-sidecar";
-/// Interpreters that may have the package: name, and what makes them start it. With `-P`
-/// it is never a folder named `sidecar` in the directory that the host works in.
-const INTERPRETERS: [(&str, &[&str]); 3] = [
-    ("python3", &["-P", "-m", "stream_sidecar"]),
-    ("python", &["-P", "-m", "stream_sidecar"]),
-    ("py", &["-3", "-P", "-m", "stream_sidecar"]),
-];
+/// Interpreters that may have the package.
+const INTERPRETERS: [(&str, &[&str]); 3] = [("python3", &[]), ("python", &[]), ("py", &["-3"])];
+/// A Python by itself, then one with what its user has added to it by `PYTHONPATH` or in
+/// the home; never with the folder that it works in.
+const ALONE: [&str; 2] = ["-I", "-P"];
 /// What runs a package without installing it. uvx may be told to use only what it has
 /// already fetched; pipx cannot.
 const CACHED: &[(&str, &[&str])] = &[("uvx", &["--offline", PROGRAM])];
@@ -94,26 +94,46 @@ impl fmt::Display for Located {
 pub(crate) struct CommandLine {
     pub(crate) words: Vec<OsString>,
     pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// `None`: the folder of the program that runs.
     pub(crate) directory: Option<PathBuf>,
-    /// The variables that it has of this process's environment; `None`: all.
+    /// The variables that it has of this process's environment; `None`: all. Never
+    /// `PYTHONHOME`.
     pub(crate) inherited: Option<Vec<OsString>>,
 }
 
 impl CommandLine {
     pub(crate) fn to_command(&self) -> Command {
         let mut words = self.words.iter();
-        let mut command = Command::new(words.next().map_or(OsStr::new(PROGRAM), |it| it));
+        let program = words.next().map_or(OsStr::new(PROGRAM), |it| it);
+        let mut command = match &self.directory {
+            Some(directory) => in_folder(Command::new(program), directory),
+            None => in_folder(Command::new(place::from_here(program)), &place::own_folder()),
+        };
         command.args(words);
         if let Some(names) = &self.inherited {
             let values = names.iter().filter_map(|name| Some((name, env::var_os(name)?)));
             command.env_clear().envs(values);
         }
-        command.envs(&self.environment);
-        if let Some(directory) = &self.directory {
-            command.current_dir(directory);
+        command.env_remove("PYTHONHOME").envs(&self.environment);
+        if let Some(search_path) = self.variable(SEARCH_PATH) {
+            command.env(SEARCH_PATH, place::absolute_entries(&search_path));
         }
         command
     }
+
+    /// What the process would have as this variable.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let is_inherited = self.inherited.as_ref().is_none_or(|it| it.iter().any(|it| it == name));
+        let added = self.environment.get(OsStr::new(name)).cloned();
+        added.or_else(|| env::var_os(name).filter(|_| is_inherited))
+    }
+}
+
+const SEARCH_PATH: &str = "PYTHONPATH";
+
+fn in_folder(mut command: Command, folder: &Path) -> Command {
+    command.current_dir(folder);
+    command
 }
 
 impl fmt::Display for CommandLine {
@@ -140,13 +160,20 @@ fn ways(
         return vec![(Way::Host, words(named))];
     }
     let runners = if downloads { FETCHED } else { CACHED };
-    let rows = iter::once((Way::Path, (PROGRAM, &[][..])));
-    let rows = rows.chain(INTERPRETERS.map(|row| (Way::Python, row)));
-    let rows = rows.chain(runners.iter().map(|row| (Way::Index, *row)));
-    let found =
-        rows.filter_map(|(way, (name, rest))| Some((way, line(on_path(name, path)?, rest))));
-    let bundled = beside.and_then(bundled).map(|it| (Way::Beside, vec![it.into_os_string()]));
-    bundled.into_iter().chain(found).collect()
+    let row = |&(name, rest): &(&str, &[&str])| Some(line(on_path(name, path)?, rest));
+    let bundled = beside.and_then(bundled).map(|it| vec![it.into_os_string()]);
+    let pythons = INTERPRETERS.iter().filter_map(row).flat_map(|it| serving(&it));
+    let bundled = bundled.into_iter().map(|it| (Way::Beside, it));
+    let installed = row(&(PROGRAM, &[])).into_iter().map(|it| (Way::Path, it));
+    let pythons = pythons.map(|it| (Way::Python, it));
+    let fetched = runners.iter().filter_map(row).map(|it| (Way::Index, it));
+    bundled.chain(installed).chain(pythons).chain(fetched).collect()
+}
+
+/// How a Python starts the sidecar, best first.
+pub(crate) fn serving(python: &[OsString]) -> [Vec<OsString>; 2] {
+    let module = |alone: &str| [alone, "-m", "stream_sidecar"].map(OsString::from);
+    ALONE.map(|alone| python.iter().cloned().chain(module(alone)).collect())
 }
 
 /// The program in the folder that `clients/bundle` makes.
@@ -194,8 +221,10 @@ fn words(text: &str) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
+/// A relative place on `PATH` is one in the folder that the host works in, and is passed
+/// over.
 fn on_path(name: &str, path: Option<&OsStr>) -> Option<OsString> {
-    let directories = env::split_paths(path?);
+    let directories = env::split_paths(path?).filter(|it| it.is_absolute());
     let files = directories.flat_map(|it| names(name).map(move |name| it.join(name)));
     files.into_iter().find(|it| is_program(it)).map(PathBuf::into_os_string)
 }
@@ -270,25 +299,30 @@ mod tests {
             fs::set_permissions(home.join(name), fs::Permissions::from_mode(mode)).unwrap();
         }
         let tried = |beside, downloads| {
-            let ways = ways(None, beside, Some(home.as_os_str()), downloads);
+            let path = env::join_paths([Path::new(""), Path::new("."), &home]).unwrap();
+            let ways = ways(None, beside, Some(&path), downloads);
             let lines = ways.into_iter().map(|(way, words)| (way, joined(&words)));
             let short = |it: String| it.replace(&format!("{}/", home.display()), "");
             lines.map(|(way, it)| (way, short(it))).collect::<Vec<_>>()
         };
         let row = |way, line: &str| (way, line.to_owned());
         let path = row(Way::Path, "stream-sidecar");
-        let python = row(Way::Python, "python3 -P -m stream_sidecar");
+        let python =
+            ["-I", "-P"].map(|it| row(Way::Python, &format!("python3 {it} -m stream_sidecar")));
         let cached = row(Way::Index, "uvx --offline stream-sidecar");
-        assert_eq!(tried(None, false), [path.clone(), python.clone(), cached.clone()]);
+        let [isolated, safe] = python;
+        let rest = [path, isolated, safe, cached];
+        assert_eq!(tried(None, false), rest);
         let [uvx, pipx] = ["uvx stream-sidecar", "pipx run stream-sidecar"];
         let fetched = [uvx, pipx].map(|it| row(Way::Index, it));
-        assert_eq!(tried(None, true)[2..], fetched);
+        assert_eq!(tried(None, true)[3..], fetched);
         fs::create_dir_all(home.join("program/stream-sidecar")).unwrap();
         let bundled = home.join("program/stream-sidecar/stream-sidecar");
         fs::copy(home.join("uvx"), &bundled).unwrap();
         let first = row(Way::Beside, "program/stream-sidecar/stream-sidecar");
         let beside = home.join("program");
-        assert_eq!(tried(Some(&beside), false), [first, path, python, cached]);
+        let found = tried(Some(&beside), false);
+        assert_eq!((&found[0], &found[1..]), (&first, &rest[..]));
         fs::remove_dir_all(&home).unwrap();
     }
 }

@@ -7,7 +7,7 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     process::{ChildStdin, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -93,17 +93,17 @@ impl Process {
             child: Arc::new(Mutex::new(Child { handle, ended: false })),
             stderr: Arc::default(),
         };
-        let tail = Arc::clone(&process.stderr);
         let child = Arc::clone(&process.child);
-        let words = Arc::clone(&tail);
-        spawn("stderr", move || drain(stderr, &tail, &on_stderr, &said_all))?;
+        let log = Log { tail: Arc::clone(&process.stderr), told: on_stderr };
+        let noise = log.clone();
+        spawn("stderr", move || drain(stderr, &log, &said_all))?;
         spawn("stdin", move || write(stdin, &frames))?;
         spawn("stdout", move || {
             let mut stdout = BufReader::with_capacity(READ_BYTES, stdout);
-            let junk = listen(&mut stdout, &listener).err();
+            let junk = listen(&mut stdout, &listener, &noise).err();
             let status = end(&child, junk.is_some());
             let _ = last_words.recv_timeout(LAST_WORDS);
-            listener.end(End { junk, status, stderr: text(&words) });
+            listener.end(End { junk, status, stderr: text(&noise.tail) });
         })?;
         Ok(process)
     }
@@ -147,16 +147,24 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(format!("sidecar-{name}")).spawn(run).map(drop)
 }
 
-/// Reads frames to the end; an error is what was wrong with one.
-fn listen(stdout: &mut impl io::BufRead, listener: &impl Listener) -> Result<(), String> {
-    loop {
-        match framing::read(stdout) {
-            Ok(Some(body)) => listener.body(&body)?,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(error.to_string());
-            }
-            Ok(None) | Err(_) => return Ok(()), // also cut inside a frame: it was killed
-        }
+/// Reads frames to the end; an error is what was wrong with one. What is before the first
+/// goes where standard error goes.
+fn listen(stdout: &mut impl BufRead, listener: &impl Listener, log: &Log) -> Result<(), String> {
+    let Some(begun) = unless_over(framing::skip_noise(stdout, |it| log.add(it)))? else {
+        return Ok(());
+    };
+    let mut frames = begun.as_slice().chain(stdout);
+    while let Some(body) = unless_over(framing::read(&mut frames))?.flatten() {
+        listener.body(&body)?;
+    }
+    Ok(())
+}
+
+/// What was read; `None`: nothing comes any more, be it inside a frame: it was killed.
+fn unless_over<T>(read: io::Result<T>) -> Result<Option<T>, String> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string()),
+        read => Ok(read.ok()),
     }
 }
 
@@ -192,15 +200,26 @@ fn write(mut stdin: ChildStdin, frames: &Receiver<Vec<u8>>) {
     }
 }
 
-fn drain(mut stderr: impl Read, tail: &Mutex<Tail>, told: &Told<str>, said_all: &Sender<()>) {
+/// Where what the process says goes: the end of it is kept, and the host is told.
+#[derive(Clone)]
+struct Log {
+    tail: Arc<Mutex<Tail>>,
+    told: Told<str>,
+}
+
+impl Log {
+    fn add(&self, bytes: &[u8]) {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        self.told.tell(&String::from_utf8_lossy(bytes));
+    }
+}
+
+fn drain(mut stderr: impl Read, log: &Log, said_all: &Sender<()>) {
     let mut bytes = [0; 4096];
     loop {
         match stderr.read(&mut bytes) {
             Ok(0) => break,
-            Ok(count) => {
-                tail.lock().unwrap_or_else(PoisonError::into_inner).push(&bytes[..count]);
-                told.tell(&String::from_utf8_lossy(&bytes[..count]));
-            }
+            Ok(count) => log.add(&bytes[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }

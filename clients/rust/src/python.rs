@@ -10,11 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::locate::CommandLine;
+
 const NEEDED: (u32, u32) = (3, 11);
 /// How long a Python may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
-const ASK_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
+/// `-E`, because an old one knows no other way to leave `PYTHONPATH` alone.
+const ASK_VERSION: [&str; 3] = ["-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"];
 
 /// What is wrong with the Pythons that were tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +66,13 @@ impl fmt::Display for PythonProblem {
 }
 
 /// What is wrong with the interpreters among these commands; `None`: something else is.
-pub(crate) fn problem(commands: &[Vec<OsString>]) -> Option<PythonProblem> {
-    let interpreters: Vec<_> = commands.iter().filter_map(|words| interpreter(words)).collect();
+pub(crate) fn problem(commands: &[CommandLine]) -> Option<PythonProblem> {
+    let mut interpreters: Vec<_> = commands.iter().filter_map(asking).collect();
     if interpreters.is_empty() && !commands.is_empty() {
         return None;
     }
-    let found: Vec<_> = interpreters.into_iter().filter_map(asked).collect();
+    interpreters.dedup_by(|one, other| one.words == other.words);
+    let found: Vec<_> = interpreters.iter().filter_map(asked).collect();
     let fit = found.iter().find(|(version, _)| is_enough(version)).cloned();
     Some(match (fit, found.into_iter().next()) {
         (Some((version, path)), _) => PythonProblem::NoPackage { version, path },
@@ -77,19 +81,21 @@ pub(crate) fn problem(commands: &[Vec<OsString>]) -> Option<PythonProblem> {
     })
 }
 
-/// The words before `-m stream_sidecar`.
-fn interpreter(words: &[OsString]) -> Option<&[OsString]> {
+/// What asks the interpreter of a command for its version, where the command would run;
+/// `None`: it has no interpreter.
+fn asking(command: &CommandLine) -> Option<CommandLine> {
+    let pairs = command.words.windows(2);
     let module =
-        words.windows(2).position(|pair| pair[0] == "-m" && pair[1] == "stream_sidecar")?;
-    Some(&words[..module])
+        pairs.into_iter().position(|pair| pair[0] == "-m" && pair[1] == "stream_sidecar")?;
+    let words = command.words[..module].iter().filter(|it| *it != "-I" && *it != "-P").cloned();
+    let words = words.chain(ASK_VERSION.map(OsString::from)).collect();
+    Some(CommandLine { words, ..command.clone() })
 }
 
-fn asked(words: &[OsString]) -> Option<(String, String)> {
-    let (path, rest) = words.split_first()?;
-    let rest = rest.iter().filter(|word| *word != "-P"); // which an old one does not know
-    let mut command = Command::new(path);
-    let version = said(command.args(rest).args(["-c", ASK_VERSION]))?.trim().to_owned();
-    (!version.is_empty()).then(|| (version, path.to_string_lossy().into_owned()))
+fn asked(command: &CommandLine) -> Option<(String, String)> {
+    let path = command.words.first()?.to_string_lossy().into_owned();
+    let version = said(&mut command.to_command())?.trim().to_owned();
+    (!version.is_empty()).then_some((version, path))
 }
 
 /// What a command writes, which is little; `None`: it fails, or hangs and is killed.
@@ -120,14 +126,18 @@ fn is_enough(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locate;
 
     #[test]
     fn what_is_missing_is_told() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let command = |text: &str| CommandLine {
+            words: text.split(' ').map(OsString::from).collect(),
+            ..CommandLine::default()
+        };
         assert_eq!(problem(&[]), Some(PythonProblem::Missing));
-        assert_eq!(problem(&[words("uvx stream-sidecar")]), None);
+        assert_eq!(problem(&[command("uvx stream-sidecar")]), None);
         assert_eq!(
-            problem(&[words("/does/not/exist -P -m stream_sidecar")]),
+            problem(&[command("/does/not/exist -P -m stream_sidecar")]),
             Some(PythonProblem::Missing)
         );
         assert!(is_enough("3.11") && is_enough("4.0") && !is_enough("3.10") && !is_enough("2.7"));
@@ -139,15 +149,11 @@ mod tests {
         use std::{env, fs, os::unix::fs::PermissionsExt};
         let path = env::temp_dir().join(format!("sidecar-python-{}", std::process::id()));
         for (version, is_old) in [("3.10", true), ("3.13", false)] {
-            fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = -c ] && echo {version}\n")).unwrap();
+            fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = -E ] && echo {version}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            let words = vec![
-                path.clone().into_os_string(),
-                "-P".into(),
-                "-m".into(),
-                "stream_sidecar".into(),
-            ];
-            let told = problem(&[words]).expect("it is a Python");
+            let served = locate::serving(&[path.clone().into_os_string()]);
+            let commands = served.map(|words| CommandLine { words, ..CommandLine::default() });
+            let told = problem(&commands).expect("it is a Python");
             assert_eq!(matches!(told, PythonProblem::TooOld { .. }), is_old, "{told}");
             assert!(told.to_string().contains(&format!("{version} at {}", path.display())));
         }

@@ -265,7 +265,7 @@ impl Starter {
         loop {
             let (pause, commands, served) = self.turn()?;
             thread::sleep(pause);
-            match self.attempt(commands) {
+            match self.attempt(&commands) {
                 Err(error) if served && error.is_passing() => {
                     let shared = self.shared.upgrade().ok_or(Error::ShutDown)?;
                     lock(&shared).last = Some(error);
@@ -318,10 +318,10 @@ impl Starter {
     }
 
     fn candidates(&self) -> Vec<CommandLine> {
-        let found = if self.config.words.is_empty() {
+        let found = if self.config.commands.is_empty() {
             locate::candidates_here(self.config.downloads)
         } else {
-            vec![self.config.words.clone()]
+            self.config.commands.clone()
         };
         let logging = self.config.log_level.iter().flat_map(|level| ["--log-level", level]);
         let logging: Vec<OsString> = logging.map(OsString::from).collect();
@@ -332,11 +332,10 @@ impl Starter {
         found.into_iter().map(placed).collect()
     }
 
-    fn attempt(&self, commands: Vec<CommandLine>) -> Started {
+    fn attempt(&self, commands: &[CommandLine]) -> Started {
         let mut tried = Vec::new();
-        let words: Vec<_> = commands.iter().map(|it| it.words.clone()).collect();
         for command in commands {
-            match self.try_command(&command) {
+            match self.try_command(command) {
                 Ok(connection) => return Ok(connection),
                 // Any sidecar would refuse the same options, and nobody wants another.
                 Err(error @ (Error::Rpc(_) | Error::ShutDown)) => return Err(error),
@@ -346,7 +345,7 @@ impl Starter {
                 }
             }
         }
-        Err(Error::Start { tried, python: python::problem(&words) })
+        Err(Error::Start { tried, python: python::problem(commands) })
     }
 
     fn try_command(&self, command: &CommandLine) -> Started {

@@ -33,8 +33,10 @@ fn main() {
     {
         return play(name);
     }
-    let tests: [(&str, fn()); 18] = [
+    let tests: [(&str, fn()); 20] = [
         ("junk_instead_of_a_handshake", junk_instead_of_a_handshake),
+        ("words_of_a_wrapper", words_of_a_wrapper),
+        ("endless_junk", endless_junk),
         ("junk_later", junk_later),
         ("silence_at_the_start", silence_at_the_start),
         ("silence_later", silence_later),
@@ -113,10 +115,25 @@ fn start_error(builder: Builder) -> Error {
 
 fn junk_instead_of_a_handshake() {
     match start_error(fake("junk")) {
-        Error::Protocol { message, stderr } => {
-            assert!(message.contains("Loading plugins"), "{message}");
+        Error::Exited { stderr, .. } => {
+            assert!(stderr.contains("Loading plugins"), "{stderr}");
             assert!(stderr.contains("a word on stderr"), "{stderr}");
         }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn words_of_a_wrapper() {
+    let (sender, log) = std::sync::mpsc::channel();
+    let told = move |text: &str| sender.send(text.to_owned()).unwrap();
+    let sidecar = block_on(fake("said-before").on_stderr(told).spawn()).unwrap();
+    assert_eq!(log.recv().unwrap(), "(base) activated\n");
+    assert_eq!(&*sidecar.stderr().unwrap(), "(base) activated\n");
+}
+
+fn endless_junk() {
+    match start_error(fake("flood")) {
+        Error::Protocol { message, .. } => assert!(message.contains("yyyy"), "{message}"),
         other => panic!("{other:?}"),
     }
 }
@@ -352,8 +369,11 @@ fn play(name: &str) {
         "junk" => {
             eprintln!("a word on stderr");
             println!("Loading plugins ...");
-            forever()
+            exit(1)
         }
+        "flood" => loop {
+            print!("{}", "y".repeat(1 << 16));
+        },
         "silence" => forever(),
         "exit" => {
             for number in 0..20_000 {
@@ -361,6 +381,10 @@ fn play(name: &str) {
             }
             eprintln!("No module named sidecar");
             exit(3)
+        }
+        "said-before" => {
+            println!("(base) activated");
+            while converse(name) {}
         }
         _ => while converse(name) {},
     }

@@ -105,8 +105,10 @@ export class RequestTimeout extends SidecarError {
   readonly method: string;
   readonly timeoutMs: number;
 
-  constructor(method: string, timeoutMs: number) {
-    super("request-timeout", `no answer to ${method} within ${timeoutMs} ms`, { retryable: true });
+  /** `said`: what came in place of an answer, if anything did. */
+  constructor(method: string, timeoutMs: number, said = "") {
+    const more = said === "" ? "" : `; it wrote: ${said}`;
+    super("request-timeout", `no answer to ${method} within ${timeoutMs} ms${more}`, { retryable: true });
     this.method = method;
     this.timeoutMs = timeoutMs;
   }

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, posix, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SidecarOptions } from "./options.js";
 
@@ -70,36 +70,43 @@ type Choice = Pick<SidecarOptions, "command" | "python" | "allowDownload" | "all
  */
 export function ways(choice: Choice = {}, surroundings: Surroundings = here): Way[] {
   const named = namedBy(choice, surroundings);
-  if (named) return listed("host", [named]);
+  if (named) return listed("host", named);
   const { allowDownload = false, allowWebAssembly = true } = choice;
   const row = (name: string, ...args: string[]) => {
     const file = onPath(name, surroundings);
     return file === undefined ? [] : [[file, ...args]];
   };
+  const pythons = [...row("python3"), ...row("python"), ...row("py", "-3")];
   const offline = allowDownload ? [] : ["--offline"];
   const uvx = row("uvx", ...offline, PROGRAM, "--stdio");
   return [
     ...listed("package", packaged(surroundings)),
     ...listed("path", row(PROGRAM, "--stdio")),
-    ...listed("python", [...row("python3", ...SERVE), ...row("python", ...SERVE), ...row("py", "-3", ...SERVE)]),
+    ...listed("python", pythons.flatMap(serving)),
     ...listed("index", [...uvx, ...(allowDownload ? row("pipx", "run", PROGRAM, "--stdio") : [])]),
     ...(allowWebAssembly ? inWorker(surroundings) : []),
   ];
 }
 
 const PROGRAM = "stream-sidecar";
-/** Never a folder named `sidecar` in the directory that the host works in. */
-const SERVE = ["-P", "-m", "stream_sidecar", "--stdio"];
+
+/**
+ * A Python by itself (`-I`), then one with what its user has added to it by PYTHONPATH or in
+ * the home (`-P`); never with the folder that it works in.
+ */
+function serving(python: readonly string[]): string[][] {
+  return ["-I", "-P"].map((alone) => [...python, alone, "-m", "stream_sidecar", "--stdio"]);
+}
 
 function listed(name: WayName, commands: readonly string[][]): Way[] {
   return commands.map((command) => ({ name, command }));
 }
 
-function namedBy({ command, python }: Choice, { env, exists }: Surroundings): string[] | undefined {
-  if (command !== undefined) return typeof command === "string" ? [command, "--stdio"] : [...command];
-  if (python !== undefined) return [python, ...SERVE];
+function namedBy({ command, python }: Choice, { env, exists }: Surroundings): string[][] | undefined {
+  if (command !== undefined) return [typeof command === "string" ? [command, "--stdio"] : [...command]];
+  if (python !== undefined) return serving([python]);
   const named = env["STREAM_SIDECAR"];
-  return named ? [...(exists(named) ? [named] : words(named)), "--stdio"] : undefined;
+  return named ? [[...(exists(named) ? [named] : words(named)), "--stdio"]] : undefined;
 }
 
 /** The program of the package for this system and processor. */
@@ -115,9 +122,11 @@ function inWorker({ resolve }: Surroundings): Way[] {
   return about === undefined ? [] : [{ name: "webassembly", pyodide: dirname(about) }];
 }
 
+/** A relative place on PATH is one in the folder that the host works in, and is passed over. */
 function onPath(name: string, { env, platform, exists }: Surroundings): string | undefined {
   const endings = platform === "win32" ? [".exe", ".com"] : [""];
-  const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => place !== "");
+  const { isAbsolute } = platform === "win32" ? win32 : posix;
+  const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => isAbsolute(place));
   const files = places.flatMap((place) => endings.map((ending) => join(place, name + ending)));
   return files.find(exists);
 }

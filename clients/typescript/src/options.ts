@@ -64,16 +64,20 @@ export interface SidecarOptions extends StartOptions {
    * added), an array a whole command line.
    */
   command?: string | readonly string[];
-  /** A Python in which the sidecar is installed: `[python, "-P", "-m", "stream_sidecar"]`. */
+  /** A Python in which the sidecar is installed: `[python, "-I", "-m", "stream_sidecar"]`, else with `-P`. */
   python?: string;
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;
   /** Run it as WebAssembly where the package `pyodide` is installed and nothing else is there. true. */
   allowWebAssembly?: boolean;
+  /**
+   * Where it works, and what relative paths in the arguments of `command` are below. The folder
+   * of the program that runs: never the one that the host works in, which may be anybody's.
+   */
   cwd?: string;
   /** Added to what the sidecar has of the environment of this process. */
   env?: Readonly<Record<string, string>>;
-  /** The names of the variables that the sidecar has of this process's environment. All. */
+  /** The names of the variables that the sidecar has of this process's environment. All but PYTHONHOME. */
   inheritEnv?: readonly string[];
 }
 

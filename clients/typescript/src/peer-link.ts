@@ -2,7 +2,7 @@
 // that says why not. A peer that speaks nonsense, hangs or ends is killed, and its link is
 // lost with what it had written to standard error.
 
-import { ConnectionLost, RefusedError, UnsupportedProtocol, type Ending, type RequestTimeout } from "./errors.js";
+import { ConnectionLost, RefusedError, RequestTimeout, UnsupportedProtocol, type Ending } from "./errors.js";
 import { FrameReader } from "./frames.js";
 import { Link, type ServerInfo } from "./link.js";
 import { MessageConnection } from "./message-connection.js";
@@ -68,7 +68,8 @@ export async function connect(peer: Peer, options: HandshakeOptions): Promise<Pe
     return link;
   } catch (error) {
     peer.kill();
-    throw error;
+    if (!(error instanceof RequestTimeout)) throw error;
+    throw new RequestTimeout(error.method, error.timeoutMs, lastLineOf(peer.stderr.toString()));
   }
 }
 
@@ -93,8 +94,12 @@ function watch(link: Link, peer: Peer, connection: MessageConnection): void {
 function epitaph({ exitCode, signal, cause, stderr }: Ending): string {
   if (cause instanceof Error) return `the sidecar cannot be started: ${cause.message}`;
   const how = signal === null ? `with code ${exitCode}` : `by ${signal}`;
-  const last = stderr.trim().split("\n").at(-1);
+  const last = lastLineOf(stderr);
   return `the sidecar ended ${how}${last ? `: ${last}` : ""}`;
+}
+
+function lastLineOf(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
 }
 
 /** Gives what `initialize` is answered with. */

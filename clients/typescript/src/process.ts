@@ -6,7 +6,9 @@
 import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
 import type { Ending } from "./errors.js";
+import { LeadingNoise } from "./leading-noise.js";
 import type { Peer } from "./peer.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
@@ -14,6 +16,7 @@ import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 const PIPES_MS = 1_000;
 
 export interface ProcessOptions {
+  /** undefined: the folder of the program that runs. */
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The variables that it has of ours; undefined: all. */
@@ -32,9 +35,9 @@ export class SidecarProcess implements Peer {
 
   constructor(command: readonly string[], { cwd, env, inheritEnv, onStderr }: ProcessOptions = {}) {
     const [file = "", ...args] = command;
-    this.#child = spawn(file, args, {
-      cwd,
-      env: { ...inherited(inheritEnv), ...env },
+    this.#child = spawn(cwd === undefined ? fromHere(file) : file, args, {
+      cwd: cwd ?? ownFolder(),
+      env: childEnvironment(inherited(inheritEnv), env),
       stdio: ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
       windowsHide: true,
@@ -52,7 +55,8 @@ export class SidecarProcess implements Peer {
   }
 
   listen(onData: (data: Uint8Array) => void, onEnd: () => void): void {
-    this.stdout.on("data", onData);
+    const noise = new LeadingNoise((data) => this.stderr.add(data));
+    this.stdout.on("data", (data: Uint8Array) => onData(noise.push(data)));
     this.stdout.on("end", onEnd);
   }
 
@@ -84,7 +88,10 @@ export class SidecarProcess implements Peer {
     const child = this.#child;
     alive.add(this);
     return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
       const done = (exitCode: number | null, signal: string | null, cause?: unknown) => {
+        clearTimeout(timer);
+        if (this.#isGone) return; // its number may be another's by now
         this.#killGroup(); // what the process has left behind
         this.#isGone = true;
         alive.delete(this);
@@ -94,7 +101,7 @@ export class SidecarProcess implements Peer {
       // "close" comes when the pipes are read to their end, and not at all while somebody
       // else holds one of them; so "exit" bounds it.
       child.once("close", done);
-      child.once("exit", (code, signal) => setTimeout(() => done(code, signal), PIPES_MS).unref());
+      child.once("exit", (code, signal) => (timer = setTimeout(() => done(code, signal), PIPES_MS).unref()));
     });
   }
 

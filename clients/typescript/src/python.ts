@@ -3,6 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
 import type { Attempt } from "./errors.js";
 
 /** A Python that was found: "3.10" at "/usr/bin/python3". */
@@ -14,17 +15,16 @@ export interface FoundPython {
 export type PythonProblem = "python-missing" | "python-too-old" | "package-missing";
 
 const NEEDED = [3, 11] as const;
-const ASK_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])";
+/** `-E`, because an old one knows no other way to leave PYTHONPATH alone. */
+const ASK_VERSION = ["-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"];
 const PATIENCE_MS = 5_000;
 
 /** What is wrong with the Pythons that were tried; undefined: it is something else. */
 export async function pythonProblem(attempts: readonly Attempt[]): Promise<Problem | undefined> {
-  const interpreters = attempts.flatMap(({ command }) => {
-    const module = command.indexOf("-m");
-    return command[module + 1] === "stream_sidecar" ? [command.slice(0, module).filter((word) => word !== "-P")] : [];
-  });
-  if (interpreters.length === 0) return attempts.length === 0 ? new Problem("python-missing") : undefined;
-  const found = (await Promise.all(interpreters.map(versionOf))).filter((python) => python !== undefined);
+  const interpreters = new Map(attempts.flatMap(({ command }) => interpreterOf(command)));
+  if (interpreters.size === 0) return attempts.length === 0 ? new Problem("python-missing") : undefined;
+  const asked = [...interpreters.values()].map(versionOf);
+  const found = (await Promise.all(asked)).filter((python) => python !== undefined);
   const fit = found.find(({ version }) => isEnough(version));
   if (fit) return new Problem("package-missing", fit);
   return found[0] ? new Problem("python-too-old", found[0]) : new Problem("python-missing");
@@ -52,10 +52,19 @@ export class Problem {
 
 const OR_NAME_IT = "or name a sidecar that brings its own with the option command or STREAM_SIDECAR";
 
+/** What starts the Python of a command, by itself in words; nothing: it has none. */
+function interpreterOf(command: readonly string[]): readonly (readonly [string, readonly string[]])[] {
+  const module = command.indexOf("-m");
+  if (command[module + 1] !== "stream_sidecar") return [];
+  const words = command.slice(0, module).filter((word) => word !== "-I" && word !== "-P");
+  return [[words.join(" "), words]];
+}
+
 async function versionOf(interpreter: readonly string[]): Promise<FoundPython | undefined> {
   const [path = "", ...words] = interpreter;
+  const options = { cwd: ownFolder(), env: childEnvironment(process.env), timeout: PATIENCE_MS };
   try {
-    const { stdout } = await promisify(execFile)(path, [...words, "-c", ASK_VERSION], { timeout: PATIENCE_MS });
+    const { stdout } = await promisify(execFile)(fromHere(path), [...words, ...ASK_VERSION], options);
     return { version: stdout.trim(), path };
   } catch {
     return undefined;

@@ -6,8 +6,10 @@ import type { Readable } from "node:stream";
 export const STDERR_BYTES = 65_536;
 
 export class StderrTail {
-  #pieces: Buffer[] = [];
+  #pieces: Uint8Array[] = [];
   #size = 0;
+  readonly #tell: ((text: string) => void) | undefined;
+  readonly #decoder = new TextDecoder();
 
   /** `tell` gets what comes, decoded, as it comes. */
   constructor(
@@ -15,9 +17,8 @@ export class StderrTail {
     readonly limit = STDERR_BYTES,
     tell?: (text: string) => void,
   ) {
-    stream.on("data", (data: Buffer) => this.#add(data));
-    const decoder = new TextDecoder();
-    if (tell) stream.on("data", (data: Buffer) => tell(decoder.decode(data, { stream: true })));
+    this.#tell = tell;
+    stream.on("data", (data: Buffer) => this.add(data));
     stream.on("error", () => {}); // its end is told by the end of the process
   }
 
@@ -26,7 +27,9 @@ export class StderrTail {
     return Buffer.concat(this.#pieces).subarray(-this.limit).toString("utf8");
   }
 
-  #add(data: Buffer): void {
+  /** More of it, from wherever it comes. */
+  add(data: Uint8Array): void {
+    this.#tell?.(this.#decoder.decode(data, { stream: true }));
     this.#pieces.push(data);
     this.#size += data.length;
     if (this.#size > 2 * this.limit) {

@@ -15,8 +15,7 @@ import { collect, fake, isAlive, rejection, timeless, until } from "./support.js
 const once = { restarts: { max: 0, delayMs: 0 } } satisfies SidecarOptions;
 
 test.for([
-  ["junk-at-start", ConnectionLost, "does not speak the protocol"],
-  ["chatter", ConnectionLost, 'it wrote "Loading the model ...'],
+  ["junk-at-start", ConnectionLost, "ended with code 1: Traceback (most recent call last):"],
   ["flood", ConnectionLost, "it wrote"],
   ["ends-at-start", ConnectionLost, "ended with code 3: no module named sidecar"],
   ["ends-unread", ConnectionLost, "ended with code 4: no module named sidecar"],
@@ -32,6 +31,16 @@ test.for(["hangs-at-start", "late-at-start"])("%s: cannot be started", (mode) =>
   }),
 );
 
+test("chatter: cannot be started", () =>
+  timeless(async (pass) => {
+    let log = "";
+    const options = { ...fake("chatter"), startTimeoutMs: 300, onStderr: (text: string) => (log += text) };
+    const started = rejection(Sidecar.spawn(options));
+    await until(() => log.includes("Loading"));
+    await pass(300);
+    expectUnavailable(await started, "chatter", RequestTimeout, "within 300 ms; it wrote: Loading the model ...");
+  }));
+
 type Cause = typeof ConnectionLost | typeof RequestTimeout;
 
 function expectUnavailable(error: Error, mode: string, cause: Cause, words: string): void {
@@ -43,6 +52,13 @@ function expectUnavailable(error: Error, mode: string, cause: Cause, words: stri
   expect(attempt?.error.message).toContain(words);
   expect(attempt?.command).toEqual(fake(mode).command);
 }
+
+test("what a wrapper says first is passed over, and logged", async () => {
+  let log = "";
+  await using sidecar = await Sidecar.spawn({ ...fake("said-before"), onStderr: (text) => (log += text) });
+  expect(log).toBe("(base) activated\n");
+  expect(sidecar.stderr).toBe(log);
+});
 
 test.for([
   ["version-2", [2]],

@@ -18,7 +18,9 @@ function frame(message) {
 const say = (message) => process.stdout.write(frame(message));
 const handshake = (streamSidecar = CAPABILITIES) => ({ capabilities: { experimental: { streamSidecar } } });
 
-const opened = { streamId: "s", wire: "text", framing: "text", profile: {}, policy: {}, limits: {} };
+/** more: "emits", for one that takes that option. */
+const emit = more.includes("emits") ? { emit: {} } : {};
+const opened = { ...emit, streamId: "s", wire: "text", framing: "text", profile: {}, policy: {}, limits: {} };
 let pushes = 0;
 const text = (seq) => ({ type: "text-delta", seq, block: 0, text: "x" });
 const pushed = (params) => {
@@ -43,16 +45,17 @@ const GOOD = {
 const never = () => void process.stderr.write("hangs\n");
 /** Answers when everybody has gone. */
 const late = (answer) => (never(), void setTimeout(answer, 3_600_000));
-const junk = () => void process.stdout.write("Traceback (most recent call last):\r\n\r\n");
+const junk = (then) => void process.stdout.write("Traceback (most recent call last):\r\n\r\n", then);
 
 const MODES = {
   good: GOOD,
   // Standard output
-  "junk-at-start": { initialize: junk },
+  "junk-at-start": { initialize: () => junk(() => process.exit(1)) },
   chatter: { initialize: () => void process.stdout.write("Loading the model ...\n") },
+  "said-before": { ...GOOD, initialize: () => (process.stdout.write("(base) activated\n"), handshake()) },
   flood: { initialize: () => void setInterval(() => process.stdout.write("y".repeat(60_000)), 0) },
   "endless-body": { ...GOOD, "stream/push": () => void process.stdout.write("Content-Length: 99999999999\r\n\r\n") },
-  "junk-in-between": { ...GOOD, "stream/push": junk },
+  "junk-in-between": { ...GOOD, "stream/push": () => junk() },
   "broken-json": { ...GOOD, "stream/push": () => void process.stdout.write("Content-Length: 7\r\n\r\n{nope!!") },
   "no-length": { ...GOOD, "stream/push": () => void process.stdout.write("X-Y: 1\r\n\r\n{}") },
   "closes-output": { ...GOOD, "stream/push": () => void process.stdout.end() },

@@ -9,7 +9,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sidecarFetch } from "../src/adapters/fetch.js";
 import { Sidecar } from "../src/index.js";
-import { REAL } from "./support.js";
+import { fake, REAL } from "./support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
@@ -169,6 +169,60 @@ test("what is no answer of a model passes as it came", async () => {
     const response = await sidecarFetch(sidecar, { fetch })(place, init);
     expect(await response.text()).toBe(before);
   }
+});
+
+test("an answer that the wire does not know passes as it came", async () => {
+  const places = ["chat/completions", "responses", "messages", "models/m:generateContent"];
+  for (const place of places) {
+    for (const body of ['{"choices": [', "[]", "null", '"hello"', '{"foo": 1}', "", "<html>", "\ufeff{}"]) {
+      const before = await giving(body, "application/json")("");
+      const send = async () => before;
+      const ask = { method: "POST", body: '{"model": "100%"}' };
+      expect(await sidecarFetch(sidecar, { fetch: send })(`https://x/v1/${place}`, ask)).toBe(before);
+      expect(Buffer.from(await before.arrayBuffer()).toString()).toBe(body);
+    }
+  }
+});
+
+/** What a sidecar says to a push that answers well up to then. */
+const NONSENSE: readonly unknown[] = [null, 7, {}, { events: 1 }, { events: [], chunks: 7 }, { events: [null] }];
+
+test.for(NONSENSE)("a sidecar that answers nonsense lets the response pass: %j", async (answer) => {
+  const lost: unknown[] = [];
+  const opens = Sidecar.fromConnection({
+    sendRequest: async (method) => (method === "stream/open" ? { emit: {} } : answer),
+  });
+  const never = Sidecar.fromConnection({ sendRequest: async () => answer });
+  const ask = { method: "POST", body: '{"model": "m"}' };
+  for (const other of [opens, never]) {
+    const passed = async (url: string, body: string, type?: string) => {
+      const fetch = sidecarFetch(other, { fetch: giving(body, type), onLost: (error) => lost.push(error) });
+      return (await fetch(url, ask)).text();
+    };
+    const named = CHAT.replaceAll("data", "event: x\ndata");
+    expect(await passed("https://x/v1/chat/completions", CHAT)).toBe(CHAT);
+    expect(await passed("https://x/v1/messages", named)).toBe(named);
+    expect(await passed("https://x/v1/messages", '{"id": 1}', "application/json")).toBe('{"id": 1}');
+  }
+  expect(lost.length).toBeGreaterThan(0);
+});
+
+test("an older sidecar that gives no documents lets the response pass", async () => {
+  const lost: unknown[] = [];
+  await using older = await Sidecar.spawn(fake("good"));
+  const fetch = sidecarFetch(older, { fetch: giving(CHAT), onLost: (error) => lost.push(error) });
+  const response = await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
+  expect(await response.text()).toBe(CHAT);
+  expect(lost).toMatchObject([{ kind: "unsupported" }]);
+});
+
+test("a stream whose sidecar is lost before it gave anything passes whole", async () => {
+  const lost: unknown[] = [];
+  await using other = await Sidecar.spawn({ ...fake("ends-at-push", "emits"), restarts: { max: 1, delayMs: 0 } });
+  const fetch = sidecarFetch(other, { fetch: giving(CHAT), onLost: (error) => lost.push(error) });
+  const response = await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
+  expect(await response.text()).toBe(CHAT);
+  expect(lost).toMatchObject([{ kind: "stream-lost" }]);
 });
 
 test("a request object is sent as it is, and its answer is clean", async () => {

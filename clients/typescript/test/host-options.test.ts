@@ -89,10 +89,10 @@ test.runIf(process.platform !== "win32")(
       return { problem, message };
     };
     expect((await problemOf(undefined)).problem).toBe("python-missing");
-    const old = await problemOf('[ "$1" = -c ] && echo 3.10 || exit 1');
+    const old = await problemOf('[ "$1" = -E ] && echo 3.10 || exit 1');
     expect(old.problem).toBe("python-too-old");
     expect(old.message).toContain(`Python 3.11 or newer is needed, found 3.10 at ${join(folder, "python3")}`);
-    const bare = await problemOf('[ "$1" = -c ] && echo 3.13 || exit 1');
+    const bare = await problemOf('[ "$1" = -E ] && echo 3.13 || exit 1');
     expect(bare.problem).toBe("package-missing");
   },
 );

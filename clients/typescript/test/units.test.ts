@@ -1,10 +1,13 @@
 // The parts that need no process.
 
 import { PassThrough } from "node:stream";
-import { delimiter } from "node:path";
+import { delimiter, dirname } from "node:path";
 import { expect, test } from "vitest";
+import { askedOf } from "../src/adapters/endpoints.js";
+import { childEnvironment, fromHere, ownFolder } from "../src/child-place.js";
 import { FrameReader, NoFrame } from "../src/frames.js";
 import { Gate } from "../src/gate.js";
+import { LeadingNoise } from "../src/leading-noise.js";
 import { described, ways, type Surroundings } from "../src/locate.js";
 import { QueueFull, Sidecar } from "../src/index.js";
 import { Restarts } from "../src/restarts.js";
@@ -13,10 +16,17 @@ import { StderrTail } from "../src/stderr-tail.js";
 function place(files: string[], env: Record<string, string> = {}, platform = "linux"): Surroundings {
   const exists = (file: string) => files.includes(file);
   const resolve = (name: string) => files.find((file) => file.endsWith(`node_modules/${name}`));
-  return { env: { PATH: ["/a", "", "/b"].join(delimiter), ...env }, platform, arch: "x64", exists, resolve };
+  return {
+    env: { PATH: ["/a", "", ".", "bin", "/b"].join(delimiter), ...env },
+    platform,
+    arch: "x64",
+    exists,
+    resolve,
+  };
 }
 
-const python = ["-P", "-m", "stream_sidecar", "--stdio"];
+const served = (...python: string[]) =>
+  ["-I", "-P"].map((alone) => [...python, alone, "-m", "stream_sidecar", "--stdio"]);
 
 test.for([
   ["nothing", {}, place([]), []],
@@ -24,18 +34,19 @@ test.for([
   ["a command line", { command: ["sc", "serve"] }, place([]), [["sc", "serve"]]],
   ["the environment", {}, place([], { STREAM_SIDECAR: "'/x y/sc' -v \"a b\"" }), [["/x y/sc", "-v", "a b", "--stdio"]]],
   ["a file with blanks", {}, place(["/x y/sc"], { STREAM_SIDECAR: "/x y/sc" }), [["/x y/sc", "--stdio"]]],
-  ["an interpreter", { python: "/p" }, place(["/a/stream-sidecar"]), [["/p", ...python]]],
+  ["an interpreter", { python: "/p" }, place(["/a/stream-sidecar"]), served("/p")],
   [
     "PATH",
     {},
     place(["/b/stream-sidecar", "/a/uvx", "/a/pipx", "/b/python3", "/a/python"]),
     [
       ["/b/stream-sidecar", "--stdio"],
-      ["/b/python3", ...python],
-      ["/a/python", ...python],
+      ...served("/b/python3"),
+      ...served("/a/python"),
       ["/a/uvx", "--offline", "stream-sidecar", "--stdio"],
     ],
   ],
+  ["the folder that is worked in", {}, place(["python3", "./python3", "bin/python3", "stream-sidecar"]), []],
   [
     "the index",
     { allowDownload: true },
@@ -49,10 +60,7 @@ test.for([
     "Windows",
     {},
     place(["/a/stream-sidecar.exe", "/a/python3", "/b/py.exe"], {}, "win32"),
-    [
-      ["/a/stream-sidecar.exe", "--stdio"],
-      ["/b/py.exe", "-3", ...python],
-    ],
+    [["/a/stream-sidecar.exe", "--stdio"], ...served("/b/py.exe", "-3")],
   ],
 ] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
   expect(ways(choice, surroundings).map(({ command }) => command)).toEqual(expected);
@@ -68,7 +76,7 @@ test("the ways are tried, and told, in one order", () => {
   );
   expect(ways({}, surroundings)).toEqual([
     { name: "package", command: [program, "--stdio"] },
-    { name: "python", command: ["/a/python3", ...python] },
+    ...served("/a/python3").map((command) => ({ name: "python", command })),
     { name: "index", command: ["/a/uvx", "--offline", "stream-sidecar", "--stdio"] },
     { name: "webassembly", pyodide: "/n/node_modules/pyodide" },
   ]);
@@ -77,11 +85,33 @@ test("the ways are tried, and told, in one order", () => {
     "host: not found (the options command and python, and STREAM_SIDECAR)",
     `package: ${program} --stdio`,
     "path: not found (stream-sidecar on PATH)",
-    "python: /a/python3 -P -m stream_sidecar --stdio",
+    "python: /a/python3 -I -m stream_sidecar --stdio, or /a/python3 -P -m stream_sidecar --stdio",
     "index: /a/uvx --offline stream-sidecar --stdio",
     "webassembly: /n/node_modules/pyodide",
   ]);
   expect(String(Sidecar.locate({ command: "/x" }))).toMatch(/^host: \/x --stdio\npackage: not found/);
+});
+
+test("of the environment nothing leads a Python into the folder that is worked in", () => {
+  const relative = ["", "/a", ".", "b", "/c d", ""].join(delimiter);
+  const inherited = { PYTHONHOME: "/h", pythonhome: "/h", PYTHONPATH: relative, PATH: "/bin", PYTHONUTF8: "1" };
+  expect(childEnvironment(inherited)).toEqual({
+    PYTHONPATH: ["/a", "/c d"].join(delimiter),
+    PATH: "/bin",
+    PYTHONUTF8: "1",
+  });
+  expect(childEnvironment(inherited, { PYTHONHOME: "/mine", PYTHONPATH: `/x${delimiter}` })).toEqual({
+    PYTHONHOME: "/mine",
+    PYTHONPATH: "/x",
+    PATH: "/bin",
+    PYTHONUTF8: "1",
+  });
+  expect(ownFolder()).toBe(dirname(process.execPath));
+});
+
+test("a program is the one that its path means here", () => {
+  expect(["sc", "/x/sc"].map(fromHere)).toEqual(["sc", "/x/sc"]);
+  expect(fromHere("./sc")).toBe(`${process.cwd()}/sc`);
 });
 
 test("restarts wait longer each time, and are not too many", async () => {
@@ -159,6 +189,42 @@ test("the gate lets in so many at once, in order", async () => {
   await new Promise(setImmediate);
   await Promise.all([early, Promise.allSettled(enter(numbers.slice(10)))]);
   expect([order, most]).toEqual([numbers, 2]);
+});
+
+/** What is left of `text`, cut into pieces of `size`, and what was told as noise. */
+function withoutNoise(text: string, size: number): readonly [string, string] {
+  const told: Uint8Array[] = [];
+  const noise = new LeadingNoise((data) => told.push(data));
+  const data = Buffer.from(text);
+  const left = Array.from({ length: Math.ceil(data.length / size) }, (_, at) =>
+    noise.push(data.subarray(at * size, (at + 1) * size)),
+  );
+  return [Buffer.concat(left).toString(), Buffer.concat(told).toString()];
+}
+
+test.for([
+  ["nothing", ""],
+  ["a line", "Loading the model ...\n"],
+  ["no line break", "Größe: content, Content-Length: Content-Le"],
+  ["a header of something else", "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n"],
+] as const)("before the first frame: %s", ([, before]) => {
+  const frames = "content-length: 2\r\n\r\n{}and Content-Length: 2\r\n\r\n{}";
+  for (let size = 1; size <= before.length + 30; size++) {
+    expect(withoutNoise(before + frames, size)).toEqual([frames, before]);
+  }
+});
+
+test("noise is told as it comes, and only so much of it is none", () => {
+  expect(withoutNoise("Loading", 3)).toEqual(["", "Loading"]);
+  const [left, told] = withoutNoise("y".repeat(200_000), 10_000);
+  expect([told.length, left.length]).toEqual([60_000, 140_000]);
+});
+
+test("a model's name is what it is, percent signs included", () => {
+  const asked = (path: string, body: object) => askedOf("POST", new URL(path, "http://x"), JSON.stringify(body))?.model;
+  for (const model of ["100%", "a%20b", "%zz"]) expect(asked("/v1/chat/completions", { model })).toBe(model);
+  expect(asked("/v1/models/a%20b:generateContent", {})).toBe("a b");
+  expect(asked("/v1/models/100%:generateContent", {})).toBe("100%");
 });
 
 const TWO = "Content-Length: 2\r\n\r\n{}content-type: x\r\ncontent-length:  3 \r\n\r\n[1]";

@@ -1,7 +1,7 @@
 // Where the sidecar may be, in the order in which it is looked for. Only looks at the
 // settings, the environment and at which files exist; starts nothing.
 
-import { delimiter, join } from "node:path";
+import { delimiter, join, posix, win32 } from "node:path";
 
 /** What the user and the surroundings say. */
 export interface Choice {
@@ -21,8 +21,12 @@ export interface Surroundings {
   readonly exists: (file: string) => boolean;
 }
 
-/** Never a folder named `sidecar` in the directory that is worked in. */
-const MODULE = ["-P", "-m", "stream_sidecar"];
+/**
+ * A Python by itself (`-I`), then one with what its user has added to it by PYTHONPATH or in
+ * the home (`-P`); never with the folder that is worked in.
+ */
+const ALONE = "-I";
+const MODULES = [ALONE, "-P"].map((alone) => [alone, "-m", "stream_sidecar"]);
 
 /** Command lines without arguments of ours; one that the user names is the only one. */
 export function candidates(choice: Choice, { env, platform, exists }: Surroundings): string[][] {
@@ -46,14 +50,16 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
     : [...chosen, ...row("python3"), ...row("python"), ...(isWindows ? row("py", "-3") : [])];
   return [
     ...(!isNamed && exists(binary) ? [[binary]] : []),
-    ...(exists(archive) ? pythons.map((python) => [...python, archive]) : []),
+    ...(exists(archive) ? pythons.map((python) => [...python, ALONE, archive]) : []),
     ...(isNamed ? [] : row("stream-sidecar")),
-    ...pythons.map((python) => [...python, ...MODULE]),
+    ...pythons.flatMap((python) => MODULES.map((module) => [...python, ...module])),
   ];
 }
 
+/** A relative place on PATH is one in the folder that is worked in, and is passed over. */
 function find(name: string, separator: string, { env, platform, exists }: Surroundings): string | undefined {
   const endings = platform === "win32" ? [".exe", ".com"] : [""];
-  const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => place !== "");
+  const { isAbsolute } = platform === "win32" ? win32 : posix;
+  const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => isAbsolute(place));
   return places.flatMap((place) => endings.map((ending) => join(place, name + ending))).find(exists);
 }

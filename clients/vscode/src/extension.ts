@@ -7,6 +7,7 @@ import { clientOptions } from "./documents.js";
 import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";
 import { locate, NotFound, type Located } from "./locate.js";
+import { place } from "./run.js";
 import { Repair } from "./sessions/repair.js";
 import { SessionsView } from "./sessions/view.js";
 import { settings } from "./settings.js";
@@ -40,7 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
 function processClient(command: readonly string[], output: vscode.LogOutputChannel): LanguageClient {
   const [file = "", ...args] = command;
   const level = ["--log-level", settings().logLevel];
-  const executable = { command: file, args: [...args, "--stdio", ...level], options: { env: process.env } };
+  const executable = { command: file, args: [...args, "--stdio", ...level], options: place() };
   return new LanguageClient("streamSidecar", "Stream Sidecar", executable, clientOptions(output));
 }
 

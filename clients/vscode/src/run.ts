@@ -1,10 +1,11 @@
 // Runs a process to its end, and gives what it wrote and how it ended. Nothing of it is
-// left behind when the window is closed or the user cancels.
+// left behind when the window is closed or the user cancels. It never works in the folder
+// that is open: nothing of that may be run.
 
 import { spawn } from "node:child_process";
+import { childEnvironment, ownFolder, type Environment } from "../../typescript/src/child-place.js";
 
 export interface Run {
-  readonly cwd?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,12 +24,20 @@ export class RunError extends Error {
 /** So much of what a process writes to standard error is kept. */
 const KEPT = 64 * 1024;
 
+/**
+ * Where every process of ours works, and its environment: the language server's too, which a
+ * language client would start in the folder that is open.
+ */
+export function place(added: Environment = {}) {
+  return { cwd: ownFolder(), env: childEnvironment(process.env, added) };
+}
+
 /** Rejects with RunError where it cannot be started, with the reason of `signal` where it was ended. */
-export function run(command: readonly string[], { cwd, signal }: Run = {}): Promise<Ending> {
+export function run(command: readonly string[], { signal }: Run = {}): Promise<Ending> {
   const [file = "", ...args] = command;
-  const env = { ...process.env, PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" };
+  const options = { ...place({ PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" }), signal, windowsHide: true };
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, signal, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const child = spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     const stdout: Buffer[] = [];
     let stderr = "";
     child.stdout.on("data", (data: Buffer) => stdout.push(data));

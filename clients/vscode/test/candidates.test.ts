@@ -7,8 +7,14 @@ const NOTHING: Choice = { command: [], python: "", chosenPython: undefined, bund
 const BINARY = "/x/bundled/stream-sidecar/stream-sidecar";
 const ARCHIVE = "/x/bundled/stream-sidecar.pyz";
 
+const served = (python: string) => ["-I", "-P"].map((alone) => `${python} ${alone} -m stream_sidecar`);
+
 function found(choice: Partial<Choice>, files: string[], more: Partial<Surroundings> = {}): string[] {
-  const surroundings = { env: { PATH: "/a:/b" }, platform: "linux", exists: (file: string) => files.includes(file) };
+  const surroundings = {
+    env: { PATH: "/a::.:bin:/b" },
+    platform: "linux",
+    exists: (file: string) => files.includes(file),
+  };
   return candidates({ ...NOTHING, ...choice }, { ...surroundings, ...more }).map((words) => words.join(" "));
 }
 
@@ -23,29 +29,33 @@ test("a bare name is looked up on the path, and nowhere else", () => {
 
 test("what came along is first, then what is installed", () => {
   const files = [BINARY, "/a/stream-sidecar", "/b/python3"];
-  expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", "/b/python3 -P -m stream_sidecar"]);
+  expect(found({}, files)).toEqual([BINARY, "/a/stream-sidecar", ...served("/b/python3")]);
 });
 
 test("an archive that came along runs on each Python", () => {
   const chosen = { chosenPython: "/venv/python" };
   expect(found(chosen, [ARCHIVE, "/b/python3"])).toEqual([
-    `/venv/python ${ARCHIVE}`,
-    `/b/python3 ${ARCHIVE}`,
-    "/venv/python -P -m stream_sidecar",
-    "/b/python3 -P -m stream_sidecar",
+    `/venv/python -I ${ARCHIVE}`,
+    `/b/python3 -I ${ARCHIVE}`,
+    ...served("/venv/python"),
+    ...served("/b/python3"),
   ]);
 });
 
 test("a Python of the user is the only one", () => {
   const files = [BINARY, ARCHIVE, "/a/stream-sidecar", "/a/python3"];
-  expect(found({ python: "/py" }, files)).toEqual([`/py ${ARCHIVE}`, "/py -P -m stream_sidecar"]);
+  expect(found({ python: "/py" }, files)).toEqual([`/py -I ${ARCHIVE}`, ...served("/py")]);
 });
 
 test("on Windows programs end with .exe", () => {
   const windows = { env: { Path: "C:/a;C:/b" }, platform: "win32" };
   const files = ["C:/b/stream-sidecar.exe", "C:/a/stream-sidecar"];
   expect(found({}, files, windows)).toEqual(["C:/b/stream-sidecar.exe"]);
-  expect(found({}, ["C:/a/py.exe"], windows)).toEqual(["C:/a/py.exe -3 -P -m stream_sidecar"]);
+  expect(found({}, ["C:/a/py.exe"], windows)).toEqual(served("C:/a/py.exe -3"));
+});
+
+test("nothing is taken from the folder that is worked in", () => {
+  expect(found({}, ["python3", "./python3", "bin/python3", "stream-sidecar"])).toEqual([]);
 });
 
 test("nowhere is nothing", () => {

@@ -42,8 +42,11 @@ async function only(reports: AsyncIterable<Report>): Promise<Report> {
 }
 
 test("agents with their files, each once", async () => {
-  const agents = await repair.agents([home, undefined]);
+  const aider = join(home, ".aider.chat.history.md");
+  writeFileSync(aider, "");
+  const agents = await repair.agents([home, join(home, ".codex")]);
   expect(agents.find(({ name }) => name === "codex")).toMatchObject({ title: "Codex CLI", files: [file] });
+  expect(agents.find(({ name }) => name === "aider")).toMatchObject({ files: [aider] });
   expect(agents.filter(({ files }) => files.length === 0)).toEqual([]);
 });
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { RunError } from "../src/run.js";
-import { agentsOf, batches, counted, reportOf, shortened, unitsBefore } from "../src/sessions/report.js";
+import { agentsOf, batches, counted, reportOf, shortened, stateOf, unitsBefore } from "../src/sessions/report.js";
 
 const ended = (stdout: string, stderr = "") => ({ code: 2, stdout, stderr });
 
@@ -15,6 +15,18 @@ test("what is no report is an error with the last line", () => {
   expect(() => reportOf(ended("", "Usage: ...\nError: no such option\n"))).toThrow(RunError);
   expect(() => reportOf(ended("", "Usage: ...\nError: no such option\n"))).toThrow("Error: no such option");
   expect(() => reportOf(ended(""))).toThrow("it ended with code 2");
+});
+
+test("a session is clean only where all of it was looked at, and leaks where something can be taken out", () => {
+  const file = { path: "a", changed: 0, blocked: 0, written: false, backup: null, error: null, recognised: true };
+  expect(stateOf(file)).toEqual({ state: "clean", problem: null });
+  expect(stateOf({ ...file, changed: 2, kept: {} })).toEqual({ state: "leaks", problem: null });
+  expect(stateOf({ ...file, blocked: 1 }).state).toBe("leaks");
+  expect(stateOf({ ...file, changed: 2, written: true }).state).toBe("repaired");
+  expect(stateOf({ ...file, changed: 2, error: "why" })).toEqual({ state: "failed", problem: "why" });
+  expect(stateOf({ ...file, changed: 2, kept: { why: 2 } })).toEqual({ state: "failed", problem: "why" });
+  expect(stateOf({ ...file, changed: 2, kept: { why: 1 } })).toEqual({ state: "leaks", problem: "why" });
+  expect(stateOf({ ...file, notRead: { why: 1 } })).toEqual({ state: "failed", problem: "why" });
 });
 
 test("files go in groups that a command line has room for", () => {

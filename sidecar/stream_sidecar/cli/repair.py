@@ -1,11 +1,11 @@
 """``stream-sidecar repair PATH...``: stored sessions, without what leaked into them.
 
 Says what would change; with ``--write`` changes it. Exit codes: 0; 1 with ``--check``
-when something is malformed; 2 when a file could not be read or written, and with
-``--check`` when one is not known to be clean, because no message of a model was
-recognised in it, or because a line of it could not be read and nothing else is
-malformed; 128 and the signal's number when a signal ended it (130: Ctrl-C) before the
-last file.
+when something is malformed; 2 when a file could not be read or written, or something
+malformed had to stay with ``--write``, and with ``--check`` when one is not known to be
+clean, because nobody has looked at it or at a text in it, or because a line of it could
+not be read and nothing else is malformed; 128 and the signal's number when a signal
+ended it (130: Ctrl-C) before the last file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import click
 from stream_sidecar.cli.interrupts import interruption
 from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
 from stream_sidecar.cli.repair_asking import Asking, kinds_of
-from stream_sidecar.cli.repair_backups import clean, put_back
+from stream_sidecar.cli.repair_backups import Meant, clean, put_back
 from stream_sidecar.cli.repair_formats import FORMATS
 from stream_sidecar.cli.repair_page import RepairPage
 from stream_sidecar.cli.report_file import open_report
@@ -31,7 +31,7 @@ from stream_sidecar.history.results import KINDS
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import define
 from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
-from stream_sidecar.session_files.backups import backups_of
+from stream_sidecar.session_files.backups import backups_named_after
 from stream_sidecar.session_files.files import Job, find_files
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
 from stream_sidecar.session_files.reports import FileReport
@@ -70,6 +70,13 @@ and the signal's number when one ended it.
     "list_agents",
     is_flag=True,
     help="Print the agents that are known, and where they keep their sessions.",
+)
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(file_okay=False),
+    help="--list: a folder that is worked in; may be said again. Default: this one.",
 )
 @click.option(
     "--check",
@@ -153,12 +160,11 @@ def command(**given: Any) -> None:
 
         repair_datasets(given)
         return
-    paths, nowhere = _meant(given["paths"])
+    meant = _meant(given["paths"])
     if given["back"]:
-        raise SystemExit(put_back(paths, nowhere, force=given["force"]))
+        raise SystemExit(put_back(meant, force=given["force"]))
     if given["clean"]:
-        raise SystemExit(clean(paths, nowhere))
-    nowhere += _without_sessions(paths, _layout(given))
+        raise SystemExit(clean(meant))
     wants: Any = kinds_of(given["only"], given["but"])
     write = given["write"]
     if given["ask"]:
@@ -169,10 +175,10 @@ def command(**given: Any) -> None:
     if given["output_format"] != "text":
         shown = FORMATS[given["output_format"]]
     with interruption() as signal:
-        outcome = _run(job, shown(write=write), given, paths, nowhere, signal.has_come)
+        outcome = _run(job, shown(write=write), given, meant, signal.has_come)
     if outcome.stopped:
         raise SystemExit(128 + signal.number)
-    raise SystemExit(outcome.code(check=given["check"]))
+    raise SystemExit(outcome.code(check=given["check"], write=write))
 
 
 _LISTS = {"text": print_agents, "json": print_agents_json}
@@ -187,7 +193,7 @@ def _list(given: dict[str, Any]) -> None:
     for name in names:
         if name not in AGENTS:
             raise click.UsageError(f"No such agent {name!r}{_near(name)}")
-    print_list(names or AGENTS)
+    print_list(names or AGENTS, given["folders"] or (".",))
 
 
 def _near(word: str) -> str:
@@ -217,27 +223,37 @@ def _check_usage(given: dict[str, Any]) -> None:
                 f"--{name}" if name != "back" else "--restore" for name in (one, other)
             )
             raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if given["folders"]:
+        raise click.UsageError("--folder goes with --list")
     if given["ask"] and given["output_format"] != "text":
         raise click.UsageError("--ask goes with --output-format text")
     if given["force"] and not (given["report_path"] or given["back"]):
         raise click.UsageError("--force goes with --report or --restore")
 
 
-def _meant(given: tuple[Path, ...]) -> tuple[list[Path], list[FileReport]]:
-    """The paths, those of agents among them; and of agents that have none, a report."""
-    paths, nowhere = [], []
+def _meant(given: tuple[Path, ...]) -> Meant:
+    """The paths, those of agents among them; and of what is nowhere, a report."""
+    meant = Meant()
     for path in given:
         name = str(path)
         why_not = _why_not(path)
-        if why_not is None or backups_of(path):
-            paths.append(path)
+        if why_not is None or backups_named_after(path):
+            meant.paths.append(path)
         elif name not in AGENTS:
-            nowhere.append(FileReport(name, error=why_not + _near(name)))
-        elif files := files_of(name):
-            paths += files
+            meant.nowhere.append(FileReport(name, error=why_not + _near(name)))
         else:
-            nowhere.append(FileReport(name, error=_nothing(name)))
-    return paths, nowhere
+            found = files_of(name)
+            meant.paths.extend(found.unread + found.files)
+            meant.of_agents.update(found.files)
+            meant.nowhere.extend(map(_leaving, found.leaving))
+            if not (found.files or found.leaving or found.unread):
+                meant.nowhere.append(FileReport(name, error=_nothing(name)))
+    return meant
+
+
+def _leaving(link: Path) -> FileReport:
+    """The report of a link that was not followed."""
+    return FileReport(str(link), left={"it is a link that leaves its folder": 1})
 
 
 def _nothing(name: str) -> str:
@@ -256,24 +272,18 @@ def _why_not(path: Path) -> str | None:
     return None
 
 
-def _without_sessions(
-    paths: list[Path], layout: TableLayout | None
-) -> list[FileReport]:
-    """A report of every folder in which nothing may be a session."""
-    folders = [path for path in paths if path.is_dir()]
-    return [FileReport(str(each)) for each in folders if not find_files([each], layout)]
-
-
 @define
 class _Outcome:
     """How many files were dealt with and how many messages of a model were in them,
-    whether something is malformed, whether a file was left alone or not looked at, or
-    something of it was broken, and whether the run was ended before the last."""
+    whether something is malformed, whether a file was left alone or not looked at, a
+    message stays though it is malformed, or something was broken, and whether the run
+    was ended before the last."""
 
     files: int = 0
     messages: int = 0
     malformed: bool = False
     failed: bool = False
+    kept: bool = False
     unseen: bool = False
     broken: bool = False
     stopped: bool = False
@@ -283,12 +293,18 @@ class _Outcome:
         self.messages += report.messages
         self.malformed = self.malformed or bool(report.malformed)
         self.failed = self.failed or report.error is not None
+        self.kept = self.kept or bool(report.kept)
         self.unseen = self.unseen or bool(report.unrecognised or report.left)
         self.broken = self.broken or bool(report.unreadable)
 
-    def code(self, *, check: bool) -> int:
-        """The exit code; nothing is said to be clean that nobody has looked at."""
-        if self.failed or (check and (self.unseen or not self.messages)):
+    def code(self, *, check: bool, write: bool) -> int:
+        """The exit code; nothing is said to be clean that nobody has looked at, or to
+        be repaired that stays."""
+        if (
+            self.failed
+            or (write and self.kept)
+            or (check and (self.unseen or not self.messages))
+        ):
             return 2
         if check and self.broken and not self.malformed:
             return 2
@@ -307,15 +323,31 @@ def _layout(given: dict[str, Any]) -> TableLayout | None:
     return TableLayout(**told)
 
 
+def _found(
+    meant: Meant, layout: TableLayout | None
+) -> tuple[list[Path], list[FileReport]]:
+    """The files to deal with; and a report of each link that was not followed, and of
+    each folder in which nothing may be a session."""
+    found: dict[str, Path] = {}
+    nowhere = [*meant.nowhere]
+    for path in meant.paths:
+        inner = find_files(path, layout)
+        for each in inner.files:
+            found.setdefault(os.path.realpath(each), each)
+        nowhere += map(_leaving, inner.leaving)
+        if not (inner.files or inner.leaving):
+            nowhere.append(FileReport(str(path)))
+    return [*found.values()], nowhere
+
+
 def _run(
     job: Job,
     page: Any,
     given: dict[str, Any],
-    meant: list[Path],
-    nowhere: list[FileReport],
+    meant: Meant,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
-    paths = find_files(meant, job.layout)
+    paths, nowhere = _found(meant, job.layout)
     is_text = given["output_format"] == "text"
     shows = given["diff"] or not is_text
     outcome, shown, total = _Outcome(), 0, len(paths) + len(nowhere)

@@ -7,6 +7,7 @@ files there. Its form is documented in ``session_files/README.md``.
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.cli.terminal import Terminal
@@ -20,10 +21,11 @@ from stream_sidecar.session_files.agents import (
 from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
 
-def print_agents(names: Iterable[str]) -> None:
+def print_agents(names: Iterable[str], _folders: Sequence[str]) -> None:
     """A line for each agent, and one for each place of it by system."""
     terminal = Terminal()
     for name in names:
@@ -39,24 +41,34 @@ def print_agents(names: Iterable[str]) -> None:
     terminal.line(f"Read wherever they are: {', '.join(ELSEWHERE)}.")
 
 
-def print_agents_json(names: Iterable[str]) -> None:
-    """One document: the agents with their places and files, and what else is read."""
+def print_agents_json(names: Iterable[str], folders: Sequence[str]) -> None:
+    """One document: the agents with their places and files, and what else is read.
+    ``folders`` are worked in, and may have sessions in them."""
     document = {
         "version": 1,
         "system": sys.platform,
-        "agents": [_told(name) for name in names],
+        "agents": [_told(name, folders) for name in names],
         "elsewhere": list(ELSEWHERE),
     }
     Terminal().json(encode(document))
 
 
-def _told(name: str) -> dict[str, Any]:
+def _files_of(name: str, here: str) -> list[Path]:
+    return files_of(name, here=here).files
+
+
+def _told(name: str, folders: Sequence[str]) -> dict[str, Any]:
     agent = AGENTS[name]
+
+    def everywhere(look: Callable[..., list[Any]]) -> list[str]:
+        found = chain.from_iterable(look(name, here=folder) for folder in folders)
+        return [*dict.fromkeys(map(str, found))]
+
     return {
         "name": name,
         "title": agent.title,
         "formats": agent.formats(),
-        "places": places_of(name),
-        "files": [str(path) for path in files_of(name)],
+        "places": everywhere(places_of),
+        "files": everywhere(_files_of),
         "placesBySystem": {each: list(agent.patterns(each)) for each in SYSTEMS},
     }

@@ -49,8 +49,9 @@ def told(record: dict[str, Any]) -> str:
 
 
 def why(report: FileReport) -> list[str]:
-    """What keeps a file from being known to be clean."""
+    """What keeps a file from being known to be clean, or from being made so."""
     reasons = [f"left alone: {report.error}"] if report.error else []
+    reasons += [f"{number} kept: {why}" for why, number in report.kept.items()]
     reasons += [f"{number} not read: {why}" for why, number in report.left.items()]
     if report.unrecognised:
         reasons.append("no message of a model recognised")
@@ -76,12 +77,13 @@ class JsonDocument:
         for each in report.models:
             self._counts.add_counters(each)
         if report.written:
-            self._repaired += report.changed
+            self._repaired += report.repairable
         names = ("path", "format", "messages", "changed", "blocked", "unreadable")
         values = {
             name: getattr(report, name) for name in (*names, "removed", "written")
         }
         more = {"backup": report.backup, "error": report.error, "notRead": report.left}
+        more["kept"] = report.kept
         recognised = not report.unrecognised
         self._files.append({**values, **more, "recognised": recognised})
 

@@ -40,6 +40,7 @@ class RepairPage:
         self._counts = RepairCounts()
         self._files = 0
         self._repaired = 0
+        self._kept = 0
         self._unsure = 0
         self._unrecognised = 0
         self._rows: list[FileReport] = []
@@ -62,8 +63,9 @@ class RepairPage:
             or report.unreadable
         ):
             self._rows.append(report)
+        self._kept += sum(report.kept.values())
         if report.written:
-            self._repaired += report.changed
+            self._repaired += report.repairable
             self._unsure += report.writers_unknown
         for each in report.models:
             self._counts.add_counters(each)
@@ -117,7 +119,8 @@ class RepairPage:
     def _done(self, changed: int) -> str:
         """What became of the messages of which something has to go."""
         if not self._write:
-            return f"{changed} to repair"
+            more = f", {self._kept} kept" if self._kept else ""
+            return f"{changed - self._kept} to repair{more}"
         left = changed - self._repaired
         more = f", {left} left as they were" if left else ""
         return f"{self._repaired} repaired{more}"
@@ -159,8 +162,9 @@ def _result(report: FileReport) -> str:
     elif report.written:
         old = f", old one in {report.backup}" if report.backup else ""
         told.append(f"written{old}")
-    elif report.changed:
+    elif report.repairable:
         told.append("would change")
+    told += [f"{number} kept: {reason}" for reason, number in report.kept.items()]
     if report.blocked:
         told.append(f"{report.blocked} would be left empty")
     if report.unreadable:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lsprotocol import types
 
 from stream_sidecar.editor.session import places_of
+from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.messages import role_of
 from stream_sidecar.history.shapes import MESSAGE, at
 from stream_sidecar.records import frozen
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
 FIX_MESSAGE = "streamSidecar.fixMessage"
+
+Change: TypeAlias = tuple[int, int, str]
+"""``(start, end, new)``: what comes in the place of a part of the document."""
 
 _LONGEST = 80
 """So many characters of a text are shown in a line."""
@@ -83,14 +87,15 @@ class View:
 
     # Fixes
 
-    def actions(self, wanted: types.Range) -> list[tuple[Any, list[Cut]]]:
-        """The fixes of what is touched, each as an action without its edit and cuts."""
+    def actions(self, wanted: types.Range) -> list[tuple[Any, list[Change]]]:
+        """The fixes of what is touched: each an action without its edit, and what it
+        changes."""
         touched = list(self._touched(*self._span(wanted)))
         ranges = self._ranges(
             (placed.start + leak.start, placed.start + leak.end)
             for placed, _, leak in touched
         )
-        found: list[tuple[Any, list[Cut]]] = []
+        found: list[tuple[Any, list[Change]]] = []
         for (placed, message, leak), where in zip(touched, ranges, strict=True):
             action = types.CodeAction(
                 _WORDS[leak.finding.kind][1],
@@ -98,13 +103,13 @@ class View:
                 diagnostics=[_diagnostic(message, leak, where)],
                 is_preferred=True,
             )
-            found.append((action, self._moved(placed, message, leak)))
+            found.append((action, self._changes(placed, message, leak)))
         messages = {id(message): (placed, message) for placed, message, _ in touched}
         for placed, message in messages.values():
             action = types.CodeAction(
                 "Fix all in this message", types.CodeActionKind.QuickFix
             )
-            found.append((action, self._moved(placed, message)))
+            found.append((action, self._changes(placed, message)))
         return found
 
     def _touched(
@@ -113,39 +118,43 @@ class View:
         """The leaks between two offsets that can be fixed."""
         for placed, message, leak in self.leaks():
             first, last = placed.start + leak.start, placed.start + leak.end
-            if first <= end and last >= start and not message.repair.blocked:
+            if first <= end and last >= start and message.stays is None:
                 yield placed, message, leak
 
-    def all_cuts(self) -> list[Cut]:
+    def all_changes(self) -> list[Change]:
         """What fixes the whole document."""
         return [
-            cut
+            change
             for placed, message in self.malformed()
-            if not message.repair.blocked
-            for cut in self._moved(placed, message)
+            if message.stays is None
+            for change in self._changes(placed, message)
         ]
 
-    def edits(self, fixes: list[list[Cut]]) -> list[list[types.TextEdit]]:
-        """The cuts of each fix as edits of the document."""
-        points = self._points(point for cuts in fixes for cut in cuts for point in cut)
+    def edits(self, fixes: list[list[Change]]) -> list[list[types.TextEdit]]:
+        """The changes of each fix as edits of the document."""
+        points = self._points(at for fix in fixes for each in fix for at in each[:2])
         return [
-            [types.TextEdit(_range(points, cut), "") for cut in sorted(cuts)]
-            for cuts in fixes
+            [types.TextEdit(_range(points, each[:2]), each[2]) for each in sorted(fix)]
+            for fix in fixes
         ]
 
-    def _moved(
+    def _changes(
         self, placed: PlacedUnit, message: SessionMessage, leak: Leak | None = None
-    ) -> list[Cut]:
-        start = placed.start
-        cuts = message.cuts(placed.unit, leak)
-        return [(first + start, last + start) for first, last in cuts]
+    ) -> list[Change]:
+        """What takes one leak out of a message, or all of them."""
+        start, cuts = placed.start, message.cuts(placed.unit, leak)
+        changes = [(first + start, last + start, "") for first, last in cuts]
+        if placed.keeps_length:
+            at, blanks = padding(placed.unit.text, cuts)
+            changes.append((at + start, at + start, blanks))
+        return changes
 
-    def cuts_of_message(self, number: int) -> list[Cut]:
+    def changes_of_message(self, number: int) -> list[Change]:
         """What fixes the message of that number among the malformed ones."""
         malformed = self.malformed()
-        if not 0 <= number < len(malformed):
+        if not 0 <= number < len(malformed) or malformed[number][1].stays is not None:
             return []
-        return self._moved(*malformed[number])
+        return self._changes(*malformed[number])
 
     # What is shown beside
 
@@ -165,8 +174,8 @@ class View:
                 command=FIX_MESSAGE,
                 arguments=[self.uri, self.version, number],
             )
-            if message.repair.blocked:
-                title = f"{_count(message)}; nothing else would be left"
+            if message.stays is not None:
+                title = f"{_count(message)}; it stays: {message.stays}"
                 command = types.Command(title=title, command="")
             lenses.append(types.CodeLens(where, command))
         return lenses
@@ -234,8 +243,8 @@ def _diagnostic(
 ) -> types.Diagnostic:
     kind, text = leak.finding.kind, _short(leak.finding.text)
     words = f"{_WORDS[kind][0]}: {text}"
-    if message.repair.blocked:
-        words += " (it stays: nothing else would be left of the message)"
+    if message.stays is not None:
+        words += f" (it stays: {message.stays})"
     return types.Diagnostic(
         range=where,
         message=words,

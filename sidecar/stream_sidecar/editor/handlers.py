@@ -26,13 +26,12 @@ from stream_sidecar.history.documents import BY_LINE
 from stream_sidecar.history.documents import WHOLE as WHOLE_FILES
 from stream_sidecar.records import define
 from stream_sidecar.rpc.logs import log
-from stream_sidecar.session_files.roles import roles_beside
+from stream_sidecar.session_files.neighbours import Neighbours, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stream_sidecar.editor.server import SidecarServer
-    from stream_sidecar.history.shapes import RoleElsewhere
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.values.units import Unit
 
@@ -101,7 +100,7 @@ class Editor:
     def _session(self, uri: str, way: str) -> SessionDocument:
         kinds = self._kinds
         wants = None if kinds is None else lambda removal: removal.kind in kinds
-        return SessionDocument(self._options(), way, _roles_beside(uri), wants)
+        return SessionDocument(self._options(), way, _beside(uri), wants)
 
     def configured(self, params: types.DidChangeConfigurationParams) -> bool:
         """Reads all documents anew, if other kinds of findings are wanted."""
@@ -225,13 +224,13 @@ class Editor:
         found: list[types.CodeAction | types.Command] = []
         if _is_wanted(params.context, types.CodeActionKind.QuickFix):
             fixes = view.actions(params.range)
-            edits = view.edits([cuts for _, cuts in fixes])
+            edits = view.edits([changes for _, changes in fixes])
             for (action, _), each in zip(fixes, edits, strict=True):
                 action.edit = self._edit(view, each)
                 found.append(action)
-        if _is_wanted(params.context, FIX_ALL) and (cuts := view.all_cuts()):
+        if _is_wanted(params.context, FIX_ALL) and (fix := view.all_changes()):
             title = "Take out everything that leaked into this session"
-            edit = self._edit(view, *view.edits([cuts]))
+            edit = self._edit(view, *view.edits([fix]))
             found.append(types.CodeAction(title, FIX_ALL, edit=edit))
         return found
 
@@ -249,8 +248,8 @@ class Editor:
         view = await self.view(uri)
         if view is None or view.version != version:
             return
-        if cuts := view.cuts_of_message(number):
-            edit = self._edit(view, *view.edits([cuts]))
+        if fix := view.changes_of_message(number):
+            edit = self._edit(view, *view.edits([fix]))
             params = types.ApplyWorkspaceEditParams(edit, "Fix the message")
             await self._server.workspace_apply_edit_async(params)
 
@@ -324,10 +323,12 @@ def _reading_of(uri: str, language: str, text: str) -> str | None:
     return None
 
 
-def _roles_beside(uri: str) -> RoleElsewhere | None:
-    """Roles that stand in other files, where the document is a file of this machine."""
+def _beside(uri: str) -> Neighbours | None:
+    """What the files around a document say of it, where it is a file of this machine;
+    they may have changed since another was opened."""
+    forget()
     path = to_fs_path(uri) if uri.startswith("file:") else None
-    return None if path is None else roles_beside(Path(path))
+    return None if path is None else Neighbours(Path(path))
 
 
 def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:

@@ -8,27 +8,35 @@ changed is inspected again. Offsets are code points of the document. Knows no LS
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from stream_sidecar.history.chat_logs import answers_in, message_of
-from stream_sidecar.history.documents import cuts_of, drops_of, messages_in, spans_of
+from stream_sidecar.history.documents import (
+    cuts_of,
+    drops_of,
+    edited_in,
+    messages_in,
+    spans_of,
+)
 from stream_sidecar.history.history import History
+from stream_sidecar.history.lengths import is_pointed_at, says_offsets
 from stream_sidecar.history.messages import results_of
+from stream_sidecar.history.seals import seal_of
 from stream_sidecar.records import field, frozen
 from stream_sidecar.values.json_places import locate
 from stream_sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from stream_sidecar.editor.text import DocumentText
     from stream_sidecar.history.documents import Cut, FoundMessage
     from stream_sidecar.history.history import Wants
     from stream_sidecar.history.results import Finding, Inspection, Repair
-    from stream_sidecar.history.shapes import RoleElsewhere
     from stream_sidecar.options import StreamOptions
+    from stream_sidecar.session_files.neighbours import Neighbours
     from stream_sidecar.values.json_places import Path, Place
 
 _BOM = "\ufeff"
@@ -36,6 +44,8 @@ _BOM = "\ufeff"
 
 LINES, WHOLE, CHAT_LOG = "lines", "whole", "chat log"
 """How a document is read: a JSON text a line, one JSON text, Markdown of aider."""
+
+_BLOCKED = "nothing else would be left of the message"
 
 
 @frozen
@@ -50,13 +60,15 @@ class Leak:
 
 @frozen
 class SessionMessage:
-    """A message of a unit, at ``place`` of its text when it has leaks."""
+    """A message of a unit, at ``place`` of its text when it has leaks. ``stays``: why
+    nothing is taken out of it."""
 
     found: FoundMessage
     inspection: Inspection
     repair: Repair
     place: Place | None = None
     leaks: tuple[Leak, ...] = ()
+    stays: str | None = None
 
     def cuts(self, unit: SessionUnit, leak: Leak | None = None) -> list[Cut]:
         """Where its ``unit``'s text is to be cut: everywhere, or for one leak."""
@@ -70,20 +82,23 @@ class SessionMessage:
 @frozen
 class SessionUnit:
     """A text of its own: a line, the document, or an answer in Markdown, which is
-    ``is_plain``, and others are JSON. ``results``: of tools in it."""
+    ``is_plain``, and others are JSON. ``results``: of tools in it. ``is_pointed_at``:
+    its log is one into which something points by bytes."""
 
     text: str
     is_plain: bool
     messages: tuple[SessionMessage, ...] = ()
     results: tuple[object, ...] = ()
+    is_pointed_at: bool = False
 
 
 @frozen
 class PlacedUnit:
-    """A unit in its document."""
+    """A unit in its document; it ``keeps_length`` in bytes, whatever is cut."""
 
     start: int
     unit: SessionUnit
+    keeps_length: bool = False
 
 
 @frozen
@@ -99,20 +114,21 @@ class _Memory:
 
 class SessionDocument:
     """``read`` a text; then ``units`` has what was found. ``inspected`` counts the
-    messages that the engine was asked for, since the beginning."""
+    messages that the engine was asked for, since the beginning. ``beside``: the files
+    around it, where it is a file."""
 
     def __init__(
         self,
         options: StreamOptions,
         reading: str,
-        role_elsewhere: RoleElsewhere | None = None,
+        beside: Neighbours | None = None,
         wants: Wants | None = None,
     ) -> None:
         self.units: list[PlacedUnit] = []
         self.inspected = 0
         self._options = options
         self._reading = reading
-        self._role_elsewhere = role_elsewhere
+        self._beside = beside
         self._wants = wants
         self._memory = _Memory()
 
@@ -135,8 +151,20 @@ class SessionDocument:
                 history.learn(unit.results)
                 yield end, total
             new.units[key] = unit
-            units.append(PlacedUnit(start, unit))
+            units.append(PlacedUnit(start, unit, unit.is_pointed_at))
+        if self._reading == LINES and self._is_pointed_into(text.text, units):
+            units = [evolve(each, keeps_length=True) for each in units]
         self.units, self._memory = units, new
+
+    def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
+        """Whether something points into the document by bytes, as it says itself or a
+        file beside it; False where nothing is to be cut."""
+        leaking = (m for each in units for m in each.unit.messages if m.leaks)
+        if next(leaking, None) is None or all(each.keeps_length for each in units):
+            return False
+        if says_offsets(text.encode("utf-8", "surrogatepass")):
+            return True
+        return self._beside is not None and self._beside.is_pointed_into()
 
     def _pieces(self, text: DocumentText) -> Iterator[Place]:
         """Where the units are: the answers of a chat's log, the lines that are not
@@ -168,23 +196,36 @@ class SessionDocument:
         """A unit as far as it has been inspected."""
         messages: list[SessionMessage] = []
         results: list[object] = []
-        for found in self._found(text):
+        document, all_found = self._found(text)
+        for found in all_found:
             messages.append(self._message(found, history, new))
             results += results_of(found.message)
             yield self._unit(text)
-        place = _placed_plain if self._reading == CHAT_LOG else _placed
-        yield self._unit(text, tuple(place(text, messages)), tuple(results))
-
-    def _found(self, text: str) -> Iterator[FoundMessage]:
-        """The messages of a unit."""
         if self._reading == CHAT_LOG:
-            yield message_of(text)
+            yield self._unit(text, tuple(_placed_plain(text, messages)), tuple(results))
             return
+        messages = [self._sealed(each, document) for each in messages]
+        unit = self._unit(text, tuple(_placed(text, messages)), tuple(results))
+        yield evolve(unit, is_pointed_at=is_pointed_at(document))
+
+    def _found(self, text: str) -> tuple[Any, Iterable[FoundMessage]]:
+        """The document of a unit and its messages."""
+        if self._reading == CHAT_LOG:
+            return None, [message_of(text)]
         try:
             document = loads(text)
         except (ValueError, RecursionError):
-            return
-        yield from messages_in(document, self._role_elsewhere)
+            return None, ()
+        role = None if self._beside is None else self._beside.role
+        return document, messages_in(document, role)
+
+    def _sealed(self, message: SessionMessage, document: Any) -> SessionMessage:
+        """The message with the reason why it stays, if a hash vouches for it."""
+        if not message.repair.changed:
+            return message
+        paths = edited_in(message.found, message.repair)
+        seal = seal_of if self._beside is None else self._beside.seal
+        return evolve(message, stays=seal(document, paths))
 
     def _message(
         self, found: FoundMessage, history: History, new: _Memory
@@ -198,7 +239,8 @@ class SessionDocument:
         else:
             history.learn(results_of(found.message))
         new.messages[key] = known
-        return SessionMessage(found, *known)
+        stays = _BLOCKED if known[1].blocked else None
+        return SessionMessage(found, *known, stays=stays)
 
 
 def _placed(text: str, messages: list[SessionMessage]) -> Iterator[SessionMessage]:

@@ -2,9 +2,9 @@
 
 `messages_in` finds the messages of a document: a message, a list of them, or an event
 or session that holds some at any depth, but in what a tool was given or answered:
-messages there are quoted, and no model's of this session. `cuts_of` turns repairs into
-cuts in the text of the document, everything else of which stays as it is: escapes,
-spaces, odd numbers.
+messages there are quoted, and no model's of this session. On the way it notes the texts
+that belong to none of them. `cuts_of` turns repairs into cuts in the text of the
+document, everything else of which stays as it is: escapes, spaces, odd numbers.
 Pure, like ``stream_sidecar.history``.
 """
 
@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stream_sidecar.history.messages import read_message
-from stream_sidecar.history.shapes import shape_of
+from stream_sidecar.history.messages import Border, Text, read_message
+from stream_sidecar.history.shapes import is_question, shape_of
+from stream_sidecar.history.unread import UnreadText, is_text_name
 from stream_sidecar.records import frozen
 from stream_sidecar.values.json_places import items, locate, offsets
 
@@ -54,7 +55,7 @@ _TOOL_DATA = frozenset(
 )
 """Names of what a tool was given or answered, wherever they stand."""
 
-_DATA_IN_TOOL_RECORDS = frozenset(
+_TOOL_RECORD_DATA = frozenset(
     (
         *("args", "parameters", "input", "output", "result", "results", "response"),
         *("content", "contents", "partialOutput", "responseParts", "resultDisplay"),
@@ -101,14 +102,18 @@ class FoundMessage:
 
 
 def messages_in(
-    document: Json, role_elsewhere: RoleElsewhere | None = None
+    document: Json,
+    role_elsewhere: RoleElsewhere | None = None,
+    unread: list[UnreadText] | None = None,
 ) -> Iterator[FoundMessage]:
-    """All messages and results of tools, in the order of the document."""
+    """All messages and results of tools, in the order of the document; ``unread`` gets
+    the texts that belong to none of them."""
     state = _place_of_operation(document)
     if state is None:
-        yield from _Search((), (), role_elsewhere).within(document, ())
+        search = _Search((), (), role_elsewhere, unread)
+        yield from search.within(document, ())
     else:
-        search = _Search(("v",), state, role_elsewhere)
+        search = _Search(("v",), state, role_elsewhere, unread)
         yield from search.within(document["v"], ("v",))
 
 
@@ -126,11 +131,13 @@ def _place_of_operation(document: Json) -> Path | None:
 @frozen
 class _Search:
     """A search for messages in what stands at ``root`` of a document, which is at
-    ``state`` of its session: an operation of a log says that itself."""
+    ``state`` of its session: an operation of a log says that itself. ``unread`` gets
+    the texts that are in none."""
 
     root: Path
     state: Path
     role_elsewhere: RoleElsewhere | None
+    unread: list[UnreadText] | None = None
 
     def within(
         self,
@@ -148,20 +155,77 @@ class _Search:
             provider = _told(value, _PROVIDERS) or provider
         place = (*self.state, *path[len(self.root) :]) if self.root else path
         shape = shape_of(value, place, self.role_elsewhere)
+        if path[-1:] == (0,) and is_question(value):
+            return
         if shape is not None or _is_message(value):
-            yield FoundMessage(path, value, model, provider, shape)
+            found = FoundMessage(path, value, model, provider, shape)
+            if shape is not None and self.unread is not None and _has_odd_parts(found):
+                self.unread.extend(self._not_read(found))
+            yield found
             return
         if not isinstance(value, dict | list) or len(path) >= _DEEPEST:
             return
         of_tool = of_tool or _is_of_tool(value)
+        unread, is_text = self.unread, _holds_text(value, path)
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         for name, item in inner:
-            if not isinstance(item, dict | list) or name in _TOOL_DATA:
-                continue
-            if of_tool and name in _DATA_IN_TOOL_RECORDS:
-                continue
-            where = (*path, name)
-            yield from self.within(item, where, model, provider, of_tool=of_tool)
+            if isinstance(item, dict | list):
+                if not (name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)):
+                    where = (*path, name)
+                    yield from self.within(
+                        item, where, model, provider, of_tool=of_tool
+                    )
+            elif (
+                unread is not None
+                and isinstance(item, str)
+                and (is_text or is_text_name(name))
+                and not _is_data(name, of_tool)
+            ):
+                unread.append(UnreadText((*path, name), item, self.state))
+
+    def _not_read(self, found: FoundMessage) -> Iterator[UnreadText]:
+        """The texts of a model's message that its shape does not read."""
+        fields = found.stored.fields if found.stored is not None else ()
+        items = (item for field in fields for item in field)
+        read = {(*found.path, *item.path) for item in items if isinstance(item, Text)}
+        for path, text in _texts(found.message, found.path):
+            if path not in read:
+                yield UnreadText(path, text, self.state)
+
+
+def _has_odd_parts(found: FoundMessage) -> bool:
+    """Whether there is more in a model's message than its row and the forms know."""
+    if found.stored is None:
+        return True
+    return any(
+        isinstance(item, Border) for each in found.stored.fields for item in each
+    )
+
+
+def _texts(
+    value: Json, path: Path, *, of_tool: bool = False
+) -> Iterator[tuple[Path, str]]:
+    """The strings at names of text, but for what a tool was given or answered."""
+    of_tool, is_text = of_tool or _is_of_tool(value), _holds_text(value, path)
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, item in inner:
+        if _is_data(name, of_tool):
+            continue
+        if isinstance(item, dict | list):
+            if len(path) < _DEEPEST:
+                yield from _texts(item, (*path, name), of_tool=of_tool)
+        elif isinstance(item, str) and (is_text or is_text_name(name)):
+            yield (*path, name), item
+
+
+def _holds_text(value: Json, path: Path) -> bool:
+    """Whether ``value`` is a list, and has a name at which text stands."""
+    return isinstance(value, list) and bool(path) and is_text_name(path[-1])
+
+
+def _is_data(name: str | int, of_tool: bool) -> bool:
+    """Whether what has that name was given to a tool, or is its answer."""
+    return name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)
 
 
 def _is_of_tool(value: Json) -> bool:
@@ -232,6 +296,12 @@ def _by_path(
         ((*found.path, *path_of(pointer, found.message)), list(group))
         for pointer, group in groupby(findings, key=lambda each: each.path)
     ]
+
+
+def edited_in(found: FoundMessage, repair: Repair) -> list[Path]:
+    """The paths of the strings of a document that a repair edits."""
+    pointers = dict.fromkeys(edit.path for edit in repair.edits)
+    return [(*found.path, *path_of(each, found.message)) for each in pointers]
 
 
 def cuts_of(text: str, repairs: Iterable[tuple[FoundMessage, Repair]]) -> list[Cut]:

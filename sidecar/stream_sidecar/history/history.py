@@ -56,6 +56,9 @@ _KNOWN = 256
 _MODELS = 64
 """Models whose sieves are kept."""
 
+_OF_DELIMITERS = frozenset(("reasoning", "delimiter", "tool-call", "marker"))
+"""Kinds of removals that say of a text, whoever's it is, that something leaked."""
+
 _BEFORE_JSON = " \t\r\n\ufeff"
 
 _NEW: Any = object()
@@ -138,6 +141,15 @@ class History:
         fields = [] if stored is None else self._fields(stored, found.model)
         self.learn(results_of(found.message))
         return _repaired(ABSENT, stored, fields)
+
+    def would_cut(self, text: str) -> bool:
+        """Whether a delimiter or what is around it would go if a model had said
+        ``text``; nobody is asked."""
+        options, sieve = self._reading(None)
+        if sieve.passes(text):
+            return False
+        reading = read_text((Text((), text),), options)
+        return any(kind in _OF_DELIMITERS for _, _, kind in reading.removals)
 
     def learn(self, results: Iterable[Json]) -> None:
         """Results of tools; known from now on. Only an object can be an echo."""

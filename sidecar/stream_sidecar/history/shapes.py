@@ -158,7 +158,21 @@ SHAPES: tuple[RecordShape, ...] = (
         *("Codex, items", ("type",), frozenset(("AgentMessage",)), (("content",),)),
         parts=(PartForm((("type", "Text"),), ("text",)),),
     ),
+    RecordShape(
+        *("Codex, end of a task", ("type",), frozenset(("task_complete",))),
+        (("last_agent_message",),),
+    ),
     RecordShape("Gemini CLI", ("type",), frozenset(("gemini",)), (("content",),)),
+    RecordShape(
+        *("qwen-code, telemetry", ("systemPayload", "uiEvent", "event.name")),
+        frozenset(("qwen-code.api_response",)),
+        (("systemPayload", "uiEvent", "response_text"),),
+    ),
+    RecordShape(
+        *("Kimi Code", ("event", "type"), frozenset(("content.part",))),
+        (("event", "part"),),
+        also=((("type",), frozenset(("context.append_loop_event",))),),
+    ),
     RecordShape(
         *("Copilot CLI", ("type",), frozenset(("assistant.message",))),
         (("data", "content"),),
@@ -248,15 +262,27 @@ def _that_tell(
     return by_word[_OTHER]
 
 
+def is_question(first: Json) -> bool:
+    """Whether ``first``, the first item of a list, is what a user begins it with."""
+    return any(
+        all(_is_one_of(at(first, place), known) for place, known in each.also)
+        for each in _OPENED
+    )
+
+
 _PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
 """What opencode's sessions and projects have."""
 _SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
 """What its messages have, whose parts are in other files."""
+_LISTED = frozenset(("sessionId", "title", "dateCreated", "workspaceDirectory"))
+"""What an item of Continue's list of sessions has."""
 
 
 def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     """Whether ``document`` is a piece of a store of many files, in which there need be
     no text of a model: the role of a message, a part of one whose role is known."""
+    if isinstance(document, list):
+        return bool(document) and all(_is_listed(each) for each in document)
     if not isinstance(document, dict):
         return False
     if document.keys() >= _SAYS_A_ROLE:
@@ -264,6 +290,17 @@ def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     if role_elsewhere is not None and role_elsewhere(document) is not None:
         return True
     return any(names <= document.keys() for names in _PIECES)
+
+
+def _is_listed(value: Json) -> bool:
+    """Whether ``value`` names a session that is in another file."""
+    return isinstance(value, dict) and value.keys() >= _LISTED
+
+
+def is_based_elsewhere(line: Json) -> bool:
+    """Whether a line says that its log goes on from a place in another file (a fork of
+    Codex), so that there need be no text of a model in it."""
+    return isinstance(at(line, ("payload", "history_base")), dict)
 
 
 _OTHER = ""
@@ -282,6 +319,7 @@ def _by_word(name: str | int) -> dict[str | int, tuple[RecordShape, ...]]:
     return {**of_words, _OTHER: deeper}
 
 
+_OPENED = tuple(each for each in SHAPES if each.opens)
 _NAMES = frozenset(each.speaker[0] for each in SHAPES if each.speaker)
 _BY_NAME = {
     name: _by_word(name)

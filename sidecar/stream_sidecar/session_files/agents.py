@@ -1,8 +1,9 @@
 """Where agents keep their sessions unless somebody has told them otherwise: a table.
 
-A place is a pattern of paths (`glob`) under a root that differs by system; a root that
-a variable of the environment names is there instead. `places_of` and `files_of` tell
-the places of an agent on this machine, and what is there.
+A place is a pattern of paths under a root that differs by system: ``*`` is anything
+within a name, ``**`` any number of folders. A root that a variable of the environment
+names is there instead. `places_of` and `files_of` tell the places of an agent on this
+machine, and what is there.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 import glob
 import os
 import sys
+from fnmatch import fnmatch
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.records import frozen
+from stream_sidecar.session_files.found_files import FoundFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,11 +117,16 @@ _SERVED = _home(".vscode-server/data", Variable("VSCODE_AGENT_FOLDER", "data"))
 Places: TypeAlias = tuple[tuple[Root, str], ...]
 """Roots, and patterns of paths below them."""
 
+
+def _either(root: Root, place: str) -> Places:
+    """What is kept as JSON by one version of a program, and by another as JSONL."""
+    return ((root, f"{place}.json"), (root, f"{place}.jsonl"))
+
+
 _FORMATS = {
     ".json": ("json",),
     ".jsonl": ("jsonl",),
     ".jsonl.zst": ("jsonl.zst",),
-    ".json*": ("json", "jsonl"),
     ".db": ("sqlite",),
     ".vscdb": ("sqlite",),
     ".md": ("markdown",),
@@ -174,7 +184,7 @@ AGENTS: dict[str, Agent] = {
     "gemini-cli": Agent(
         "Gemini CLI",
         (
-            (_GEMINI, "tmp/*/chats/**/*.json*"),
+            *_either(_GEMINI, "tmp/*/chats/**/*"),
             (_GEMINI, "tmp/*/checkpoint*.json"),
         ),
     ),
@@ -182,7 +192,7 @@ AGENTS: dict[str, Agent] = {
         "qwen-code",
         (
             (_QWEN, "projects/*/chats/*.jsonl"),
-            (_QWEN, "tmp/*/chats/*.json*"),
+            *_either(_QWEN, "tmp/*/chats/*"),
         ),
     ),
     "opencode": Agent(
@@ -207,12 +217,13 @@ AGENTS: dict[str, Agent] = {
     "vs-code": Agent(
         "VS Code chat",
         tuple(
-            (_CONFIG, f"{code}/User/{folder}/*.json*")
+            place
             for code in _CODES
             for folder in (
                 "workspaceStorage/*/chatSessions",
                 "globalStorage/emptyWindowChatSessions",
             )
+            for place in _either(_CONFIG, f"{code}/User/{folder}/*")
         ),
     ),
     "copilot-cli": Agent(
@@ -242,11 +253,13 @@ def places_of(
     name: str,
     system: str = sys.platform,
     environment: Mapping[str, str] = os.environ,
+    here: str = ".",
 ) -> list[str]:
-    """The places of an agent on this machine: patterns of absolute paths."""
+    """The places of an agent on this machine: patterns of absolute paths. ``here`` is
+    the folder that is worked in, where some agents keep their sessions."""
     return [
         os.path.join(root, *pattern.split("/"))
-        for root, pattern in _rooted(name, system, environment)
+        for root, pattern in _rooted(name, system, environment, here)
     ]
 
 
@@ -254,19 +267,41 @@ def files_of(
     name: str,
     system: str = sys.platform,
     environment: Mapping[str, str] = os.environ,
-) -> list[Path]:
-    """The files at the places of an agent."""
-    found: dict[str, None] = {}
-    for root, pattern in _rooted(name, system, environment):
-        whole = os.path.join(glob.escape(root), *pattern.split("/"))
-        found |= dict.fromkeys(sorted(glob.glob(whole, recursive=True)))
-    return [Path(each) for each in found if os.path.isfile(each)]
+    here: str = ".",
+) -> FoundFiles:
+    """The files at the places of an agent, each once."""
+    found = FoundFiles()
+    for root, pattern in _rooted(name, system, environment, here):
+        _find(found, root, pattern.split("/"))
+    files, leaving = dict.fromkeys(found.files), dict.fromkeys(found.leaving)
+    return FoundFiles([*files], [*leaving], found.unread)
+
+
+def _find(found: FoundFiles, root: str, steps: list[str]) -> None:
+    """Takes what is at a place. No link leads out of its folder: what stands before the
+    first step that is a pattern."""
+    fixed = [*takewhile(lambda step: not glob.has_magic(step), steps[:-1])]
+    folder = os.path.join(root, *fixed)
+    if "**" not in steps:
+        for each in sorted(glob.glob(os.path.join(glob.escape(root), *steps))):
+            found.add(Path(each), Path(folder))
+        return
+    at = steps.index("**")
+    shown = partial(_is_shown, steps[-1])
+    for each in sorted(glob.glob(os.path.join(glob.escape(root), *steps[:at]))):
+        found.add_below(Path(each), shown, Path(folder))
+
+
+def _is_shown(pattern: str, name: str) -> bool:
+    """Whether a file that is not hidden has such a name."""
+    return fnmatch(name, pattern) and not name.startswith(".")
 
 
 def _rooted(
-    name: str, system: str, environment: Mapping[str, str]
+    name: str, system: str, environment: Mapping[str, str], here: str
 ) -> Iterator[tuple[str, str]]:
     """The folders where an agent's places are, and the pattern below each."""
     for root, pattern in AGENTS[name].places:
         folder = root.told(system, environment) or root.on(system)
-        yield os.path.abspath(os.path.expanduser(folder)), pattern
+        below = os.path.join(here, os.path.expanduser(folder))
+        yield os.path.abspath(below), pattern

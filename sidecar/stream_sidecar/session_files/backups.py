@@ -2,49 +2,67 @@
 
 A backup takes nothing's place and follows no link: its name is given by link(2), which
 fails where there is anything, a dangling link too. It has owner and rights of the file
-that it is a copy of, and it has the name only when it is whole. `restore` puts one
-back.
+that it is a copy of, and it has the name only when it is whole. It is on the list of
+its folder (`manifest`) before it has the name, and off it when it is gone: what is not
+on the list is somebody else's. `restore` puts one back.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-import re
 import shutil
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stream_sidecar.records import frozen
 from stream_sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
     take_rights,
 )
+from stream_sidecar.session_files.manifest import (
+    Manifest,
+    fingerprint_of,
+    is_still,
+    noted_in,
+)
+from stream_sidecar.session_files.names import BACKUP, MANIFEST
 from stream_sidecar.session_files.writers import has_writers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    import re
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.session_files.manifest import Fingerprint
 
 _CHUNK = 1 << 20
-_BACKUP = re.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
 
 
 def back_up(path: Path) -> Path:
     """Keeps the file at ``path`` itself under a further name; a copy of it on a file
     system without links. A backup of a run that was killed, which is the very file, is
     taken again. OSError, CannotReplaceError: there is none."""
-    for name in _names(path):
-        try:
-            os.link(path, name)
-        except FileExistsError:
-            if not is_same(name, path):
-                continue
-        except OSError:
-            return copied(path, lambda new: _copy(path, new))
-        return name
-    raise AssertionError("numbers do not end")
+    content, left = fingerprint_of(path), _left_links(path)
+    with Manifest(path.parent) as manifest:
+        if left:
+            manifest.note(left[0], content, path)
+            return left[0]
+        for name in _names(path):
+            manifest.note(name, content, path)
+            try:
+                os.link(path, name)
+            except FileExistsError:
+                manifest.forget(name)
+            except OSError:
+                manifest.forget(name)
+                manifest.tidy()
+                break
+            else:
+                return name
+    return copied(path, lambda new: _copy(path, new))
 
 
 def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
@@ -59,14 +77,48 @@ def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
         new.remove()
 
 
+def drop(backup: Path) -> None:
+    """Removes a backup."""
+    os.unlink(backup)
+    forget([backup])
+
+
+def put(backup: Path, path: Path) -> None:
+    """Puts a backup in the place of the file at ``path``."""
+    _put(backup, path)
+    forget([backup])
+
+
+def _put(backup: Path, path: Path) -> None:
+    if is_same(backup, path):  # of a run that was killed
+        os.unlink(backup)
+    else:
+        os.replace(backup, path)
+
+
+def forget(backups: Iterable[Path]) -> None:
+    """Takes off the lists what is there no more."""
+    folders: dict[Path, list[Path]] = {}
+    for backup in backups:
+        folders.setdefault(backup.parent, []).append(backup)
+    for folder, gone in folders.items():
+        if os.path.lexists(folder / MANIFEST):
+            with suppress(OSError), Manifest(folder) as manifest:
+                for backup in gone:
+                    manifest.forget(backup)
+                manifest.tidy()
+
+
 def backup_links(path: Path) -> int:
     """How many backups are the very file, because a run was killed that made them."""
-    links = 0
-    for name in _names(path):
-        if not os.path.lexists(name):
-            return links
-        links += is_same(name, path)
-    raise AssertionError("numbers do not end")
+    return len(_left_links(path))
+
+
+def _left_links(path: Path) -> list[Path]:
+    if path.stat().st_nlink < 2:
+        return []
+    backups = listed_in(path.parent).get(path.name, ())
+    return [each.path for each in backups if is_same(each.path, path)]
 
 
 def is_same(name: Path, path: Path) -> bool:
@@ -77,8 +129,11 @@ def is_same(name: Path, path: Path) -> bool:
 
 
 def _names(path: Path) -> Iterator[Path]:
+    """Free names of backups of the file at ``path``, as long as nobody takes one."""
     for number in count(1):
-        yield path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
+        name = path.with_name(f"{path.name}.bak{number if number > 1 else ''}")
+        if not os.path.lexists(name):
+            yield name
 
 
 def _copy(path: Path, new: FileBeside) -> None:
@@ -88,45 +143,109 @@ def _copy(path: Path, new: FileBeside) -> None:
 
 def _named(new: FileBeside, path: Path) -> Path:
     """Gives ``new`` the first free name of a backup."""
-    for name in _names(path):
-        try:
-            os.link(new.name, name)
-        except FileExistsError:
-            continue
-        except OSError:  # no links: an empty file holds the name until it is replaced
+    content = fingerprint_of(new.name)
+    with Manifest(path.parent) as manifest:
+        for name in _names(path):
+            manifest.note(name, content, path)
             try:
-                name.touch(0o600, exist_ok=False)
+                _take(new, name)
             except FileExistsError:
-                continue
-            new.take_name(name)
-        return name
+                manifest.forget(name)
+            except OSError:
+                manifest.forget(name)
+                manifest.tidy()
+                raise
+            else:
+                return name
     raise AssertionError("numbers do not end")
 
 
-def backups_of(path: Path) -> list[Path]:
-    """The backups of the file at ``path``, the oldest first; the last is that of the
-    latest repair."""
-    found = []
-    for each in path.parent.glob(f"{glob.escape(path.name)}.bak*"):
-        told = _BACKUP.fullmatch(each.name)
-        if told and told["name"] == path.name and each.is_file():
-            found.append((int(told["number"] or 1), each))
-    return [each for _, each in sorted(found)]
+def _take(new: FileBeside, name: Path) -> None:
+    """Gives ``new`` the ``name``; FileExistsError: somebody else has it."""
+    try:
+        os.link(new.name, name)
+    except FileExistsError:
+        raise
+    except OSError:  # no links: an empty file holds the name until it is replaced
+        name.touch(0o600, exist_ok=False)
+        try:
+            new.take_name(name)
+        except OSError:
+            os.unlink(name)
+            raise
 
 
-def backed_up_in(folder: Path) -> list[Path]:
-    """The files in ``folder``, at any depth, that have backups."""
-    names = (each for each in folder.rglob("*.bak*") if _BACKUP.fullmatch(each.name))
-    return sorted({_original(each) for each in names if each.is_file()})
+@frozen
+class OurBackup:
+    """A backup that is on the list of its folder, and what is in it."""
+
+    path: Path
+    content: Fingerprint
+
+    @property
+    def is_still(self) -> bool:
+        """Whether the file is what was put on the list."""
+        return is_still(self.path, self.content)
 
 
-def _original(backup: Path) -> Path:
-    told = _BACKUP.fullmatch(backup.name)
-    return backup if told is None else backup.with_name(told["name"])
+def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
+    """The backups on the list of ``folder``, by the names of their files; the oldest
+    first, the last is that of the latest repair."""
+    found: dict[str, list[OurBackup]] = {}
+    noted = noted_in(folder)
+    for name in sorted(filter(BACKUP.fullmatch, noted), key=_number):
+        backup = OurBackup(folder / name, noted[name])
+        found.setdefault(_original(name), []).append(backup)
+    return found
+
+
+def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
+    """The backups that we made in ``folder`` at any depth, by their files; and how many
+    others are named like backups."""
+    ours: dict[Path, list[OurBackup]] = {}
+    named = 0
+    for held, folders, names in os.walk(folder):
+        folders.sort()
+        named += sum(1 for name in names if BACKUP.fullmatch(name))
+        listed = listed_in(Path(held)) if MANIFEST in names else {}
+        for name in sorted(listed):
+            if still := [each for each in listed[name] if each.is_still]:
+                ours[Path(held, name)] = still
+    return ours, named - sum(map(len, ours.values()))
+
+
+def backups_named_after(path: Path) -> list[Path]:
+    """The files with the name of a backup of ``path``, whoever made them, the oldest
+    first."""
+    names = [
+        each
+        for each in path.parent.glob(f"{glob.escape(path.name)}.bak*")
+        if BACKUP.fullmatch(each.name) and _original(each.name) == path.name
+    ]
+    return sorted((each for each in names if each.is_file()), key=_number_of)
+
+
+def _told(name: str) -> re.Match[str]:
+    told = BACKUP.fullmatch(name)
+    assert told is not None
+    return told
+
+
+def _original(name: str) -> str:
+    return _told(name)["name"]
+
+
+def _number(name: str) -> int:
+    return int(_told(name)["number"] or 1)
+
+
+def _number_of(backup: Path) -> int:
+    return _number(backup.name)
 
 
 def restore(path: Path, backup: Path, *, force: bool = False) -> None:
-    """Puts ``backup`` in the place of the file at ``path``, which it is a backup of.
+    """Puts ``backup`` in the place of the file at ``path``, which it is a backup of; it
+    is still on the list of its folder.
 
     CannotReplaceError when another program has the file open for writing, and, unless
     ``force``, when somebody has written to it since: what was written would be lost.
@@ -137,7 +256,7 @@ def restore(path: Path, backup: Path, *, force: bool = False) -> None:
                 raise CannotReplaceError("another program has it open for writing")
         if not force and _was_written(path, backup):
             raise CannotReplaceError("it was written to since; --force replaces it")
-    os.replace(backup, path)
+    _put(backup, path)
     for suffix in ("-wal", "-shm"):  # of the database that is gone
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
@@ -149,3 +268,11 @@ def _was_written(path: Path, backup: Path) -> bool:
     if log.exists() and log.stat().st_size:
         return True
     return path.stat().st_mtime_ns != backup.stat().st_mtime_ns
+
+
+def remove(backup: OurBackup) -> None:
+    """Removes a backup that is still on the list of its folder; CannotReplaceError when
+    somebody has changed it."""
+    if not backup.is_still:
+        raise CannotReplaceError("somebody has changed it")
+    os.unlink(backup.path)

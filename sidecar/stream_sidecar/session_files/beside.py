@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from stream_sidecar.session_files.names import NEW_SUFFIX
+
 if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_SUFFIX = ".sidecar-new"
 
 
 class CannotReplaceError(Exception):
@@ -63,6 +63,13 @@ def take_rights(name: Path, like: Path) -> None:
 
     CannotReplaceError when this process may not.
     """
+    take_owner(name, like)
+    shutil.copystat(like, name)
+
+
+def take_owner(name: Path, like: Path) -> None:
+    """Gives the file ``name`` owner and group of ``like``; CannotReplaceError when this
+    process may not."""
     if sys.platform != "win32":
         old, new = os.stat(like), os.stat(name)
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
@@ -70,7 +77,6 @@ def take_rights(name: Path, like: Path) -> None:
                 os.chown(name, old.st_uid, old.st_gid)
             except OSError:
                 raise CannotReplaceError("its owner and group cannot be kept") from None
-    shutil.copystat(like, name)
 
 
 def remove_leftovers(folders: Iterable[Path]) -> None:
@@ -78,14 +84,14 @@ def remove_leftovers(folders: Iterable[Path]) -> None:
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
-                is_ours = entry.name.startswith(".") and entry.name.endswith(_SUFFIX)
+                is_ours = entry.name.startswith(".") and entry.name.endswith(NEW_SUFFIX)
                 if is_ours and entry.is_file(follow_symlinks=False):
                     _remove_leftover(entry.path)
 
 
 def _made(path: Path) -> tuple[IO[bytes], Path]:
     while True:
-        handle, name = tempfile.mkstemp(_SUFFIX, f".{path.name}.", path.parent)
+        handle, name = tempfile.mkstemp(NEW_SUFFIX, f".{path.name}.", path.parent)
         if _is_kept(handle, name):
             return os.fdopen(handle, "wb"), Path(name)
         os.close(handle)  # somebody has taken it for a leftover before it was locked

@@ -17,9 +17,10 @@ from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import results_of
 from stream_sidecar.records import frozen
+from stream_sidecar.session_files.bounds import LinePart, lines_of
 from stream_sidecar.session_files.documents import Made, TextSession
+from stream_sidecar.session_files.neighbours import Neighbours
 from stream_sidecar.session_files.reports import FileReport, Tally
-from stream_sidecar.session_files.roles import roles_beside
 from stream_sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def read_block(block: LineBlock) -> DoneLines:
     made, path = Made(), block.path
     tally = Tally(FileReport(str(path)), tell if block.tells else None)
     history = History(block.job.options, block.job.wants_in(path), block.known)
-    roles = roles_beside(path.absolute())
-    session = TextSession(history, tally, made, lambda _size: None, roles)
+    session = TextSession(history, tally, made, lambda _size: None, Neighbours(path))
     session.repair_lines(BytesIO(block.data), block.first)
     return DoneLines(tally.finish(), made.new, b"".join(records))
 
@@ -91,26 +91,52 @@ class LinesOnAllCores:
     ahead: int
 
     def __call__(self, session: TextSession, file: IO[bytes]) -> None:
-        waiting: deque[tuple[bytes, Future[DoneLines]]] = deque()
+        waiting: deque[tuple[bytes, Future[DoneLines] | LinePart]] = deque()
         for block in self._blocks(file, session.history):
-            waiting.append((block.data, self.submit(block)))
+            if isinstance(block, LineBlock):
+                waiting.append((block.data, self.submit(block)))
+            else:
+                waiting.append(block)
             if len(waiting) >= self.ahead:
                 self._take(session, *waiting.popleft())
         while waiting:
             self._take(session, *waiting.popleft())
 
-    def _blocks(self, file: IO[bytes], history: History) -> Iterator[LineBlock]:
-        first, tells = 1, self.records is not None
-        while lines := file.readlines(_SIZE):
-            known, data = history.known, b"".join(lines)
-            yield LineBlock(self.path, self.job, data, first, known, tells)
-            first += len(lines)
-            for line in filter(MAY_HOLD_RESULTS.search, lines):
-                _learn(history, line)
+    def _blocks(
+        self, file: IO[bytes], history: History
+    ) -> Iterator[LineBlock | tuple[bytes, LinePart]]:
+        """Lines in blocks, and between them the pieces of those that are too long."""
+        lines: list[bytes] = []
+        first, size = 1, 0
+        for data, piece in lines_of(file):
+            if piece is LinePart.LINE:
+                lines.append(data)
+                size += len(data)
+                if size < _SIZE:
+                    continue
+            if lines:
+                yield self._block(lines, first, history)
+                first, lines, size = first + len(lines), [], 0
+            if piece is not LinePart.LINE:
+                yield data, piece
+                first += piece is LinePart.TOO_LONG
+        if lines:
+            yield self._block(lines, first, history)
+
+    def _block(self, lines: list[bytes], first: int, history: History) -> LineBlock:
+        """A block, with what is known before it; later ones know more."""
+        known, data, tells = history.known, b"".join(lines), self.records is not None
+        for line in filter(MAY_HOLD_RESULTS.search, lines):
+            _learn(history, line)
+        return LineBlock(self.path, self.job, data, first, known, tells)
 
     def _take(
-        self, session: TextSession, data: bytes, future: Future[DoneLines]
+        self, session: TextSession, data: bytes, future: Future[DoneLines] | LinePart
     ) -> None:
+        if isinstance(future, LinePart):
+            session.keep_piece(data, future)
+            session.advance(len(data))
+            return
         done = future.result()
         session.tally.include(done.report)
         if self.records is not None:

@@ -1,7 +1,9 @@
 """Sessions as text: JSON, one document a line or one a file, and logs in Markdown.
 
 A JSONL file is read line by line and may be larger than the memory; others are read
-whole. Lines that are not JSON stay as they are and are counted.
+whole. Lines that are not JSON stay as they are and are counted, and so is text that
+nobody knows how to read, or that a hash vouches for. A line into whose file something
+points by bytes is as long as before.
 """
 
 from __future__ import annotations
@@ -13,10 +15,25 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 from attrs import evolve
 
 from stream_sidecar.history.chat_logs import answers_in, message_of
-from stream_sidecar.history.documents import cuts_of, messages_in, spans_of, spliced
-from stream_sidecar.history.shapes import is_piece
+from stream_sidecar.history.documents import (
+    cuts_of,
+    edited_in,
+    messages_in,
+    spans_of,
+    spliced,
+)
+from stream_sidecar.history.lengths import padding
+from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
+from stream_sidecar.history.unread import may_be_said
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.packing import CannotEditError, pack_zstd, unpack_zstd
+from stream_sidecar.session_files import bounds
+from stream_sidecar.session_files.bounds import (
+    LinePart,
+    lines_of,
+    read_whole,
+    too_large,
+)
+from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -25,13 +42,23 @@ if TYPE_CHECKING:
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
     from stream_sidecar.history.results import Repair
-    from stream_sidecar.history.shapes import RoleElsewhere
-    from stream_sidecar.session_files.reports import Tally
+    from stream_sidecar.history.unread import UnreadText
+    from stream_sidecar.session_files.neighbours import Neighbours
+    from stream_sidecar.session_files.reports import FileReport, Tally
+    from stream_sidecar.values.json_places import Path
 
 Advance: TypeAlias = "Callable[[int], None]"
 """Is told how many more bytes have been read."""
 
+
+class Stopped(Exception):  # noqa: N818 - a wish, no mistake
+    """Raised by `Advance`: the run is to end before this file is done."""
+
+
 RepairedMessage: TypeAlias = "tuple[FoundMessage, Repair]"
+
+Seal: TypeAlias = "Callable[[Any, list[Path]], str | None]"
+"""Says of strings of a document why they are not edited; None: they may be."""
 
 
 class Output(Protocol):
@@ -68,29 +95,40 @@ _BOM = "\ufeff"
 @frozen
 class TextSession:
     """What is needed to repair a session of text: who reads it, who counts, where the
-    new text goes, who is told of the bytes, and who knows roles of other files."""
+    new text goes, who is told of the bytes, and what the files around it say."""
 
     history: History
     tally: Tally
     new: Output
     advance: Advance
-    role_elsewhere: RoleElsewhere | None = None
+    beside: Neighbours
 
     def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
         """Repairs a JSONL file, or lines of one from the line ``first`` on."""
-        for number, line in enumerate(file, first):
-            self._repair(line, number, by_line=True)
-            self.advance(len(line))
+        number = first - 1
+        for data, piece in lines_of(file):
+            number += piece is not LinePart.REST
+            if piece is LinePart.LINE:
+                self._repair(data, number, by_line=True)
+            else:
+                self.keep_piece(data, piece)
+            self.advance(len(data))
+
+    def keep_piece(self, data: bytes, piece: LinePart) -> None:
+        """Leaves a piece of a line that is too long."""
+        self.new.keep(data)
+        if piece is LinePart.TOO_LONG:
+            error = too_large("a line", bounds.LONGEST_LINE)
+            self.tally.report.leave(str(error))
 
     def repair_packed_lines(self, file: IO[bytes]) -> None:
-        """Repairs a JSONL file that is compressed as a whole."""
-        data, made = file.read(), Made()
+        """Repairs a JSONL file that is compressed as a whole; CannotEditError where it
+        cannot be unpacked."""
+        data, made = read_whole(file), Made()
         try:
             lines = BytesIO(unpack_zstd(data))
         except ValueError:
             self.tally.report.unreadable += 1
-        except CannotEditError as error:
-            self.tally.report.leave(str(error))
         else:
             inner = evolve(self, new=made, advance=lambda _size: self.advance(0))
             inner.repair_lines(lines)
@@ -101,8 +139,8 @@ class TextSession:
         self.advance(len(data))
 
     def repair_whole(self, file: IO[bytes]) -> None:
-        """Repairs a JSON file."""
-        data = file.read()
+        """Repairs a JSON file; CannotEditError where it is too large."""
+        data = read_whole(file)
         self._repair(data, 1, by_line=False)
         self.advance(len(data))
 
@@ -110,22 +148,37 @@ class TextSession:
         if data.isspace() or not data:
             self.new.keep(data)
             return
-        place = {"line": line} if by_line else {}
+        report, place = self.tally.report, {"line": line} if by_line else {}
         try:
             text = data.decode("utf-8")
             document = loads(text.removeprefix(_BOM))
         except (ValueError, RecursionError):
-            self.tally.report.unreadable += 1
+            report.unreadable += 1
             self.new.keep(data)
             return
-        repairs = _repairs_in(document, self.history, self.role_elsewhere)
-        if not by_line and is_piece(document, self.role_elsewhere):
-            self.tally.report.piece = True
+        unread: list[UnreadText] = []
+        found = messages_in(document, self.beside.role, unread)
+        repairs = [(each, self.history.repair_found(each)) for each in found]
+        if self._is_piece(document, repairs, by_line=by_line):
+            report.piece = True
+        elif unread:
+            name_unread(document, unread, self.history, report)
         self._tell(text, line, place, repairs)
-        if any(repair.changed for _, repair in repairs):
-            self.new.change(repaired(text, repairs).encode("utf-8"))
+        changed = [each for each in repairs if each[1].changed]
+        if changed and (made := editable(document, changed, report, self.beside.seal)):
+            keeps_length = by_line and self.beside.keeps_length(document)
+            new = repaired(text, made, keeps_length=keeps_length)
+            self.new.change(new.encode("utf-8"))
         else:
             self.new.keep(data)
+
+    def _is_piece(
+        self, document: Any, found: list[RepairedMessage], *, by_line: bool
+    ) -> bool:
+        """Whether a file with this document need have no text of a model."""
+        if by_line:
+            return not found and is_based_elsewhere(document)
+        return is_piece(document, self.beside.role)
 
     def _tell(
         self,
@@ -150,8 +203,9 @@ class TextSession:
         return self.tally.tells
 
     def repair_chat_log(self, file: IO[bytes]) -> None:
-        """Repairs a log in Markdown, as aider keeps it."""
-        data = file.read()
+        """Repairs a log in Markdown, as aider keeps it; CannotEditError where it is too
+        large."""
+        data = read_whole(file)
         try:
             text = data.decode("utf-8")
         except ValueError:
@@ -203,21 +257,43 @@ def _behind(text: str, mark: str) -> Iterator[int]:
 
 def repairs_of(text: str, history: History) -> list[RepairedMessage]:
     """The messages of a document with their repairs; ValueError: it is not JSON."""
-    return _repairs_in(loads(text.removeprefix(_BOM)), history)
+    document = loads(text.removeprefix(_BOM))
+    return [(found, history.repair_found(found)) for found in messages_in(document)]
 
 
-def _repairs_in(
-    document: Any, history: History, role_elsewhere: RoleElsewhere | None = None
+def name_unread(
+    document: Any, unread: list[UnreadText], history: History, report: FileReport
+) -> None:
+    """Counts the texts that a model may have said and that no row reads, if something
+    leaked into them: nobody has looked at them."""
+    for each in unread:
+        if history.would_cut(each.text) and may_be_said(document, each):
+            place = "/".join("*" if isinstance(n, int) else n[:80] for n in each.path)
+            report.leave(f"a delimiter in text of no known kind, at /{place:.200}")
+
+
+def editable(
+    document: Any, repairs: list[RepairedMessage], report: FileReport, seal: Seal
 ) -> list[RepairedMessage]:
-    return [
-        (found, history.repair_found(found))
-        for found in messages_in(document, role_elsewhere)
-    ]
+    """The ``repairs`` that are made, of those that change something; messages that
+    a hash vouches for are counted."""
+    made = []
+    for found, repair in repairs:
+        if (reason := seal(document, edited_in(found, repair))) is not None:
+            report.keep(reason)
+        else:
+            made.append((found, repair))
+    return made
 
 
-def repaired(text: str, repairs: list[RepairedMessage]) -> str:
-    """``text`` with the repairs of its messages; nothing else of it changes."""
+def repaired(
+    text: str, repairs: list[RepairedMessage], *, keeps_length: bool = False
+) -> str:
+    """``text`` with the repairs of its messages; nothing else of it changes, but that
+    one which ``keeps_length`` gets blanks before its last bracket."""
     bom = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)
     changes = [(found, repair) for found, repair in repairs if repair.changed]
-    return bom + spliced(body, cuts_of(body, changes))
+    cuts = cuts_of(body, changes)
+    at, blanks = padding(body, cuts) if keeps_length else (len(body), "")
+    return "".join((bom, spliced(body[:at], cuts), blanks, body[at:]))

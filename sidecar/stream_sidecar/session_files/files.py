@@ -21,12 +21,15 @@ from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files.backups import copied
+from stream_sidecar.session_files.backups import copied, drop
 from stream_sidecar.session_files.beside import CannotReplaceError
-from stream_sidecar.session_files.documents import TextSession
+from stream_sidecar.session_files.bounds import CannotEditError
+from stream_sidecar.session_files.documents import Stopped, TextSession
+from stream_sidecar.session_files.found_files import FoundFiles
+from stream_sidecar.session_files.manifest import noted_in
+from stream_sidecar.session_files.neighbours import Neighbours
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.session_files.reports import FileReport, Tally
-from stream_sidecar.session_files.roles import roles_beside
 from stream_sidecar.session_files.tables import (
     copy_database,
     layouts_of,
@@ -51,6 +54,8 @@ SUFFIXES = frozenset(
 
 _SQLITE = b"SQLite format 3\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+NO_MEMORY = "it does not fit into the memory"
+
 _HEAD = 1 << 16
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 """How a document with messages begins."""
@@ -73,10 +78,6 @@ class Job:
 RepairLines: TypeAlias = Callable[[TextSession, IO[bytes]], None]
 
 
-class Stopped(Exception):  # noqa: N818 - a wish, no mistake
-    """Raised by ``advance``: the run is to end before this file is done."""
-
-
 def repair_file(
     path: Path,
     job: Job,
@@ -94,12 +95,18 @@ def repair_file(
     tally = Tally(report, tell)
     try:
         report.format = format_of(path)
+        if job.write and path.name in noted_in(path.parent):
+            raise CannotReplaceError("it is a backup, which --restore puts back")
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
         elif report.format:
             _repair_text(path, job, tally, advance, repair_lines)
     except Stopped:
         report.stopped = True
+    except CannotEditError as error:
+        report.leave(str(error))
+    except MemoryError:
+        report.error = NO_MEMORY
     except (OSError, sqlite3.Error, FileChangedError, CannotReplaceError) as error:
         report.error = f"{error}" or type(error).__name__
     return tally.finish()
@@ -151,12 +158,12 @@ def _repair_text(
     path: Path, job: Job, tally: Tally, advance: Advance, repair_lines: RepairLines
 ) -> None:
     history = History(job.options, job.wants_in(path))
-    roles = roles_beside(path.absolute())
     with Replacement(path) as new:
         with path.open("rb") as file:
             new.begin(file)
             output = new if job.write else _Unwritten()
-            session = TextSession(history, tally, output, advance, roles)
+            beside = Neighbours(path)
+            session = TextSession(history, tally, output, advance, beside)
             _READ.get(tally.report.format, repair_lines)(session, file)
         if new.changed:
             tally.report.backup = new.commit()
@@ -174,8 +181,8 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
     choice = Answers(job.wants_in(path))
     new_history = partial(History, job.options, choice)
     repair_tables(path, layouts, new_history, tally, advance, write=False)
-    if job.write and tally.finish().changed:
-        backup = copied(path, lambda new: copy_database(path, new.name))
+    if job.write and tally.finish().repairable:
+        backup = copied(path, lambda new: copy_database(path, new.name, advance))
         choice.repeat()
         try:
             _write_tables(path, layouts, new_history, tally.report, advance)
@@ -183,7 +190,7 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
             changed = path.stat().st_mtime_ns
             os.utime(backup, ns=(changed, changed))
         except (OSError, sqlite3.Error, FileChangedError, Stopped):
-            backup.unlink()
+            drop(backup)
             raise
         tally.report.backup = str(backup)
 
@@ -232,23 +239,16 @@ class _Unwritten:
     def change(self, data: bytes) -> None: ...
 
 
-def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Path]:
-    """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
-    those that may be sessions: by their suffix, Markdown by what is in it, databases by
-    their ``layout``, or that of a preset; and folders that cannot be read."""
-    found: dict[str, Path] = {}
-    for path in paths:
-        for each in _files_in(path, layout) if path.is_dir() else [path]:
-            found.setdefault(os.path.realpath(each), each)
-    return list(found.values())
-
-
-def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
-    unread: list[Path] = []
-    names = os.walk(folder, onerror=lambda error: unread.append(Path(error.filename)))
-    inner = (Path(held, name) for held, _, files in names for name in files)
-    files = sorted(each for each in inner if each.suffix in SUFFIXES and each.is_file())
-    return unread + [each for each in files if _may_be(each, layout)]
+def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
+    """The files that ``path`` means: itself, or of a folder those that may be sessions:
+    by their suffix, Markdown by what is in it, databases by their ``layout``, or that
+    of a preset; and folders in it that cannot be read."""
+    if not path.is_dir():
+        return FoundFiles([path])
+    inner = FoundFiles()
+    inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
+    files = [each for each in inner.files if _may_be(each, layout)]
+    return FoundFiles([*inner.unread, *files], inner.leaving)
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:

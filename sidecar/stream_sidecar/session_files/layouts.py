@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.history.seals import is_digest_name
 from stream_sidecar.history.shapes import CURSOR
 from stream_sidecar.records import frozen
 
@@ -143,9 +144,24 @@ def missing(database: sqlite3.Connection, layout: TableLayout) -> list[str]:
     ]
 
 
+_REAL = (
+    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 "
+    "AND name = ? COLLATE NOCASE"
+)
+
+
 def columns_of(database: sqlite3.Connection, table: str) -> set[str]:
+    """The columns that a table stores. A view or a virtual table has none: what it
+    computes may have no end."""
+    if database.execute(_REAL, (table,)).fetchone() is None:
+        return set()
     rows = database.execute(f"PRAGMA table_info({quoted(table)})")
     return {row[1] for row in rows}
+
+
+def is_sealed(database: sqlite3.Connection, layout: TableLayout) -> bool:
+    """Whether there are hashes in a table of what it stores."""
+    return any(map(is_digest_name, columns_of(database, layout.table)))
 
 
 def quoted(name: str) -> str:

@@ -11,15 +11,11 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar.session_files import bounds
+from stream_sidecar.session_files.bounds import CannotEditError, too_large
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_LARGEST = 1 << 30
-"""So many bytes may come out of what is unpacked."""
-
-
-class CannotEditError(Exception):
-    """Why what is in a cell or a file stays as it is, and was not read."""
 
 
 def unpacked(cell: str | bytes, packing: str | None) -> str:
@@ -40,13 +36,16 @@ def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
 
 
 def unpack_zstd(data: bytes) -> bytes:
-    """What is compressed in one frame; ValueError where it is none."""
-    zstd = _zstd()
+    """What is compressed in one frame; ValueError where it is none, CannotEditError
+    where it is too large."""
+    zstd, most = _zstd(), bounds.LARGEST_DOCUMENT
     unpacking = zstd.ZstdDecompressor()
     try:
-        told: bytes = unpacking.decompress(data, _LARGEST)
+        told: bytes = unpacking.decompress(data, most + 1)
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
+    if len(told) > most:
+        raise too_large("packed text", most)
     if not unpacking.eof or unpacking.unused_data:
         raise ValueError("no whole frame, or more than one")
     return told

@@ -18,7 +18,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from stream_sidecar.session_files.backups import back_up, backup_links, copied, is_same
+from stream_sidecar.session_files.backups import (
+    back_up,
+    backup_links,
+    copied,
+    drop,
+    is_same,
+    put,
+)
 from stream_sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
@@ -113,8 +120,8 @@ class Replacement:
         now = self._path.stat()
         if _state(now) != self._state:
             raise FileChangedError(_CHANGED)
-        names = now.st_nlink - backup_links(self._path)
-        if names > 1:
+        names = now.st_nlink
+        if names > 1 and (names := names - backup_links(self._path)) > 1:
             raise CannotReplaceError(f"it has {names} names (hard links)")
         if old is not None and self._is_written(old):
             raise CannotReplaceError(_OPEN)
@@ -122,14 +129,14 @@ class Replacement:
     def _check_backup(self, backup: Path) -> None:
         """Raises where somebody replaced the file right before it got its backup."""
         if is_same(backup, self._path) and _state(os.lstat(backup)) != self._state:
-            backup.unlink()
+            drop(backup)
             raise FileChangedError(_CHANGED)
 
     def _swap(self, new: FileBeside, backup: Path) -> None:
         try:
             new.take_name(self._path)
         except OSError:
-            backup.unlink()
+            drop(backup)
             raise
 
     def _settle(self, old: IO[bytes], backup: Path, made: _State) -> None:
@@ -155,9 +162,9 @@ class Replacement:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too
             raise FileChangedError(f"{_CHANGED}; what it was before is in {backup}")
         if not os.path.samestat(os.lstat(backup), os.fstat(old.fileno())):
-            backup.unlink()  # a copy, of what the file was before
+            drop(backup)  # a copy, of what the file was before
             backup = copied(self._path, lambda n: shutil.copyfileobj(old, n.file))
-        os.replace(backup, self._path)
+        put(backup, self._path)
 
     def __enter__(self) -> Replacement:
         return self

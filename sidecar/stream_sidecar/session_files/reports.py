@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from stream_sidecar.history.repair_counts import ModelRepairCounters
     from stream_sidecar.history.results import Repair
 
+_REASONS = 16
+_ELSEWHERE = "more of that kind"
+"""So many reasons are told apart; the names in them come from files."""
+
 _CONTEXT = 60
 """Code points around a removal that are told with it."""
 
@@ -29,8 +33,9 @@ class FileReport:
     open for writing could not be told.
 
     ``unreadable`` counts lines and cells that are not JSON, ``left`` those that were
-    not read, by the reason; all stay as they are. ``piece``: the file belongs to a
-    store of many, and need have no text of a model.
+    not read, by the reason; all stay as they are. ``kept`` counts messages that stay
+    though they are among the ``changed``, by the reason. ``piece``: the file belongs to
+    a store of many, and need have no text of a model.
     """
 
     path: str
@@ -40,6 +45,7 @@ class FileReport:
     blocked: int = 0
     unreadable: int = 0
     left: dict[str, int] = field(factory=dict)
+    kept: dict[str, int] = field(factory=dict)
     piece: bool = False
     removed: dict[str, int] = field(factory=dict)
     models: list[ModelRepairCounters] = field(factory=list)
@@ -55,6 +61,11 @@ class FileReport:
         return self.changed + self.blocked
 
     @property
+    def repairable(self) -> int:
+        """Messages from which something can be taken."""
+        return self.changed - sum(self.kept.values())
+
+    @property
     def unrecognised(self) -> bool:
         """Whether no message of a model was found where there should be one."""
         silent = self.error is None and not self.stopped
@@ -62,7 +73,13 @@ class FileReport:
 
     def leave(self, reason: str) -> None:
         """Counts something that was not read."""
+        if reason not in self.left and len(self.left) >= _REASONS:
+            reason = _ELSEWHERE
         self.left[reason] = self.left.get(reason, 0) + 1
+
+    def keep(self, reason: str) -> None:
+        """Counts a message that stays."""
+        self.kept[reason] = self.kept.get(reason, 0) + 1
 
 
 class Tally:
@@ -109,6 +126,8 @@ class Tally:
         for each in part.models:
             self._counts.add_counters(each)
         self.report.unreadable += part.unreadable
+        add_counts(self.report.left, part.left)
+        add_counts(self.report.kept, part.kept)
         self.report.piece = self.report.piece or part.piece
 
     def finish(self) -> FileReport:
@@ -120,12 +139,20 @@ class Tally:
         return report
 
 
+def add_counts(total: dict[str, int], more: dict[str, int]) -> None:
+    """Adds ``more`` to ``total``, name by name."""
+    for name, number in more.items():
+        total[name] = total.get(name, 0) + number
+
+
 def add_report(whole: FileReport, part: FileReport) -> None:
     """Adds the numbers of ``part`` to those of ``whole``."""
     whole.messages += part.messages
     whole.changed += part.changed
     whole.blocked += part.blocked
     whole.unreadable += part.unreadable
+    add_counts(whole.left, part.left)
+    add_counts(whole.kept, part.kept)
     counts = RepairCounts()
     for each in (*whole.models, *part.models):
         counts.add_counters(each)

@@ -4,35 +4,62 @@ Rows are read in the order of their keys, some hundred at a time, so a table may
 larger than the memory. Writing is one transaction: each cell is replaced only if it is
 still what was read, and all of them or none are. What is not a cell of the column is
 never touched.
+
+A database may come from anybody: only what real tables store is read, functions that
+its schema calls may do nothing of consequence, and whoever waits for a query can end
+it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
+from stream_sidecar.history.seals import SEALED, seal_of
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
 from stream_sidecar.records import frozen
-from stream_sidecar.session_files.documents import repaired, repairs_of
-from stream_sidecar.session_files.layouts import columns_of, layouts_in, missing, quoted
-from stream_sidecar.session_files.packing import CannotEditError, packed, unpacked
+from stream_sidecar.session_files import bounds
+from stream_sidecar.session_files.bounds import CannotEditError, too_large
+from stream_sidecar.session_files.documents import (
+    Stopped,
+    editable,
+    name_unread,
+    repaired,
+)
+from stream_sidecar.session_files.layouts import (
+    columns_of,
+    is_sealed,
+    layouts_in,
+    missing,
+    quoted,
+)
+from stream_sidecar.session_files.packing import packed, unpacked
 from stream_sidecar.session_files.replacing import FileChangedError
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from stream_sidecar.history.history import History
-    from stream_sidecar.history.results import Repair
-    from stream_sidecar.session_files.documents import Advance
+    from stream_sidecar.history.unread import UnreadText
+    from stream_sidecar.session_files.documents import Advance, RepairedMessage, Seal
     from stream_sidecar.session_files.layouts import RoleOf, TableLayout
     from stream_sidecar.session_files.reports import FileReport, Tally
 
 _ROWS = 500
+_BYTES = 1 << 24
+"""So many rows are read at a time, or so many bytes of them."""
+
+_STEPS = 10_000
+"""After so many steps of SQLite it is asked whether to go on."""
+
+_PAGES = 4096
+"""So many pages are copied at a time."""
+
 _BOM = "\ufeff"
 _SESSIONS = 1024
 """So many sessions may be interleaved before one is begun anew."""
@@ -72,25 +99,58 @@ def repair_tables(
     SQLite cannot do; in both cases nothing was written.
     """
     written = False
-    with closing(_open(path, write=write)) as database, database:
+    with (
+        closing(_open(path, write=write)) as database,
+        database,
+        _asking(database, advance),
+    ):
         if write:
             database.execute("BEGIN IMMEDIATE")
         for layout in layouts:
             histories: OrderedDict[Any, History] = OrderedDict()
+            seal = _sealed if is_sealed(database, layout) else seal_of
             for row in _rows(database, layout, tally.report, advance):
                 history = _history(histories, row.session, new_history)
-                new = _repair(row, layout, history, tally)
+                new = _repair(row, layout, history, tally, seal)
                 if write and new is not None:
                     _replace(database, layout, row, new)
                     written = True
     return written
 
 
-def copy_database(path: Path, backup: Path) -> None:
+def _sealed(_document: Any, _paths: object) -> str | None:
+    """The seal of all that is in a table."""
+    return SEALED
+
+
+@contextmanager
+def _asking(database: sqlite3.Connection, advance: Advance) -> Iterator[None]:
+    """Asks ``advance`` whether to go on, in the midst of a query, too: `Stopped`."""
+    stopped: list[Stopped] = []
+
+    def asked() -> bool:
+        try:
+            advance(0)
+        except Stopped as wish:
+            stopped.append(wish)
+        return bool(stopped)
+
+    database.set_progress_handler(asked, _STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError:
+        if stopped:
+            raise Stopped from None
+        raise
+    finally:
+        database.set_progress_handler(None, 0)
+
+
+def copy_database(path: Path, backup: Path, advance: Advance) -> None:
     """Copies a database as it is now, whoever is writing to it, into an empty file."""
     with closing(_open(path)) as old, closing(_open(backup, write=True)) as new:
         new.execute("PRAGMA journal_mode = OFF")  # nothing beside it is left behind
-        old.backup(new)
+        old.backup(new, pages=_PAGES, progress=lambda *_: advance(0))
 
 
 def missing_in(path: Path, layout: TableLayout) -> list[str]:
@@ -105,7 +165,9 @@ def missing_in(path: Path, layout: TableLayout) -> list[str]:
 def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     uri = f"{path.resolve().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None)
+    database = sqlite3.connect(uri, uri=True, isolation_level=None)
+    database.execute("PRAGMA trusted_schema = OFF")
+    return database
 
 
 def _rows(
@@ -119,6 +181,8 @@ def _rows(
         try:
             if layout.untouched is not None:
                 raise CannotEditError(layout.untouched)
+            if cell is None:
+                raise too_large("a cell", bounds.LARGEST_DOCUMENT)
             text = unpacked(cell, packing)
         except ValueError:
             report.unreadable += 1
@@ -136,9 +200,24 @@ def _cells(
 ) -> Iterator[tuple[Any, ...]]:
     query = _query(database, layout)
     last = -(2**63)
-    while rows := database.execute(query, {"last": last}).fetchall():
+    while True:
+        with closing(database.execute(query, {"last": last})) as cursor:
+            rows = _some(cursor)
+        if not rows:
+            return
         yield from rows
         last = rows[-1][0]
+
+
+def _some(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows until they are many bytes: as many as the query gives, mostly."""
+    taken, size = [], 0
+    for row in rows:
+        taken.append(row)
+        size += len(row[1]) if isinstance(row[1], str | bytes) else 0
+        if size > _BYTES:
+            break
+    return taken
 
 
 def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
@@ -158,8 +237,9 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
     is_text = f"typeof({column}) IN ('text', 'blob')"
     if layout.untouched is not None:
         is_text = "1"
+    small = f"CASE WHEN length({column}) <= {bounds.LARGEST_DOCUMENT} THEN {column} END"
     return (
-        f"SELECT rowid, {column}, {', '.join(names)} FROM {table} "
+        f"SELECT rowid, {small}, {', '.join(names)} FROM {table} "
         f"WHERE rowid > :last AND {is_text} {where} ORDER BY rowid LIMIT {_ROWS}"
     )
 
@@ -188,35 +268,42 @@ def _history(
 
 
 def _repair(
-    row: _Row, layout: TableLayout, history: History, tally: Tally
+    row: _Row, layout: TableLayout, history: History, tally: Tally, seal: Seal
 ) -> str | None:
     """The new text of the cell; None: it stays."""
-    place = {"table": layout.table, "row": row.key}
+    unread: list[UnreadText] = []
     content = None if row.role is None else _content(row)
-    if content is not None:
-        return _repair_content(row, content, history, tally, place)
     try:
-        repairs = _repairs(row, layout, history)
+        document = _document(row) if content is None else content.message(row)
     except (ValueError, RecursionError):
         tally.report.unreadable += 1
         return None
+    messages = _messages(document, row, layout, unread)
+    if content is not None:
+        messages = [FoundMessage((), document, row.model, shape=shape_of(document))]
+    repairs = [(found, history.repair_found(found)) for found in messages]
+    name_unread(document, unread, history, tally.report)
     for found, repair in repairs:
-        tally.add(place, found, repair)
-    changed = any(repair.changed for _, repair in repairs)
-    return repaired(row.text, repairs) if changed else None
+        tally.add({"table": layout.table, "row": row.key}, found, repair)
+    changed = [each for each in repairs if each[1].changed]
+    made = editable(document, changed, tally.report, seal)
+    if not made:
+        return None
+    return repaired(row.text, made) if content is None else content.cut(row, made)
 
 
-def _repairs(
-    row: _Row, layout: TableLayout, history: History
-) -> list[tuple[FoundMessage, Repair]]:
+def _document(row: _Row) -> Any:
+    return loads(row.text.removeprefix(_BOM))
+
+
+def _messages(
+    document: Any, row: _Row, layout: TableLayout, unread: list[UnreadText]
+) -> Iterable[FoundMessage]:
     """The messages of a cell that is a document."""
     if layout.shape is None:
-        return repairs_of(row.text, history)
-    value = loads(row.text.removeprefix(_BOM))
-    if not layout.shape.fits(value, ()):
-        return []
-    found = FoundMessage((), value, row.model, shape=layout.shape)
-    return [(found, history.repair_found(found))]
+        return messages_in(document, unread=unread)
+    is_one = layout.shape.fits(document, ())
+    return [FoundMessage((), document, row.model, shape=layout.shape)] if is_one else []
 
 
 @frozen
@@ -228,12 +315,26 @@ class _Content:
     before: str | None = None
     after: str = ""
 
+    def message(self, row: _Row) -> Any:
+        return {"role": row.role, "content": self.value}
+
+    def cut(self, row: _Row, repairs: list[RepairedMessage]) -> str:
+        """The text of the cell without what goes of its message."""
+        if self.before is None:
+            edits = (edit for _, repair in repairs for edit in repair.edits)
+            return spliced(row.text, [(edit.start, edit.end) for edit in edits])
+        bom = _BOM if row.text.startswith(_BOM) else ""
+        before, after = '{"content":' + self.before, self.after + "}"
+        whole = before + row.text.removeprefix(_BOM) + after
+        new = spliced(whole, cuts_of(whole, repairs))
+        return bom + new[len(before) : len(new) - len(after)]
+
 
 def _content(row: _Row) -> _Content | None:
     """What a cell holds of a message whose role is known: its text; as JSON its text,
     its parts or one part; None: documents of their own, with messages or without."""
     try:
-        value = loads(row.text.removeprefix(_BOM))
+        value = _document(row)
     except (ValueError, RecursionError):
         return None if _is_lines(row.text) else _Content(row.text)
     if isinstance(value, dict):
@@ -251,24 +352,6 @@ def _is_lines(cell: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return bool(lines) and all(isinstance(each, dict) for each in lines)
-
-
-def _repair_content(
-    row: _Row, content: _Content, history: History, tally: Tally, place: dict[str, Any]
-) -> str | None:
-    message = {"role": row.role, "content": content.value}
-    found = FoundMessage((), message, row.model, shape=shape_of(message))
-    repair = history.repair_found(found)
-    tally.add(place, found, repair)
-    if not repair.changed:
-        return None
-    if content.before is None:
-        return spliced(row.text, [(edit.start, edit.end) for edit in repair.edits])
-    bom = _BOM if row.text.startswith(_BOM) else ""
-    before, after = '{"content":' + content.before, content.after + "}"
-    whole = before + row.text.removeprefix(_BOM) + after
-    new = spliced(whole, cuts_of(whole, [(found, repair)]))
-    return bom + new[len(before) : len(new) - len(after)]
 
 
 def _replace(

@@ -24,7 +24,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.session_files.beside import remove_leftovers
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
-from stream_sidecar.session_files.files import Stopped, format_of, repair_file
+from stream_sidecar.session_files.documents import Stopped
+from stream_sidecar.session_files.files import NO_MEMORY, format_of, repair_file
+from stream_sidecar.session_files.neighbours import forget
 from stream_sidecar.session_files.reports import FileReport
 from stream_sidecar.values.jsontext import encode
 
@@ -74,6 +76,7 @@ def repair_files(
     their reports say so, the others' do not come. Writing begins with the removal of
     what killed runs have left.
     """
+    forget()
     if job.write:
         remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
     cores = workers or os.cpu_count() or 1
@@ -177,8 +180,8 @@ def _in_workers(
                     stop.value = is_stopped()
                     advance(read.value - told)
                     told = read.value
-                if isinstance(future.exception(), BrokenProcessPool):
-                    yield FileReport(str(paths[number]), error=_KILLED)
+                if (why := _failed(future)) is not None:
+                    yield FileReport(str(paths[number]), error=why)
                     continue
                 if records is not None:
                     _append(records, folder / str(number))
@@ -198,6 +201,14 @@ def _begun(
         failed: Future[FileReport] = Future()
         failed.set_exception(error)
         return failed
+
+
+def _failed(future: Future[FileReport]) -> str | None:
+    """Why there is no report of a file."""
+    error = future.exception()
+    if isinstance(error, MemoryError):
+        return NO_MEMORY
+    return _KILLED if isinstance(error, BrokenProcessPool) else None
 
 
 _SIGNALS = {

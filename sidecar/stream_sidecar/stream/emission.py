@@ -30,6 +30,7 @@ from stream_sidecar.events import (
 )
 from stream_sidecar.message.message import TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
+from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
@@ -139,14 +140,16 @@ class Emission:
         return is_asked and call.origin == "text" and bool(call.raw)
 
     def _is_promoted(self, call: ToolCall) -> bool:
-        """A whole call of the answer. A draft in the reasoning is no decision, and a
-        tool that nobody declared cannot be run."""
+        """A whole call of the answer. A draft in the reasoning is no decision, a tool
+        that nobody declared cannot be run, and of ambiguous arguments nobody knows what
+        would be."""
         return (
             self._claims == "promote"
             and call.origin != "structured"
             and call.channel == "text"
             and call.state == "complete"
             and call.declared is not False
+            and not is_ambiguous(call.arguments, call.input)
         )
 
 

@@ -26,8 +26,9 @@ class OpenCall:
     call is handed out, and never changes then. ``arguments`` is set when the call ends,
     and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
     beyond the limit are missing. ``bare``: none came before the wire or the finish
-    ended the call. ``key`` is the wire's, which a result without an id shares.
-    ``block`` and ``told`` (a delta with its id and name was sent) belong to the stream.
+    ended the call. ``ambiguous``: readers of the arguments may differ. ``key`` is the
+    wire's, which a result without an id shares. ``block`` and ``told`` (a delta with
+    its id and name was sent) belong to the stream.
     """
 
     name: str = ""
@@ -50,6 +51,7 @@ class OpenCall:
     rest: str = ""
     cut: bool = False
     bare: bool = False
+    ambiguous: bool = False
     ended: bool = False
 
     def learn(self, part: CallPart) -> None:

@@ -3,7 +3,8 @@
 `check_call` compares the arguments with the declared ``inputSchema``: with the extra
 ``validate`` (jsonschema-rs) in full, without it the required keys and the JSON types of
 the top level. It also finds the end of a call's envelope inside a string: a parameter
-that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``.
+that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``; and
+members of one name (`is_ambiguous`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.parts import DiagnosticPart
+from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import NumberText
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ def check_call(call: ToolCall, tool: Tool | None = None) -> list[DiagnosticPart]
     if call.state == "invalid":
         return []
     faults = list(_envelopes(call))
+    if is_ambiguous(call.arguments, call.input):
+        faults.append("an object names a member twice, and which one counts is open")
     if call.arguments_format == "json" and tool is not None:
         faults.extend(islice(_mismatches(call.input, tool.input_schema), _MAX_FINDINGS))
     return [

@@ -15,6 +15,7 @@ from stream_sidecar.records import evolve, hot
 from stream_sidecar.tools.call import OpenCall
 from stream_sidecar.tools.judging import ArgumentState, judge
 from stream_sidecar.tools.kinds import kind_of
+from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.tools.runners import (
     APPROVAL_PREFIXES,
     APPROVAL_TYPES,
@@ -57,9 +58,11 @@ TELLING = frozenset((*_SPOILED, *_CUT))
 
 
 def classify(call: OpenCall, context: CallContext, seq: int = 0) -> ToolCall:
-    """The event of a call that ended; executor and executable are provisional."""
+    """The event of a call that ended; executor and executable are provisional. Whether
+    its arguments are ambiguous is remembered in ``call``."""
     tool = (context.tools or {}).get(call.name)
     state, value = _state(call, context)
+    call.ambiguous = is_ambiguous(call.arguments, value)
     kind = kind_of(call.name, tool, call.type)
     declared = None if context.tools is None else tool is not None
     executor, awaits, executable = _settled(call, state, declared, context)
@@ -108,6 +111,7 @@ def _settled(
         state == "complete"
         and executor == "client"
         and call.origin == "structured"
+        and not call.ambiguous
         and declared is not False
         and context.finish not in _SPOILED
         and not (call.bare and context.finish in _CUT)

@@ -10,7 +10,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const settings = vscode.workspace.getConfiguration("streamSidecar");
   const bundled = context.asAbsolutePath("bundled/stream-sidecar.pyz");
   const python = settings.get<string>("python") || (process.platform === "win32" ? "python" : "python3");
-  const own = existsSync(bundled) ? { command: [python, bundled, "--stdio"] } : {};
+  const own = existsSync(bundled) ? { command: [python, "-I", bundled, "--stdio"] } : {};
   const sidecar = Sidecar.create({ ...own, passThrough: true });
   const output = vscode.window.createOutputChannel("Answer");
 

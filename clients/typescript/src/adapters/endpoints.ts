@@ -22,16 +22,26 @@ export function askedOf(method: string, url: URL, body: string): Asked | undefin
   const [pattern, wire] = ENDPOINTS.find(([each]) => each.test(url.pathname)) ?? [];
   const told = method === "POST" && wire ? objectIn(body) : undefined;
   if (!told || !wire) return undefined;
-  const model = pattern?.exec(url.pathname)?.[1] ?? told["model"];
+  const model = decoded(pattern?.exec(url.pathname)?.[1]) ?? told["model"];
   const tools = wire === "gemini" ? declarationsIn(told["tools"]) : told["tools"];
   return {
     wire,
-    ...(typeof model === "string" && { model: decodeURIComponent(model) }),
+    ...(typeof model === "string" && { model }),
     ...(Array.isArray(tools) && { tools: tools.filter(isNamed) }),
   };
 }
 
-function objectIn(body: string): Record<string, unknown> | undefined {
+/** A name of a path; as it stands where its escapes are none. */
+function decoded(name: string | undefined): string | undefined {
+  try {
+    return name && decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** The JSON object that `body` is; undefined: it is none. */
+export function objectIn(body: string): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(body) as unknown;
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;

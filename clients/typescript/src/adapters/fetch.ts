@@ -1,15 +1,16 @@
 // A `fetch` for the SDKs of providers, whose responses are clean: what the model leaked is
 // in its place, and the SDK reads what its provider would have sent. Streams and whole
 // responses of Chat Completions, Responses, Messages and Gemini; everything else passes
-// untouched, and so does everything where the sidecar cannot be had.
+// untouched: what is no answer of that kind, and what no sidecar can be had for, or only
+// one that answers nonsense.
 
 import type { BodyFormat } from "../body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
-import type { Sidecar } from "../sidecar.js";
-import type { Source } from "../read-ahead.js";
+import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream.js";
-import { askedOf, formatOf, type Asked } from "./endpoints.js";
+import { askedOf, formatOf, objectIn, type Asked } from "./endpoints.js";
+import { KeptSource } from "./kept-source.js";
 
 export interface SidecarFetchOptions {
   /** What sends the requests. The global `fetch`. */
@@ -17,7 +18,7 @@ export interface SidecarFetchOptions {
   /** Calls that the model wrote into its text are left out, left in the text, or made calls. "drop". */
   claims?: "drop" | "text" | "promote";
   policy?: PolicyPatch;
-  /** Called where a response passes as it came, because there is no sidecar to read it. */
+  /** Called where a response passes as it came, because no sidecar can read it, and where one breaks off. */
   onLost?: (error: unknown) => void;
 }
 
@@ -62,35 +63,45 @@ class Cleaner {
   }
 
   async #streamed(response: Response, asked: Asked, format: BodyFormat): Promise<Response> {
-    const stream = await this.#unlessLost(
-      this.#sidecar.openStream({ ...this.#params(asked), framing: format.framing }),
-    );
-    if (!stream || stream.passThrough) return response;
-    const body = ReadableStream.from(this.#written(stream, response.body ?? [], format));
+    const params = { ...this.#params(asked), framing: format.framing };
+    const stream = await this.#unlessLost(async () => emitting(await this.#sidecar.openStream(params)));
+    if (!stream || stream.passThrough || !response.body) return response;
+    const source = new KeptSource(response.body);
+    const body = ReadableStream.from(this.#written(stream, source, format));
     return answer(body as ReadableStream<Uint8Array>, response);
   }
 
+  /** Read from a copy, so that the response itself can pass. */
   async #whole(response: Response, asked: Asked): Promise<Response> {
-    const text = await response.text();
+    const text = await response.clone().text();
+    if (!objectIn(text)) return response;
     const params = { ...this.#params(asked), framing: "json" as const, body: text };
-    const normalized = await this.#unlessLost(this.#sidecar.normalize(params));
-    return answer(normalized?.body ? JSON.stringify(normalized.body) : text, response);
+    const body = await this.#unlessLost(async () => bodyOf(await this.#sidecar.normalize(params)));
+    return body ? answer(JSON.stringify(body), response) : response;
   }
 
-  /** The clean body, as it is made; what breaks it off is thrown behind what was certain. */
-  async *#written(stream: SidecarStream, source: Source, format: BodyFormat): AsyncGenerator<Uint8Array> {
+  /**
+   * The clean body, as it is made. What goes wrong before anything of it was given lets the
+   * source pass as it came; what breaks it off later is thrown behind what was certain.
+   */
+  async *#written(stream: SidecarStream, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
     let isFirst = true;
     try {
       for await (const chunk of stream.pipeChunks(source)) {
-        yield encoder.encode(format.document(chunk, isFirst));
+        const document = format.document(chunk, isFirst);
         isFirst = false;
+        source.forget();
+        yield encoder.encode(document);
       }
+      yield encoder.encode(format.end(isFirst));
     } catch (error) {
-      if (error instanceof SidecarError) this.#options.onLost?.(error);
-      throw error;
+      if (!source.brokeOffWith(error)) this.#options.onLost?.(error);
+      if (!isFirst) throw error;
+      yield* source.again();
+    } finally {
+      source.stop();
     }
-    yield encoder.encode(format.end(isFirst));
   }
 
   #params({ wire, model, tools }: Asked): OpenParams {
@@ -104,17 +115,32 @@ class Cleaner {
     };
   }
 
-  /** undefined: there is no sidecar that could do it. */
-  async #unlessLost<T>(work: Promise<T>): Promise<T | undefined> {
+  /** undefined: there is no sidecar that could do it, or it does not know how. */
+  async #unlessLost<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await work;
+      return await work();
     } catch (error) {
-      if (!(error instanceof SidecarError)) throw error;
       this.#options.onLost?.(error);
       return undefined;
     }
   }
 }
+
+/** A stream whose documents are to be had; throws where the sidecar is too old for it. */
+function emitting(stream: SidecarStream): SidecarStream {
+  if (stream.opened.emit || stream.passThrough) return stream;
+  stream.cancel().catch(() => {});
+  throw new SidecarError("unsupported", "the sidecar does not know the option emit of stream/open");
+}
+
+/** The clean body; undefined: nothing was read of the one that came. */
+function bodyOf({ body, events }: NormalizedMessage): object | undefined {
+  const isUnread = events.some((event) => event.type === "diagnostic" && UNREAD.has(event.code));
+  return isUnread ? undefined : (body ?? undefined);
+}
+
+/** What is said of a document that the wire does not know. */
+const UNREAD: ReadonlySet<string> = new Set(["malformed-chunk", "unknown-chunk"]);
 
 /** The response with another body, of which neither length nor encoding are known. */
 function answer(body: string | ReadableStream<Uint8Array>, { status, statusText, headers: given }: Response): Response {

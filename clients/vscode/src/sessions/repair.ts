@@ -1,6 +1,6 @@
 // The command `stream-sidecar repair`, run for the sessions of this machine.
 
-import { run, RunError, type Ending } from "../run.js";
+import { run, RunError, type Ending, type Run } from "../run.js";
 import { agentsOf, batches, reportOf, type Agent, type Report } from "./report.js";
 
 export class Repair {
@@ -12,16 +12,10 @@ export class Repair {
   }
 
   /** The agents that have files here; some keep them in a folder that is worked in. */
-  async agents(folders: readonly (string | undefined)[], signal?: AbortSignal): Promise<readonly Agent[]> {
-    const found = new Map<string, Agent>();
-    for (const cwd of folders) {
-      const ending = await this.#run(["--list", "--output-format", "json"], { cwd, signal });
-      for (const agent of agentsOf(ending)) {
-        const files = [...(found.get(agent.name)?.files ?? []), ...agent.files];
-        found.set(agent.name, { ...agent, files: [...new Set(files)] });
-      }
-    }
-    return [...found.values()].filter(({ files }) => files.length > 0);
+  async agents(folders: readonly string[], signal?: AbortSignal): Promise<readonly Agent[]> {
+    const places = folders.flatMap((folder) => ["--folder", folder]);
+    const ending = await this.#run(["--list", ...places, "--output-format", "json"], { signal });
+    return agentsOf(ending).filter(({ files }) => files.length > 0);
   }
 
   /** What leaked into the files, group by group. */
@@ -51,7 +45,7 @@ export class Repair {
     return reportOf(await this.#run([what, "--output-format", "json", "--", ...files], { signal }));
   }
 
-  async #run(args: readonly string[], options = {}): Promise<Ending> {
+  async #run(args: readonly string[], options: Run = {}): Promise<Ending> {
     return run([...(await this.#command()), "repair", ...args], options);
   }
 }

@@ -31,6 +31,9 @@ export interface FileReport {
   readonly backup: string | null;
   readonly error: string | null;
   readonly recognised: boolean;
+  /** Messages that stay though something is malformed in them, and what was not looked at: how many, by the reason. */
+  readonly kept?: Readonly<Record<string, number>>;
+  readonly notRead?: Readonly<Record<string, number>>;
 }
 
 export interface Report {
@@ -56,6 +59,20 @@ function parsed({ code, stdout, stderr }: Ending): unknown {
     const reason = stderr.trim().split("\n").at(-1) || `it ended with code ${code}`;
     throw new RunError(`stream-sidecar repair: ${reason}`, { cause });
   }
+}
+
+/** What became of a session; `context` of menus is `session.` and one of these. */
+export type State = "leaks" | "repaired" | "clean" | "failed";
+
+/** The state of a file, and why nothing can be taken out of it or why it is not known to be clean. */
+export function stateOf(file: FileReport): { readonly state: State; readonly problem: string | null } {
+  const { error, changed, blocked, written, kept = {}, notRead = {} } = file;
+  const staying = Object.values(kept).reduce((sum, count) => sum + count, 0);
+  const problem = error ?? Object.keys(kept)[0] ?? Object.keys(notRead)[0] ?? null;
+  if (error !== null) return { state: "failed", problem };
+  if (written) return { state: "repaired", problem };
+  if (changed + blocked > staying) return { state: "leaks", problem };
+  return { state: problem === null ? "clean" : "failed", problem };
 }
 
 /** What a finding is called, and its icon. */

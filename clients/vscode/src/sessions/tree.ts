@@ -9,15 +9,13 @@ import {
   grouped,
   iconOf,
   shortened,
+  stateOf,
   titleOf,
   type Agent,
-  type FileReport,
   type Finding,
   type Report,
+  type State,
 } from "./report.js";
-
-/** What became of a session; `context` of menus is `session.` and one of these. */
-export type State = "leaks" | "repaired" | "clean" | "failed";
 
 export interface Session {
   readonly type: "session";
@@ -66,8 +64,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     const byFile = grouped(findings, ({ file }) => file);
     for (const file of files) {
       const found = file.written ? [] : (byFile.get(file.path) ?? []);
-      const session = { agent, path: file.path, findings: found, problem: file.error };
-      this.#sessions.set(file.path, { type: "session", ...session, state: stateOf(file, found) });
+      const session = { agent, path: file.path, findings: found, ...stateOf(file) };
+      this.#sessions.set(file.path, { type: "session", ...session });
     }
     this.#changed.fire();
   }
@@ -118,12 +116,6 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     item.tooltip = agent.files.slice(0, 10).join("\n");
     return item;
   }
-}
-
-function stateOf(file: FileReport, findings: readonly Finding[]): State {
-  if (file.error !== null) return "failed";
-  if (file.written) return "repaired";
-  return findings.length > 0 ? "leaks" : "clean";
 }
 
 function sessionItem({ path, state, findings, problem }: Session): vscode.TreeItem {

@@ -52,7 +52,7 @@ export class SessionsView implements vscode.Disposable {
     try {
       await cancellable("Checking the sessions of this machine", async (signal, tellProgress) => {
         const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-        const agents = await this.#repair.agents(folders.length > 0 ? folders : [undefined], signal);
+        const agents = await this.#repair.agents(folders, signal);
         this.#begin(agents);
         for (const agent of agents) {
           tellProgress(`${agent.title}, ${counted(agent.files.length, "file")}`);

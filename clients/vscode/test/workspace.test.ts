@@ -1,0 +1,51 @@
+// A window whose folder is anybody's: nothing of that folder is run by the processes that
+// the extension starts, whatever the user's PYTHONPATH says.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { hostileWorkspace, PYTHON, ROOT } from "../../typescript/test/hostile-workspace.js";
+import { candidates } from "../src/candidates.js";
+import { run } from "../src/run.js";
+import { Repair } from "../src/sessions/repair.js";
+
+const ASKED = "import sys, sysconfig; print(sys._base_executable); print(sysconfig.get_path('purelib'))";
+const [bare = "", packages = ""] = execFileSync(PYTHON, ["-I", "-c", ASKED], { encoding: "utf8" }).split(/\r?\n/);
+
+const before = process.cwd();
+let folder: string;
+let mark: string;
+
+beforeEach(() => {
+  ({ folder, mark } = hostileWorkspace());
+  process.chdir(folder);
+  vi.stubEnv("PYTHONPATH", ["", join(ROOT, "sidecar"), packages, ".", ""].join(delimiter));
+  vi.stubEnv("PYTHONHOME", folder);
+});
+
+afterEach(() => {
+  process.chdir(before);
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+/** Which of the command lines with this Python say their version. */
+async function working(python: string): Promise<string[]> {
+  const choice = { command: [], python, chosenPython: undefined, bundled: join(folder, "bundled") };
+  const found = candidates(choice, { env: process.env, platform: process.platform, exists: existsSync });
+  const endings = await Promise.all(found.map((command) => run([...command, "--version"])));
+  return found.filter((_, at) => endings[at]?.stdout.startsWith("stream-sidecar ")).map((command) => command[1] ?? "");
+}
+
+test("the sidecar is found, by itself or by PYTHONPATH", async () => {
+  expect(await working(PYTHON)).toEqual(["-I", "-P"]);
+  expect(await working(bare)).toEqual(["-P"]);
+  expect(existsSync(mark)).toBe(false);
+});
+
+test("sessions are looked for in the folder, and nothing of it is run", async () => {
+  const repair = new Repair(async () => [bare, "-m", "stream_sidecar"]); // as a user may set it
+  expect(await repair.agents([folder])).toBeInstanceOf(Array);
+  expect(existsSync(mark)).toBe(false);
+});

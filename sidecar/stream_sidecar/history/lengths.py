@@ -1,0 +1,61 @@
+"""Logs into which something points by bytes: a cut must not move what comes after it.
+
+A fork of a session may say how many bytes of its parent it begins with, and an index
+where in the file a turn is. `padding` makes up for the cuts in a line: blanks before
+its last bracket, where JSON allows them. Example: ``{"a": "bc"}`` without the ``b`` is
+``{"a": "c" }``. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.values.units import width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stream_sidecar.history.documents import Cut
+    from stream_sidecar.parts import Json
+
+_CODEX = frozenset(
+    ("compacted", "event_msg", "response_item", "session_meta", "turn_context")
+)
+"""Types of the lines of Codex, whose forks and whose index point into its logs."""
+
+_OFFSET = (
+    r"(?:byte_?(?:end|offset|pos|position|range|start)s?"
+    r"|(?:offset|pos|position)_?(?:in_?)?bytes?|file_?offset)"
+)
+"""How a name ends of what holds a place in a file."""
+
+_MEMBER = re.compile(rf'{_OFFSET}"\s*:'.encode(), re.IGNORECASE)
+_COLUMN = re.compile(rf"{_OFFSET}\b", re.IGNORECASE)
+
+
+def is_pointed_at(line: Json) -> bool:
+    """Whether a line is of a log that is always pointed into."""
+    return (
+        isinstance(line, dict)
+        and isinstance(line.get("type"), str)
+        and line["type"] in _CODEX
+        and isinstance(line.get("payload"), dict)
+    )
+
+
+def says_offsets(text: bytes) -> bool:
+    """Whether JSON has a member that holds a place in a file, by bytes."""
+    return _MEMBER.search(text) is not None
+
+
+def has_offsets(definition: str) -> bool:
+    """Whether a table, as SQL defines it, has a column for places in a file."""
+    return _COLUMN.search(definition) is not None
+
+
+def padding(line: str, cuts: Iterable[Cut]) -> tuple[int, str]:
+    """Where blanks go into ``line``, which is JSON, and the blanks, so that it has as
+    many bytes without the ``cuts`` as it has with them."""
+    lost = sum(width(line[start:end], "byte") for start, end in cuts)
+    return len(line.rstrip(" \t\r\n")) - 1, " " * lost

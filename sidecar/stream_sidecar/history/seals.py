@@ -1,0 +1,85 @@
+"""Text that a hash vouches for: its store does not load when a character is missing.
+
+A store that is addressed by content has members named after a digest beside a message
+or around it, or a manifest that names a file and has its digest. Example: in
+``{"record": {"role": "assistant", "content": "Hi"}, "record_sha256": "9f86.."}`` the
+message is sealed. Such text is reported and never edited. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path
+
+SEALED = "a hash of it stands beside it"
+"""Why a message is not edited, for people."""
+
+_DIGEST_NAME = (
+    r"(?:sha[_-]?(?:1|2|224|256|384|512)|sha3\w{0,8}|blake[23]\w{0,4}|md5|digest"
+    r"|checksum|(?:body|chain|chunk|content|entry|event|line|message|parent|prev"
+    r"|previous|record)[_-]?hash)"
+)
+"""How a member's name ends that holds a digest of what is stored. A ``hash`` alone may
+be that of a commit or of a folder's name."""
+
+_NAME = re.compile(f"{_DIGEST_NAME}$", re.IGNORECASE)
+_MEMBER = re.compile(rf'{_DIGEST_NAME}"\s*:'.encode(), re.IGNORECASE)
+
+_DIGEST = re.compile(
+    r"(?:[\w-]{1,20}[:=])?(?:[0-9a-f]{32,128}|[0-9a-z+/_-]{43,88}={0,2})", re.IGNORECASE
+)
+"""In hexadecimal digits or in base64, perhaps behind the name of its kind."""
+
+
+@lru_cache(maxsize=1024)
+def is_digest_name(name: str) -> bool:
+    """Whether a member or a column of that name holds digests."""
+    return _NAME.search(name) is not None
+
+
+def says_digests(text: bytes) -> bool:
+    """Whether JSON has a member for digests."""
+    return _MEMBER.search(text) is not None
+
+
+def has_digest(value: Json) -> bool:
+    """Whether ``value`` is an object with a digest as a member of its own."""
+    return isinstance(value, dict) and any(
+        isinstance(digest, str)
+        and is_digest_name(name)
+        and _DIGEST.fullmatch(digest) is not None
+        for name, digest in value.items()
+    )
+
+
+def seal_of(document: Json, paths: Iterable[Path]) -> str | None:
+    """Why the strings at ``paths`` are not edited: a digest stands beside one of them,
+    or around it. None: there is none."""
+    holders = (each for path in paths for each in _around(document, path))
+    return SEALED if any(map(has_digest, holders)) else None
+
+
+def _around(value: Json, path: Path) -> Iterator[Json]:
+    for name in path:
+        yield value
+        value = value[name]
+
+
+def names_sealed_in(manifest: Json) -> Iterator[str]:
+    """The strings that stand beside a digest in ``manifest``: names of files, mostly.
+
+    Example: ``{"path": "a.json", "sha256": "3bd6.."}`` has ``a.json``.
+    """
+    if has_digest(manifest):
+        yield from (each for each in manifest.values() if isinstance(each, str))
+    if isinstance(manifest, dict):
+        manifest = [*manifest.values()]
+    for each in manifest if isinstance(manifest, list) else ():
+        yield from names_sealed_in(each)

@@ -1,0 +1,114 @@
+"""Text that no row of `shapes` reads, though a model may have said it.
+
+`messages_in` notes the strings of a document that stand at a name of text and belong to
+no text that is read. `may_be_said` looks at what stands around one, from the inside
+out: the first word for a speaker decides. Example: ``{"type": "user_message",
+"message": "Hi"}`` is the user's, and ``{"type": "turn", "text": "Hi"}`` does not tell.
+Knows nothing of delimiters. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from stream_sidecar.history.shapes import ASSISTANT, at
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.parts import Json
+    from stream_sidecar.values.json_places import Path
+
+_TEXT_NAME = re.compile(
+    r"(?:answer|completion|content|markdown|message|parts|reply|response|text|value)$",
+    re.IGNORECASE,
+)
+"""How the name of a member ends that holds text."""
+
+_SAID = frozenset(
+    (
+        *ASSISTANT,
+        *("agent", "answer", "bot", "completion", "gemini", "llm", "reply", "response"),
+    )
+)
+"""Words for a model that speaks."""
+
+_NOT_SAID = frozenset(
+    (
+        *("ask", "attachment", "code", "command", "developer", "diff", "edit", "exec"),
+        *("execution", "feedback", "file", "followup", "function", "hook", "human"),
+        *("input", "instruction", "instructions", "patch", "prompt", "query"),
+        *("question", "queue", "reason", "reasoning", "request", "requests"),
+        *("snapshot", "summary", "system", "think", "thinking", "thought", "thoughts"),
+        *("title", "tool", "tools", "user"),
+    )
+)
+"""Words for everything else that is stored as text: what others said, what a tool was
+given, reasoning in a place of its own."""
+
+_TELLS = (
+    *("ask", "author", "content_type", "from", "kind", "part_kind", "role", "say"),
+    *("sender", "speaker", "subtype", "type"),
+)
+"""Names of members that tell who speaks, or what a record is."""
+
+_PLACES = (("author", "role"), ("info", "role"), ("id", -1))
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+@frozen
+class UnreadText:
+    """``text`` stands at ``path`` of its document, which says itself that it is at
+    ``state`` of its session if it is an operation of a log."""
+
+    path: Path
+    text: str
+    state: Path = ()
+
+
+@lru_cache(maxsize=4096)
+def is_text_name(name: str | int) -> bool:
+    """Whether a member of that name holds text, or its items do."""
+    return isinstance(name, str) and _TEXT_NAME.search(name) is not None
+
+
+def may_be_said(document: Json, unread: UnreadText) -> bool:
+    """Whether a model may have said it, as far as the document tells."""
+    for words in _words_around(document, unread):
+        if not words.isdisjoint(_NOT_SAID):
+            return False
+        if not words.isdisjoint(_SAID):
+            return True
+    return True
+
+
+def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
+    """What the names say that lead to a text, and the records around it."""
+    holders = [document]
+    for step in unread.path[:-1]:
+        holders.append(holders[-1][step])
+    for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
+        yield _words(step)
+        yield from _told_by(holder)
+    for step in unread.state[::-1]:
+        yield _words(step)
+
+
+def _told_by(holder: Json) -> Iterator[set[str]]:
+    """What a record says of itself."""
+    if not isinstance(holder, dict):
+        return
+    if holder.get("isCreatedByUser") is True:
+        yield {"user"}
+    told = [holder.get(name) for name in _TELLS]
+    told += [at(holder, place) for place in _PLACES]
+    yield {word for value in told for word in _words(value)}
+
+
+def _words(value: Json) -> set[str]:
+    """The words of a name: ``user`` and ``message`` of ``user_message``."""
+    words = _WORD.findall(value) if isinstance(value, str) else ()
+    return {word.lower() for word in words}

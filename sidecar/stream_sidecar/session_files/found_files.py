@@ -1,0 +1,71 @@
+"""Files below a folder, and the links that lead out of it.
+
+A link to what is in the folder says nothing new. One that leaves it is named and not
+followed: what is there was not meant. Backups and what else is made beside sessions is
+never found.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import field, frozen
+from stream_sidecar.session_files.names import is_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@frozen
+class FoundFiles:
+    """``files``; ``leaving`` are links that were not followed, ``unread`` folders that
+    cannot be read."""
+
+    files: list[Path] = field(factory=list)
+    leaving: list[Path] = field(factory=list)
+    unread: list[Path] = field(factory=list)
+
+    def add(self, path: Path, folder: Path) -> None:
+        """Takes a file that was found in ``folder``."""
+        if path.is_file() and not is_beside(path.name):
+            (self.files if is_within(path, folder) else self.leaving).append(path)
+
+    def add_below(
+        self, place: Path, is_wanted: Callable[[str], bool], folder: Path
+    ) -> None:
+        """Takes the files of ``place``, at any depth, whose names are wanted; it was
+        found in ``folder``."""
+        if not is_within(place, folder):
+            self.leaving.append(place)
+            return
+        start = len(self.files)
+        for held, folders, names in os.walk(place, onerror=self._note):
+            self.leaving.extend(_leaving(held, folders, folder))
+            wanted = [each for each in names if is_wanted(each) and not is_beside(each)]
+            out = {*_leaving(held, wanted, folder)}
+            paths = (Path(held, name) for name in wanted)
+            files = [each for each in paths if each not in out and each.is_file()]
+            self.leaving.extend(each for each in out if each.is_file())
+            self.files.extend(files)
+        self.files[start:] = sorted(self.files[start:])
+
+    def _note(self, error: OSError) -> None:
+        self.unread.append(Path(error.filename))
+
+
+def _leaving(held: str, names: list[str], folder: Path) -> Iterator[Path]:
+    """The links among ``names`` that lead out of ``folder``."""
+    for path in (os.path.join(held, name) for name in names):
+        if os.path.islink(path) and not is_within(path, folder):
+            yield Path(path)
+
+
+def is_within(path: str | Path, folder: Path) -> bool:
+    """Whether ``path`` leads to something in ``folder``, whatever links do both."""
+    real = os.path.realpath(folder)
+    try:
+        return os.path.commonpath((real, os.path.realpath(path))) == real
+    except ValueError:  # on another drive
+        return False

@@ -1,0 +1,164 @@
+"""Which backups are ours: a list in the folder where they are.
+
+``.stream-sidecar-backups`` has a line of JSON for each, which is written before the
+backup gets its name: ``{"name": "a.jsonl.bak", "size": 120, "sha256": "9f86.."}``. A
+later line with the name alone takes it off the list, and the list goes with its last
+backup. What a killed process has left of a line counts for nothing. A file whose name,
+size and hash are not on the list is somebody else's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+from stream_sidecar.records import frozen
+from stream_sidecar.session_files.beside import take_owner
+from stream_sidecar.session_files.names import MANIFEST
+from stream_sidecar.values.jsontext import decode, encode
+
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+@frozen
+class Fingerprint:
+    """What is known of the content of a backup."""
+
+    size: int
+    sha256: str
+
+
+def fingerprint_of(path: Path) -> Fingerprint:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return Fingerprint(file.tell(), digest)
+
+
+def noted_in(folder: Path) -> dict[str, Fingerprint]:
+    """The backups on the list of ``folder``, by their names."""
+    try:
+        handle = os.open(folder / MANIFEST, _READ | _BINARY)
+    except OSError:
+        return {}
+    with os.fdopen(handle, "rb") as file:
+        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return _noted(file) if is_file else {}
+
+
+def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
+    noted: dict[str, Fingerprint] = {}
+    for line in file:
+        try:
+            told = decode(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+            continue
+        noted.pop(told["name"], None)
+        if isinstance(told.get("size"), int) and isinstance(told.get("sha256"), str):
+            noted[told["name"]] = Fingerprint(told["size"], told["sha256"])
+    return noted
+
+
+def is_still(backup: Path, known: Fingerprint) -> bool:
+    """Whether the file is what was put on the list under its name."""
+    with suppress(OSError):
+        found = backup.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_size == known.size:
+            return fingerprint_of(backup) == known
+    return False
+
+
+class Manifest:
+    """The list of a folder, for writing; nobody else writes to it as long as this
+    lasts. A list without backups is not left behind."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / MANIFEST
+        self._handle = -1
+
+    def __enter__(self) -> Manifest:
+        while True:
+            self._handle = os.open(self._path, _APPEND | _BINARY, 0o600)
+            _lock(self._handle)
+            if self._is_there():
+                return self
+            os.close(self._handle)  # it was removed before it was locked
+
+    def _is_there(self) -> bool:
+        """Whether what was opened has its name; OSError where that is no file."""
+        with suppress(FileNotFoundError):
+            found = self._path.lstat()
+            if not stat.S_ISREG(found.st_mode):
+                os.close(self._handle)
+                raise OSError(f"{self._path} is no file")
+            return os.path.samestat(os.fstat(self._handle), found)
+        return False
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not os.fstat(self._handle).st_size:
+            self._remove()
+        os.close(self._handle)
+
+    def note(self, backup: Path, content: Fingerprint, like: Path) -> None:
+        """Puts a backup of the file ``like`` on the list, which has its owner. OSError,
+        CannotReplaceError: it is not on it."""
+        if not os.fstat(self._handle).st_size:
+            take_owner(self._path, like)
+            self._path.chmod(like.stat().st_mode & 0o777 | 0o600)
+        told = {"name": backup.name, "size": content.size, "sha256": content.sha256}
+        self._write(told)
+        os.fsync(self._handle)
+
+    def forget(self, backup: Path) -> None:
+        """Takes a backup off the list."""
+        self._write({"name": backup.name})
+
+    def tidy(self) -> None:
+        """Removes the list if no backup is left of those that are on it."""
+        folder = self._path.parent
+        if not any(os.path.lexists(folder / name) for name in noted_in(folder)):
+            self._remove()
+
+    def _write(self, told: dict[str, Any]) -> None:
+        """Adds a line, or nothing: behind what may be left of another."""
+        size, line = os.fstat(self._handle).st_size, b"\n" + encode(told) + b"\n"
+        try:
+            while line:
+                line = line[os.write(self._handle, line) :]
+        except OSError:
+            os.ftruncate(self._handle, size)
+            raise
+
+    def _remove(self) -> None:
+        with suppress(OSError):  # Windows removes no file that somebody has open
+            os.unlink(self._path)
+
+
+if sys.platform == "win32":
+
+    def _lock(_handle: int) -> None: ...
+
+else:
+
+    def _lock(handle: int) -> None:
+        with suppress(OSError):  # of file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,0 +1,168 @@
+"""What the files around a session say of it: whose its text is, whether something
+points into it by bytes, whether a hash vouches for it.
+
+Heads of files are read, and small manifests, of each folder once in a run: `forget`
+begins one. All of it only where a session is to be changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.history.lengths import has_offsets, is_pointed_at, says_offsets
+from stream_sidecar.history.seals import names_sealed_in, says_digests, seal_of
+from stream_sidecar.records import frozen
+from stream_sidecar.session_files.names import is_beside
+from stream_sidecar.session_files.roles import roles_beside
+from stream_sidecar.values.jsontext import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.values.json_places import Path as JsonPath
+
+_HEAD = 1 << 16
+_LARGEST_MANIFEST = 1 << 22
+_CHUNK = 1 << 20
+_UP = 3
+"""Manifests are looked for in so many folders: the file's own and those above."""
+
+_KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
+"""Endings of what may be a manifest or an index."""
+
+_SQLITE = b"SQLite format 3\0"
+_HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_SURELY = 64
+"""A name of so many digits is a hash; one of fewer may be any id."""
+
+_HASHES = {32: "md5", 40: "sha1", 56: "sha224"}
+
+NAMED = "its file is named after what is in it"
+LISTED = "a file beside it has its name and its hash"
+"""Why a message is not edited, for people."""
+
+
+class Neighbours:
+    """Of the session at ``path``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        self.role = roles_beside(self._path)
+
+    def keeps_length(self, line: Any) -> bool:
+        """Whether what comes after a ``line`` of it must not move."""
+        return is_pointed_at(line) or self.is_pointed_into()
+
+    def is_pointed_into(self) -> bool:
+        """Whether it, or a file beside it, has places in a file."""
+        return _is_pointed_into(self._path)
+
+    def seal(self, document: Any, paths: list[JsonPath]) -> str | None:
+        """Why the strings at ``paths`` of a document in it are not edited."""
+        return seal_of(document, paths) or _seal(self._path)
+
+
+def forget() -> None:
+    """What was known of files may be so no more."""
+    for known in (_is_pointed_into, _seal, _look):
+        known.cache_clear()
+
+
+@lru_cache(maxsize=256)
+def _is_pointed_into(path: Path) -> bool:
+    """Whether a line of the file at ``path``, or a file beside it, has a place in a
+    file."""
+    with suppress(OSError), path.open("rb") as file:
+        pieces = iter(lambda: file.read(_CHUNK), b"")
+        if any(says_offsets(each) for each in _overlapping(pieces)):
+            return True
+    return _look(path.parent).has_offsets
+
+
+def _overlapping(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces that share what may stand on their border."""
+    last = b""
+    for piece in pieces:
+        yield last[-64:] + piece
+        last = piece
+
+
+@lru_cache(maxsize=256)
+def _seal(path: Path) -> str | None:
+    if _is_named_by_hash(path):
+        return NAMED
+    for folder in (path.parent, *path.parent.parents)[:_UP]:
+        if path.relative_to(folder).as_posix() in _look(folder).sealed:
+            return LISTED
+    return None
+
+
+def _is_named_by_hash(path: Path) -> bool:
+    name = path.name.partition(".")[0]
+    if not _HEX.fullmatch(name):
+        return False
+    kind = _HASHES.get(len(name))
+    if kind is None:
+        return len(name) >= _SURELY
+    with suppress(OSError), path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest() == name.lower()
+    return False
+
+
+@frozen
+class _Folder:
+    """``has_offsets``: a file in it has places in files; ``sealed``: what its manifests
+    name beside a digest."""
+
+    has_offsets: bool
+    sealed: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def _look(folder: Path) -> _Folder:
+    offsets, sealed = False, set()
+    for path in _files(folder):
+        with suppress(OSError):
+            head = _head(path)
+            offsets = offsets or _has_offsets(head)
+            if says_digests(head):
+                sealed |= _names_sealed_by(path)
+    return _Folder(offsets, frozenset(sealed))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """What may be a manifest or an index in ``folder``."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            path = Path(entry.path)
+            is_kind = path.suffix in _KINDS and not is_beside(path.name)
+            if is_kind and entry.is_file(follow_symlinks=False):
+                yield path
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)
+
+
+def _has_offsets(head: bytes) -> bool:
+    """Of a database what its tables are made of stands at its beginning."""
+    if head.startswith(_SQLITE):
+        return has_offsets(head.decode("latin-1"))
+    return says_offsets(head)
+
+
+def _names_sealed_by(path: Path) -> set[str]:
+    """The strings beside digests in the file at ``path``, if it is a document."""
+    if path.stat().st_size > _LARGEST_MANIFEST:
+        return set()
+    try:
+        return {*names_sealed_in(decode(path.read_bytes()))}
+    except (ValueError, RecursionError):
+        return set()

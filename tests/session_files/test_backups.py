@@ -1,0 +1,369 @@
+"""Backups: only what we made is put back or removed, whatever else is named so; links
+are followed where they were meant."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backup_lists import LIST, inside, listed
+from click.testing import CliRunner, Result
+from rpc_client import ROOT
+
+from stream_sidecar.cli import main
+from stream_sidecar.session_files.agents import AGENTS, files_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+
+LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
+CLEAN = LEAK.replace("<think>Hm.</think>", "")
+
+
+def repair(*arguments: object, said: str = "", **environment: str) -> Result:
+    runner = CliRunner(env={"COLUMNS": "500", **environment})
+    return runner.invoke(main, ["repair", *map(str, arguments)], input=said)
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Everything below a folder but lists of backups; of a link where it leads."""
+    return {
+        str(path.relative_to(folder)): os.readlink(path)
+        if path.is_symlink()
+        else path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or (path.is_file() and path.name != LIST)
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(LEAK)
+    return folder
+
+
+# --- What is a session, and what is none ----------------------------------------------
+
+HOMES = {
+    "gemini-cli": ("GEMINI_CLI_HOME", ".gemini/tmp/x/chats"),
+    "qwen-code": ("QWEN_HOME", "tmp/x/chats"),
+    "vs-code": ("XDG_CONFIG_HOME", "Code/User/workspaceStorage/x/chatSessions"),
+    "claude-code": ("CLAUDE_CONFIG_DIR", "projects/x"),
+}
+"""Variables of agents, and a folder of theirs below."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name in HOMES for kind in ("jsonl", "json")][:-1],
+)
+def test_a_backup_is_no_session(tmp_path: Path, name: str, kind: str) -> None:
+    """A second run of an agent finds what the first has left clean."""
+    variable, place = HOMES[name]
+    folder = tmp_path / place
+    folder.mkdir(parents=True)
+    session = folder / f"session-1.{kind}"
+    session.write_text(LEAK)
+    (folder / f".{session.name}.x.sidecar-new").write_text(LEAK)
+    (folder / f"{session.name}.bak7").write_text(LEAK)
+    home = {variable: str(tmp_path)}
+
+    assert repair(name, "--write", **home).exit_code == 0
+    first = tree(tmp_path)
+    assert repair(name, "--write", **home).exit_code == 0
+
+    assert tree(tmp_path) == first
+    assert session.read_text() == CLEAN
+    assert (folder / f"{session.name}.bak").read_text() == LEAK
+    told = repair("--list", name, "--output-format", "json", **home)
+    assert json.loads(told.output)["agents"][0]["files"] == [str(session)]
+    assert repair(tmp_path, "--check").exit_code == 0
+
+
+def test_patterns_end_as_their_formats_do() -> None:
+    for agent in AGENTS.values():
+        for _, place in agent.places:
+            assert not place.endswith("*")
+            assert place.rpartition(".")[2] in {
+                *("json", "jsonl", "zst", "db", "vscdb", "md"),
+            }
+
+
+def test_a_backup_that_is_named(folder: Path) -> None:
+    """As by a pattern of the shell: it is looked at, and not repaired."""
+    repair(folder, "--write")
+    before = tree(folder)
+    paths = [each for each in folder.iterdir() if each.name != LIST]
+    assert len(paths) == 2
+    done = repair(*paths, "--write")
+    assert done.exit_code == 2
+    assert "left alone: it is a backup, which --restore puts back" in done.output
+    assert tree(folder) == before
+    assert repair(folder / "a.jsonl.bak").exit_code == 0
+
+
+# --- Whose it is ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def strangers(folder: Path) -> dict[str, str]:
+    """What is only named like a backup."""
+    names = ("thesis.doc.bak", "deep/conf.json.bak", "a.jsonl.bak3", "b.jsonl.bak")
+    for name in (*names, "deep/conf.json"):
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{name}, an only copy")
+    return tree(folder)
+
+
+def test_clean_removes_only_ours(folder: Path, strangers: dict[str, str]) -> None:
+    repair(folder, "--write")
+    done = repair(folder, "--clean")
+    assert done.exit_code == 0, done.output
+    assert "1 file removed" in done.output
+    assert "4 files on no list of ours" in done.output
+    assert tree(folder) == {**strangers, "a.jsonl": CLEAN}
+    assert not (folder / LIST).exists()
+    again = repair(*folder.glob("*.jsonl"), "--clean")
+    assert "0 files removed" in again.output
+    assert tree(folder) == {**strangers, "a.jsonl": CLEAN}
+
+
+def test_restore_of_a_folder_is_of_ours_alone(
+    folder: Path, strangers: dict[str, str]
+) -> None:
+    repair(folder, "--write")
+    done = repair(folder, "--restore")
+    assert done.exit_code == 0, done.output
+    assert "1 file put back" in done.output
+    assert tree(folder) == strangers
+
+
+def test_a_backup_of_an_older_version(folder: Path) -> None:
+    """It is on no list: put back where its file is named, never removed."""
+    session, backup = folder / "a.jsonl", folder / "a.jsonl.bak2"
+    session.write_text(CLEAN)
+    backup.write_text(LEAK)
+    os.utime(backup, ns=(session.stat().st_atime_ns, session.stat().st_mtime_ns))
+    home = {"CODEX_HOME": str(folder.parent)}
+    for words in ((folder, "--restore"), ("codex", "--restore"), (session, "--clean")):
+        assert repair(*words, **home).exit_code == 0
+        assert tree(folder) == {"a.jsonl": CLEAN, "a.jsonl.bak2": LEAK}
+    assert repair(session, "--restore").exit_code == 0
+    assert tree(folder) == {"a.jsonl": LEAK}
+
+
+def test_ours_goes_before_a_strangers(folder: Path) -> None:
+    """Even where the other has the higher number."""
+    session = folder / "a.jsonl"
+    repair(session, "--write")
+    (folder / "a.jsonl.bak2").write_text("of somebody else")
+    assert repair(session, "--restore").exit_code == 0
+    assert tree(folder) == {"a.jsonl": LEAK, "a.jsonl.bak2": "of somebody else"}
+
+
+def test_a_backup_that_somebody_has_changed(folder: Path) -> None:
+    repair(folder, "--write")
+    backup = folder / "a.jsonl.bak"
+    backup.write_text(LEAK.replace("Four", "Five"))
+    for option in ("--clean", "--restore"):
+        assert "0 files" in repair(folder, option).output
+        assert backup.exists()
+
+
+def test_a_copy_that_comes_after_a_backup_of_ours(folder: Path) -> None:
+    """What was put back is on no list any more: an equal copy is its maker's."""
+    repair(folder, "--write")
+    repair(folder, "--restore")
+    assert inside(folder) == [folder / "a.jsonl"]
+    copy = folder / "a.jsonl.bak"
+    copy.write_text(LEAK)
+    assert "0 files removed" in repair(folder, "--clean").output
+    assert copy.read_text() == LEAK
+
+
+def test_a_copy_that_was_there_before(folder: Path) -> None:
+    """Ours has another name, and the list has that alone."""
+    (folder / "a.jsonl.bak").write_text(LEAK)
+    repair(folder, "--write")
+    assert [*listed(folder)] == ["a.jsonl.bak2"]
+    repair(folder, "--clean")
+    assert tree(folder) == {"a.jsonl": CLEAN, "a.jsonl.bak": LEAK}
+
+
+def test_a_list_that_cannot_be_written(folder: Path) -> None:
+    """Nothing is replaced without it."""
+    (folder / LIST).symlink_to("nowhere")
+    done = repair(folder, "--write")
+    assert done.exit_code == 2
+    assert "left alone" in done.output
+    assert (folder / "a.jsonl").read_text() == LEAK
+    assert sorted(os.listdir(folder)) == [LIST, "a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\0\xff\n[1]\n{}\n" + b'{"name":7,"size":1,"sha256":"x"}\n',
+        b'{"name":"a.jsonl.bak","size":"1","sha256":1}\n{"name":"a.jsonl.bak","si',
+        b'{"name":"../a.jsonl.bak","size":1,"sha256":"x"}\n' + b"[" * 10_000,
+    ],
+)
+def test_an_odd_list(folder: Path, content: bytes) -> None:
+    """What is no entry counts for nothing, and the next one is read."""
+    (folder / LIST).write_bytes(content)
+    (folder / "a.jsonl.bak").write_text("of somebody else")
+    assert repair(folder, "--write").exit_code == 0
+    assert repair(folder, "--restore").exit_code == 0
+    assert tree(folder) == {"a.jsonl": LEAK, "a.jsonl.bak": "of somebody else"}
+
+
+# --- Links ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def outside(tmp_path: Path, folder: Path) -> Path:
+    """A session and a folder with one outside of the folder, to which links lead."""
+    outside = tmp_path / "outside"
+    (outside / "inner").mkdir(parents=True)
+    for path in (outside / "b.jsonl", outside / "inner" / "c.jsonl"):
+        path.write_text(LEAK)
+    (folder / "b.jsonl").symlink_to(outside / "b.jsonl")
+    (folder / "inner").symlink_to(outside / "inner")
+    (folder / "same.jsonl").symlink_to("a.jsonl")
+    (folder / "loop").symlink_to(folder)
+    return outside
+
+
+def test_links_that_leave_the_folder(folder: Path, outside: Path) -> None:
+    before = tree(outside)
+    done = repair(folder, "--write", "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    for name in ("b.jsonl", "inner"):
+        assert f"{folder / name}  " in done.output
+    assert done.output.count("it is a link that leaves its folder") == 2
+    assert (folder / "a.jsonl").read_text() == CLEAN
+    assert tree(outside) == before
+    assert repair(folder, "--check").exit_code == 2, "somebody has to look at them"
+    repair(folder, "--restore")
+    assert tree(outside) == before
+
+
+def test_a_link_that_is_named(folder: Path, outside: Path) -> None:
+    """It is followed, there and back."""
+    for link in (folder / "b.jsonl", folder / "inner"):
+        before = tree(outside)
+        assert repair(link, "--write").exit_code == 0
+        assert tree(outside) != before
+        done = repair(link, "--restore")
+        assert "1 file put back" in done.output
+        assert tree(outside) == before
+        repair(link, "--write")
+        assert "1 file removed" in repair(link, "--clean").output
+
+
+def test_links_in_the_places_of_an_agent(tmp_path: Path) -> None:
+    """What leads out of its folder is named; that folder may be a link itself."""
+    home, real, outside = (tmp_path / name for name in ("home", "real", "outside"))
+    for place in (home, real, real / "x", outside):
+        place.mkdir()
+        (place / "s.jsonl").write_text(LEAK)
+    (home / "projects").symlink_to(real)
+    (real / "out").symlink_to(outside)
+    (real / "x" / "up").symlink_to(real)
+    (real / "x" / "down").symlink_to(real / "x")
+    (real / "x" / "t.jsonl").symlink_to(outside / "s.jsonl")
+    variables = {"CLAUDE_CONFIG_DIR": str(home)}
+
+    found = files_of("claude-code", "linux", variables)
+
+    inner = home / "projects"
+    assert found.files == [inner / "s.jsonl", inner / "x" / "s.jsonl"]
+    assert {*found.leaving} == {inner / "out", inner / "x" / "t.jsonl"}
+    done = repair("claude-code", "--write", **variables)
+    assert done.output.count("it is a link that leaves its folder") == 2
+    assert (outside / "s.jsonl").read_text() == LEAK
+    assert "2 files put back" in repair("claude-code", "--restore", **variables).output
+    assert (real / "s.jsonl").read_text() == LEAK
+
+
+# --- A process that is killed ---------------------------------------------------------
+
+PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"
+KEEPERS = ("backups", "manifest", "replacing", "beside", "tables", "files")
+"""Modules that keep a file and replace it, or what is in it."""
+
+
+def _texts(path: Path) -> Any:
+    if path.suffix != ".db":
+        return path.read_text()
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return file.execute("SELECT * FROM message_store").fetchall()
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "db"])
+def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> None:
+    """The session is old or new; a new one has a backup that is on the list. The next
+    runs go on, and ``--clean`` removes nothing that somebody else has made."""
+    first = tmp_path / "0"
+    first.mkdir()
+    session = first / f"a.{kind}"
+    if kind == "db":
+        with closing(sqlite3.connect(session)) as file, file:
+            file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+            file.execute("INSERT INTO message_store VALUES ('s', ?)", (LEAK,))
+    else:
+        session.write_text(LEAK)
+    (first / "a.bak").write_text("of somebody else")
+    old = _texts(session)
+    told = subprocess.run(
+        [sys.executable, str(PROGRAM), "killed", str(tmp_path), *KEEPERS],
+        stdout=subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT / "sidecar"), "PATH": ""},
+        check=True,
+    )
+    *codes, last = json.loads(told.stdout)
+    assert last == 0
+    assert len(codes) > 30
+    assert {*codes} == {-signal.SIGKILL}
+    new = _texts(tmp_path / str(len(codes) + 1) / session.name)
+    assert new != old
+    begun = 0
+    for number in range(1, len(codes) + 1):
+        path = tmp_path / str(number) / session.name
+        begun += _is_well(path, old, new)
+        if number % 3:
+            assert repair(path.parent, "--write").exit_code == 0
+            assert _texts(path) == new
+            # A database that was written a moment before has no time of its own yet.
+            done = repair(path.parent, "--restore", "--force")
+            assert "1 file put back" in done.output
+            assert _texts(path) == old
+        else:
+            was = _texts(path)
+            repair(path.parent, "--clean")
+            assert _texts(path) == was
+        repair(path.parent, "--clean")
+        assert (path.parent / "a.bak").read_text() == "of somebody else"
+    assert 0 < begun < len(codes)
+
+
+def _is_well(path: Path, old: Any, new: Any) -> bool:
+    """Whether a session is repaired already; nothing is lost of it."""
+    now = _texts(path)
+    assert now in (old, new)
+    if now == old:
+        return False
+    (backup,) = (each for each in listed(path.parent) if each.startswith(path.name))
+    assert _texts(path.with_name(backup)) == old if path.suffix != ".db" else True
+    return True
