@@ -168,7 +168,7 @@ def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
 def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
     """What the policy lets forms be about; see `stream_sidecar.forms.form.Form`.
     ``bare``: calls without a marker may be read, too."""
-    about = ["leftovers", "channels", *(("bare",) if bare else ())]
+    about = ["leftovers", "reserved", "channels", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
         about += ["results", "echoes"] if echoes else ["results"]
     if policy.tool_calls.mode == "extract":

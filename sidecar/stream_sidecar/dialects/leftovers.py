@@ -117,8 +117,8 @@ LEFTOVERS = Dialect(
     forms=(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
         Form(_STRUCK, markup, "B", vague=True, about="leftovers", owes=("</s>",)),
-        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
-        Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
+        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="reserved"),
+        Form(("\ue200",), _marker, "B", vague=True, about="reserved"),
     ),
 )
 

@@ -7,18 +7,21 @@ opener is code and shown, the second begins reasoning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
 from stream_sidecar.records import define
-from stream_sidecar.text.mentions import LONGEST_TAG, is_mention
+from stream_sidecar.text.mentions import BETWEEN, WINDOW, pair_of, spoken_of
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
     from stream_sidecar.text.attempts import Attempts
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence (policy ``boundary``)."""
+
+T = TypeVar("T")
 
 PENDING = -2
 """A call or its result stands before blanks."""
@@ -45,6 +50,7 @@ class InAnswer:
     _reasoning: InReasoning
     _tried: int = -1  # the last place where a line began with nothing special
     _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
+    _filled: int = -1  # the last place where no more could wait
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
     _runs: RunIndex | None = None
 
@@ -119,6 +125,8 @@ class InAnswer:
             code = self._in_code(final, tag=tag)
         if code is None:
             return False
+        if tag and not code and (pair := self._pair(literal, final)) != 0:
+            return pair is not None and self._tail.show(pair)
         if not tag and (code or not self._protocol(literal)):
             size = lexicon.delimiters.size_without(literal)
             if size:
@@ -252,7 +260,7 @@ class InAnswer:
         runs = self._runs = self._runs or RunIndex()
         code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
         if code is False and not final and not runs.ended(limit):
-            buffer.mark(PieceKind.FULL)
+            self._fill()
         if code:
             state.promised = True
         return code
@@ -261,17 +269,48 @@ class InAnswer:
         """Whether the literal that begins here is only spoken of; None: wait."""
         if tag and self._rules.scope == "everywhere":
             return False
-        buffer, tail, size = self._buffer, self._tail, len(literal)
-        before = tail.before
-        if is_mention(before, literal, "", final=False) is False:
+        words = self._rules.lexicon
+        spoken = partial(spoken_of, self._tail.place, literal)
+        kind, literals = words.vocabulary.kind_of(literal), words.literals
+
+        def judge(after: str, *, final: bool) -> bool | None:
+            return spoken(after, kind, literals, final=final)
+
+        if judge("", final=False) is False:
             return False  # as mostly
-        most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
-        after = buffer.ahead(most + 1, skip=size)
-        mention = is_mention(before, literal, after[:most], final=final)
-        if mention is None and len(after) > most:
-            buffer.mark(PieceKind.FULL)
+        return self._look(judge, len(literal), WINDOW, final)
+
+    def _pair(self, opener: str, final: bool) -> int | None:
+        """How much of the text is a pair that is spoken of; 0: none, None: wait."""
+        delimiters, tail = self._rules.lexicon.delimiters, self._tail
+        closes = opener in delimiters.closers
+        if closes or not tail.last or self._rules.scope == "everywhere":
+            return 0
+        closers = delimiters.partners[opener]
+        longest = BETWEEN + max(map(len, closers))
+        size = self._look(
+            partial(pair_of, closers=closers), len(opener), longest, final
+        )
+        return size + len(opener) if size else size
+
+    def _look(
+        self, judge: Callable[..., T], skip: int, most: int, final: bool
+    ) -> T | Literal[False] | None:
+        """What ``judge`` says of the text behind ``skip`` characters, ``most`` of it or
+        as much as may wait; None: wait."""
+        room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
+        after = self._buffer.ahead(room + 1, skip=skip)
+        verdict = judge(after[:room], final=final)
+        if verdict is None and len(after) > room:
+            self._fill()
             return False
-        return mention
+        return verdict
+
+    def _fill(self) -> None:
+        """No more may wait for what decides about this place, which is told once."""
+        if self._filled != self._buffer.place:
+            self._filled = self._buffer.place
+            self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
         """Whether the delimiter is one here, under policy ``boundary``."""

@@ -18,6 +18,7 @@ from stream_sidecar.forms.literals import Delimiters, Literals, beginnings, rebu
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
+from stream_sidecar.text.mentions import LiteralKind
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Vocabulary:
         self.ends: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}  # of calls
         self.openings_of = cache(self._openings_of)
+        self.kind_of = cache(self._kind_of)
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
@@ -87,6 +89,15 @@ class Vocabulary:
                     self.per_tool.append(opening)
                 else:
                     table.setdefault(opener, []).append(opening)
+
+    def _kind_of(self, literal: str) -> LiteralKind:
+        """What ``literal`` is, as far as mentions differ by it."""
+        if literal in self.delimiters.literals:
+            return LiteralKind.TAG
+        about = {opening.form.about for opening in self._openings_of(literal)}
+        if "reserved" in about:
+            return LiteralKind.RESERVED
+        return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
     def _openings_of(
         self, literal: str, *, called: bool = False
