@@ -98,7 +98,7 @@ class Retract:
     seq: int
     choice: int
     blocks: tuple[int, ...]
-    reason: Literal["duplicate-of-native", "duplicate-of-structured"]
+    reason: Literal["duplicate-of-native", "duplicate-of-structured", "read-as-text"]
 
 
 @hot

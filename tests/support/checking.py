@@ -255,6 +255,7 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
         native = [_piece(event) for event in mine if _is_native(event)]
         # A call of relaxed JSON may have no text of its own: the one before has it.
         answer = [e for e in mine if not _is_native(e) and getattr(e, "raw", 0) != ""]
+        answer = _read_once(answer)
         # A removal may be one of native reasoning, so deltas are laid first.
         answer.sort(key=lambda event: event.type == "diagnostic")
         rest = tiles(raw, [piece for event in answer if (piece := _piece(event))])
@@ -263,6 +264,24 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
             assert start == position, "a gap in native reasoning"
             assert len(text) == end - start
             position = end
+
+
+def _read_once(events: list[Event]) -> list[Event]:
+    """Without what was told of text that came again, read as the answer."""
+    for retract in [each for each in events if each.type == "retract"]:
+        if retract.reason != "read-as-text":
+            continue
+        later = [each for each in events if each.seq > retract.seq]
+        before = [each for each in events if each.seq <= retract.seq]
+        told = [_piece(e) for e in before if getattr(e, "block", -1) in retract.blocks]
+        start = min(piece[0] for piece in told if piece)
+        again = [piece for each in later if (piece := _piece(each))]
+        for first, end, _ in sorted(again, reverse=True):  # it may begin with a removal
+            start = first if first < start <= end else start
+        known = [e for e in before if (_piece(e) or (-1,))[0] < start]
+        # At the end a removal of both readings may be told behind all text.
+        events = [*{(_piece(e) or e.seq): e for e in (*known, *later)}.values()]
+    return events
 
 
 def _is_native(event: Any) -> bool:

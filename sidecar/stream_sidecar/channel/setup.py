@@ -100,7 +100,9 @@ class Surroundings:
     def _rules(self, others: Callable[[], Share], **own: Any) -> Rules:
         limits, scope = self.options.limits, self.policy.reasoning.scope
         held, call = limits.max_held_chars, limits.max_call_chars
-        return Rules(self.lexicon, self.context, scope, held, call, others, **own)
+        keeps = self.policy.reasoning.unclosed == "text"
+        known = self.lexicon, self.context, scope, held, call, others
+        return Rules(*known, keeps=keeps, **own)
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from stream_sidecar.forms.literals import completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
 from stream_sidecar.records import define
+from stream_sidecar.text.doubt import CLOSING_PUNCTUATION, is_doubtful
 from stream_sidecar.text.mentions import BETWEEN, WINDOW, pair_of, spoken_of
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import Orphan
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from stream_sidecar.text.in_reasoning import InReasoning
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.tail import Tail
-
-CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
-"""After these an opener is not in mid-sentence (policy ``boundary``)."""
 
 T = TypeVar("T")
 
@@ -49,6 +47,8 @@ class InAnswer:
     _tail: Tail
     _reasoning: InReasoning
     _tried: int = -1  # the last place where a line began with nothing special
+    opens_from: int = 0  # an opener before this place opens nothing
+    flushed: int = -1  # where a structured call or a block's end decided
     _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _filled: int = -1  # the last place where no more could wait
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
@@ -145,10 +145,10 @@ class InAnswer:
             self._tail.await_answer()
             self._tail.remove(PieceKind.STRAY, len(delimiter))
         else:
-            last = self._tail.last
+            middle = self._is_middle()
             self._tail.remove(PieceKind.DELIMITER, len(delimiter))
             closers = self._rules.lexicon.delimiters.partners[delimiter]
-            self._begin(closers, middle=bool(last) and last not in CLOSING_PUNCTUATION)
+            self._begin(closers, middle=middle)
 
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
@@ -322,5 +322,13 @@ class InAnswer:
 
     def _begin(self, closers: frozenset[str], *, middle: bool) -> None:
         self._tail.shown.next_orphan = Orphan.NONE
-        if self._rules.thinks:
-            self._reasoning.begin(closers, middle=middle)
+        if self._rules.thinks and self._buffer.place > self.opens_from:
+            code = self._tail.shown.code_ahead if middle else None
+            self._reasoning.begin(closers, code=code)
+
+    def _is_middle(self) -> bool:
+        """Whether the opener here stands in mid-sentence."""
+        if self._buffer.place == self.flushed:
+            return False
+        line = self._tail.before[-WINDOW:].rpartition("\n")[2]
+        return is_doubtful(line, self._tail.last)

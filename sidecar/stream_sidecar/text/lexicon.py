@@ -235,6 +235,7 @@ class Rules:
     ``others`` tells what of them is used up elsewhere in the choice, once everybody has
     read all pieces so far: that is what ``settle`` is for.
 
+    ``keeps``: reasoning that never closes may be text, whatever its opener.
     ``native``: all of it is reasoning, of which delimiters are only removed;
     ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
     just taken out; ``orphan``: what becomes of a first closer without an opener.
@@ -249,6 +250,7 @@ class Rules:
     native: bool = False
     opened: bool = False
     thinks: bool = True
+    keeps: bool = False
     orphan: Orphan = Orphan.NONE
     settle: Callable[[], object] = total
 
