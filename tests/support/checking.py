@@ -269,18 +269,13 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
 def _read_once(events: list[Event]) -> list[Event]:
     """Without what was told of text that came again, read as the answer."""
     for retract in [each for each in events if each.type == "retract"]:
-        if retract.reason != "read-as-text":
-            continue
-        later = [each for each in events if each.seq > retract.seq]
-        before = [each for each in events if each.seq <= retract.seq]
-        told = [_piece(e) for e in before if getattr(e, "block", -1) in retract.blocks]
-        start = min(piece[0] for piece in told if piece)
-        again = [piece for each in later if (piece := _piece(each))]
-        for first, end, _ in sorted(again, reverse=True):  # it may begin with a removal
-            start = first if first < start <= end else start
-        known = [e for e in before if (_piece(e) or (-1,))[0] < start]
-        # At the end a removal of both readings may be told behind all text.
-        events = [*{(_piece(e) or e.seq): e for e in (*known, *later)}.values()]
+        if retract.reason == "read-as-text":
+            start, end = retract.span
+            later = [each for each in events if each.seq > retract.seq]
+            before = [each for each in events if each.seq < retract.seq]
+            known = [e for e in before if not start <= (_piece(e) or (-1,))[0] < end]
+            # At the end a removal of both readings may be told behind all text.
+            events = [*{(_piece(e) or e.seq): e for e in (*known, *later)}.values()]
     return events
 
 
@@ -289,7 +284,7 @@ def _is_native(event: Any) -> bool:
 
 
 def _piece(event: Any) -> tuple[int, int, str] | None:
-    span = getattr(event, "span", None)
+    span = getattr(event, "span", None) if event.type != "retract" else None
     if span is None:
         return None
     text = event.text if event.type.endswith("-delta") else event.raw

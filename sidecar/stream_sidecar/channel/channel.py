@@ -418,7 +418,7 @@ class Channel:
         sent = self.outlet.builder.any_text(self.choice, blocks[0])
         is_whole = piece == (PieceKind.TEXT, sent, *extent)
         if piece is None or not is_whole or len(blocks) > 1:
-            self.outlet.retract(self.choice, blocks)
+            self.outlet.retract(self.choice, blocks, extent)
             return False
         self.outlet.send(Reclassify, self.choice, blocks, "text")
         self._since_call.append(blocks[0])
