@@ -33,8 +33,9 @@ CUT = (
     "tests/text/test_spec.py",
     "tests/dialects/test_dialects.py",
     "tests/wires/test_wires.py",
+    "tests/whole/test_properties.py",
 )
-"""What tries the engine at every cut."""
+"""What tries the engine at every cut, or with more examples."""
 
 CLIENTS = (
     "tests/house/test_client_typescript.py",

@@ -23,22 +23,9 @@ DEFAULT_TAGS: Tags = (
 )
 
 DEFAULT_INDICATORS: tuple[str, ...] = (
-    "success",
-    "error",
-    "type",
-    "memory_type",
-    "content",
-    "expires_around",
-    "board_id",
-    "board_created",
-    "board_updated",
-    "board_deleted",
-    "query",
-    "results",
-    "total_results",
-    "fetched_page",
-    "redirect",
-    "allowed_actions",
+    *("success", "error", "type", "memory_type", "content", "expires_around"),
+    *("board_id", "board_created", "board_updated", "board_deleted", "query"),
+    *("results", "total_results", "fetched_page", "redirect", "allowed_actions"),
     "required_param",
 )
 

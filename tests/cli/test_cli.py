@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from forked import command
 from rich.cells import cell_len
 from rpc_client import ROOT, RpcClient, frame, message, strict_json
 
@@ -41,14 +42,7 @@ class Run:
 
 def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
     """``stream-sidecar`` with ``arguments`` and ``data`` on its standard input."""
-    done = subprocess.run(
-        [sys.executable, "-m", "stream_sidecar", *arguments],
-        input=data,
-        capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "TERM": "xterm-256color", **environment},
-        check=False,
-    )
+    done = command(*arguments, data=data, TERM="xterm-256color", **environment)
     return Run(done.returncode, done.stdout, done.stderr.decode())
 
 

@@ -7,14 +7,13 @@ What it tells of one recording stands in ``leaking.txt``, in colours in
 from __future__ import annotations
 
 import json
-import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import command
 from goldens import assert_golden
 from hostile_stream import CHUNKS, MARKUP, POISON
 from rpc_client import ROOT
@@ -27,14 +26,7 @@ needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a ter
 
 def run(*arguments: str | Path, data: bytes = b"", **environment: str) -> Any:
     """``stream-sidecar explain`` with ``arguments``."""
-    return subprocess.run(
-        [sys.executable, "-m", "stream_sidecar", "explain", *map(str, arguments)],
-        input=data,
-        capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONUTF8": "1", **environment},
-        check=False,
-    )
+    return command("explain", *map(str, arguments), data=data, **environment)
 
 
 def told(*arguments: str | Path, data: bytes = b"", **environment: str) -> str:

@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from cutting import LONG, cuttings
+from cutting import IS_FEW, LONG, cuttings
 from notation import lines, plain
 from open_params import options_of
 from oracle import delimiters_of, healed, outside_code, tiles
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 Chunks = list[Any]
 Params = dict[str, Any]
 
-_SMALL = 400
-"""Inputs up to this size have every feeding replayed and traced, longer ones some."""
+_SMALL, _TRACED = (0, 3) if IS_FEW else (400, 20)
+"""Inputs up to this size have every feeding replayed and traced, longer ones so many;
+where inputs are cut at few places: whole, by character and in two."""
 
 _LONGEST = 64
 """No delimiter is longer, so much may be held beside ``maxHeldChars``."""
@@ -89,7 +90,7 @@ def check(
         assert fed.lines == first.lines, cut
         assert plain(fed.message) == plain(first.message), cut
         assert_sound(fed, given)
-        if small or number < 20:
+        if small or number < _TRACED:
             again = feed(given, cut, close=close, snapshots=True)
             assert again.events == fed.events, cut
             assert_traced(fed, given, cut, close=close)

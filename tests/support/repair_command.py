@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import frozen
+from forked import CAN_FORK, COMMAND, ended, start
 from rpc_client import ROOT
 
-COMMAND = (sys.executable, "-m", "stream_sidecar")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "500", "PYTHONUTF8": "1"}
 
 
@@ -25,9 +24,17 @@ class Run:
 
 
 def run(*arguments: object, **more: Any) -> Run:
-    """``stream-sidecar`` with ``arguments``; both streams together."""
+    """``stream-sidecar`` with ``arguments``; both streams together. ``more`` is what
+    a process of another kind is made with."""
+    words = [*map(str, arguments)]
+    code, said = _started(words, more) if more or not CAN_FORK else _forked(words)
+    assert b"Traceback" not in said, said
+    return Run(code, said.decode())
+
+
+def _started(words: list[str], more: dict[str, Any]) -> tuple[int, bytes]:
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*COMMAND, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=ROOT,
@@ -35,8 +42,16 @@ def run(*arguments: object, **more: Any) -> Run:
         check=False,
         **more,
     )
-    assert b"Traceback" not in done.stdout, done.stdout
-    return Run(done.returncode, done.stdout.decode())
+    return done.returncode, done.stdout
+
+
+def _forked(words: list[str]) -> tuple[int, bytes]:
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    reading, writing = os.pipe()
+    child = start(words, ENVIRONMENT, (nothing, writing, writing), (reading,))
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read()
+    return ended(child), said
 
 
 _FULL_DISK = """

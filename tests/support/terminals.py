@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from typing import IO, Any
 
-from rpc_client import ROOT
+from forked import ended, start
 
 STEERS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -22,21 +21,13 @@ def on_terminal(*arguments: str, term: str = "dumb") -> str:
     import pty
 
     terminal, ours = pty.openpty()
-    environment = {"PATH": "", "TERM": term, "COLUMNS": "2000", "PYTHONUTF8": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "stream_sidecar", *arguments],
-        stdin=ours,
-        stdout=ours,
-        stderr=ours,
-        cwd=ROOT,
-        env=environment,
-    )
-    os.close(ours)
+    environment = {"PATH": "", "TERM": term, "COLUMNS": "2000"}
+    process = start(arguments, environment, (ours, ours, ours), (terminal,))
     said = b""
     with os.fdopen(terminal, "rb", buffering=0) as reader:
         while data := _read(reader):
             said += data
-    process.wait()
+    ended(process)
     return said.decode().replace("\r\n", "\n")
 
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from checking import assert_sound, assert_traced, feed, raw_answer
-from cutting import LONG, at_random, pieces
+from cutting import IS_FEW, LONG, at_random, pieces
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from notation import plain
@@ -29,8 +29,9 @@ CHAT = {"wire": "openai-chat"}
 
 
 def tried(examples: int) -> settings:
-    """How many examples are tried in the short lane."""
-    return settings(max_examples=examples * (20 if LONG else 1))
+    """So many where inputs are cut at every place; fewer where they are at few."""
+    times = 20 if LONG else 1
+    return settings(max_examples=examples // 4 if IS_FEW else examples * times)
 
 
 # --- Text -----------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_any_message_of_any_wire(wire: str, reasoning: str) -> None:
 
 def test_state_goes_back_as_it_came(subtests: pytest.Subtests) -> None:
     """Byte for byte, or it is told that it is lost."""
-    for name, wire, message in MESSAGES:
+    for name, wire, message in (each for each in MESSAGES if each[1] in REQUESTS):
         with subtests.test(name, wire=wire):
             params = {"message": message, "wire": wire, "reasoning": "all"}
             rendered = _call("message/render", **params)

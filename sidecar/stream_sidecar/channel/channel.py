@@ -191,7 +191,7 @@ class Channel:
         self.map.raw(text)
         self._take(self.answer.push(text))
 
-    def _fails(self, text: str) -> bool | None:
+    def _fails(self, text: str) -> bool:
         """Whether no form begins a line of the answer so; half a character may have to
         be joined before that is known."""
         return False if has_half(text) else self.answer.first.fails(text)

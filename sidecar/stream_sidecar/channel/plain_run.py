@@ -44,19 +44,8 @@ class PlainRun:
     """
 
     __slots__ = (
-        "_account",
-        "_block",
-        "_fails",
-        "_held",
-        "_hold",
-        "_note",
-        "_outlet",
-        "_passage",
-        "_peak",
-        "_search",
-        "_texts",
-        "_thinks",
-        "choice",
+        *("_account", "_block", "_fails", "_held", "_hold", "_note", "_outlet"),
+        *("_passage", "_peak", "_search", "_texts", "_thinks", "choice"),
     )
 
     def __init__(
@@ -66,7 +55,7 @@ class PlainRun:
         account: Callable[[str], None],
         hold: Callable[[str], None],
         note: Callable[[int], None],
-        fails: Callable[[str], bool | None],
+        fails: Callable[[str], bool],
     ) -> None:
         self.choice = choice
         self._outlet = outlet

@@ -92,16 +92,8 @@ class Cursor:
     """
 
     __slots__ = (
-        "at",
-        "base",
-        "context",
-        "final",
-        "furthest",
-        "inside",
-        "opener",
-        "partial",
-        "serious",
-        "text",
+        *("at", "base", "context", "final", "furthest", "inside", "opener", "partial"),
+        *("serious", "text"),
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:

@@ -5,6 +5,8 @@ may be the beginning of one. In ``"so </thi"`` only ``"so "`` is certain. All li
 are looked for at once, the longest match wins, and nothing is decided that more text
 could change. `Delimiters` are those of reasoning, which must never be shown; `rebuilt`
 finds what would complete one that was begun (text rule 5.1).
+
+What cannot be told yet is an `UndecidedError`: the text waits for more.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ _NAME = re.compile(r"<[\w.-]++>")
 
 _TELLING = 4
 """How many characters of a literal are enough to tell most text from it."""
+
+
+class UndecidedError(Exception):
+    """It takes more text to know."""
 
 
 class Literals:
@@ -141,17 +147,16 @@ def _needs(literals: Literals, start: str) -> tuple[str, ...]:
     return tuple(each[len(start) :] for each in longer if each.startswith(start))
 
 
-def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int | None:
-    """How many characters of ``text`` complete a literal begun in ``before``.
-
-    0: none do, None: it takes more text to know.
-    """
+def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
+    """How many characters of ``text`` complete a literal begun in ``before``, or 0."""
     waits = False
     for need in completions(literals, before):
         if text.startswith(need):
             return len(need)
         waits = waits or need.startswith(text)
-    return None if waits and not final else 0
+    if waits and not final:
+        raise UndecidedError
+    return 0
 
 
 def _alternatives(literals: Iterable[str]) -> str:

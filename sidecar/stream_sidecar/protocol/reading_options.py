@@ -43,16 +43,8 @@ PATCHES: dict[Any, type] = {PolicyPatch: Policy, LimitsPatch: Limits}
 """Types of params that are some fields of a class."""
 
 TOOL_KINDS = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch-mode",
-    "other",
+    *("read", "edit", "delete", "move", "search", "execute", "think", "fetch"),
+    *("switch-mode", "other"),
 )
 
 

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 
 EXCEPTIONS = frozenset(
     (
-        "internalServerException",
-        "modelStreamErrorException",
-        "modelTimeoutException",
-        "serviceUnavailableException",
-        "throttlingException",
-        "validationException",
+        *("internalServerException", "modelStreamErrorException"),
+        *("modelTimeoutException", "serviceUnavailableException"),
+        *("throttlingException", "validationException"),
     )
 )
 """Members of Bedrock's response union that are errors."""
@@ -37,30 +34,16 @@ _MOST = 32
 """Entries of a list of details that are read."""
 
 _MESSAGES = (
-    "message",
-    "Message",
-    "error_message",
-    "errorMessage",
-    "human_readable_message",
-    "status_msg",
-    "originalMessage",
-    "msg",
-    "error_description",
-    "detail",
-    "error",
+    *("message", "Message", "error_message", "errorMessage", "human_readable_message"),
+    *("status_msg", "originalMessage", "msg", "error_description", "detail", "error"),
     "title",
 )
 _CODES = ("code", "status_code", "error_code", "errorCode")
 _TYPES = ("type", "error_type", "errorType", "__type")
 _WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
 _STATUSES = (
-    "status",
-    "status_code",
-    "statusCode",
-    "http_status",
-    "raw_status_code",
-    "originalStatusCode",
-    "code",
+    *("status", "status_code", "statusCode", "http_status", "raw_status_code"),
+    *("originalStatusCode", "code"),
 )
 _WAITS = {
     "retryDelay": 1000,

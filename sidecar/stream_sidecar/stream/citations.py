@@ -61,15 +61,8 @@ class CitationResolver:
     """
 
     __slots__ = (
-        "_blocks",
-        "_cited",
-        "_count",
-        "_following",
-        "_free",
-        "_map",
-        "_markers",
-        "_spans",
-        "_unread",
+        *("_blocks", "_cited", "_count", "_following", "_free", "_map", "_markers"),
+        *("_spans", "_unread"),
     )
 
     def __init__(self, text_map: TextMap) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.candidate import Candidate, Failed
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.slices import INDENT
 from stream_sidecar.records import define, field
 
@@ -48,29 +49,30 @@ class Attempts:
         given = self._buffer.place, openings, self._rules.context, self.known
         self.candidate = Candidate(*given, inside=inside)
 
-    def fails(self, text: str) -> bool | None:
+    def fails(self, text: str) -> bool:
         """Whether no form begins a line of the answer with ``text``, and nothing is to
-        be said of it; None: that takes a little more text to know."""
+        be said of it."""
         openings = self._rules.lexicon.at_line(text, 0, start=False, final=False)
         if not openings:
-            return None if openings is None else True
+            return True
         candidate = Candidate(0, tuple(openings), self._rules.context, self.known)
         verdict = candidate.push(text, self._tail.room, final=False)
-        if verdict is None:
-            return None if len(text) <= INDENT else False
+        if verdict is None and len(text) <= INDENT:
+            raise UndecidedError
         self.known = candidate.known
         return isinstance(verdict, Failed) and verdict.quiet
 
-    def read(self, *, final: bool) -> Taken | Failed | None:
-        """What the candidate is, with all the text there is; None: it stays open. Its
+    def read(self, *, final: bool) -> Taken | Failed:
+        """What the candidate is, with all the text there is, unless it stays open. Its
         text is back in the buffer then."""
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         text = buffer.take(len(buffer))[0]
         verdict = candidate.push(text, self._tail.room, final=final)
-        if verdict is not None:
-            self.candidate, self.known = None, candidate.known
-            buffer.put_back(candidate.raw, candidate.start)
+        if verdict is None:
+            raise UndecidedError
+        self.candidate, self.known = None, candidate.known
+        buffer.put_back(candidate.raw, candidate.start)
         return verdict
 
     def fail(self, failed: Failed, *, inside: bool) -> None:

@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from stream_sidecar.forms.literals import beginnings
+from stream_sidecar.forms.literals import UndecidedError, beginnings
 from stream_sidecar.markdown import slices
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.markdown.slices import INDENT
@@ -94,18 +94,21 @@ class Gates(NamedTuple):
         return match
 
     def read(
-        self, gate: Gate, text: str, fails: Callable[[str], bool | None]
+        self, gate: Gate, text: str, fails: Callable[[str], bool]
     ) -> Passed | None:
         """How much of ``text`` behind ``gate`` may pass, where its end may wait, and
         gates and gate behind that; None: something else in it matters. ``fails`` tells
-        whether no form begins a line so; None: it takes more to know."""
+        whether no form begins a line so."""
         gates, done, rest = self, -len(gate), gate + text
         while (match := gates._find(rest)) and match.lastgroup != "last":
             end, border = match.start() + 1, gates.border(rest, match.start())
             if border is None:
                 return gates._cut(rest, gates._passes(gate, rest), done, match.start())
-            if rest[end : end + 1] in gates.heads and not (failed := fails(rest[end:])):
-                return gates._cut(rest, end, done, end - 1) if failed is None else None
+            try:
+                if rest[end : end + 1] in gates.heads and not fails(rest[end:]):
+                    return None
+            except UndecidedError:
+                return gates._cut(rest, end, done, end - 1)
             done, rest = done + border.end(), rest[border.end() :]
             gates, gate = gates.behind(gates, border[0]), INSIDE
         return done + len(rest), gates, rest[match.start() :] if match else INSIDE

@@ -8,10 +8,10 @@ opener is code and shown, the second begins reasoning.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.literals import completions, rebuilt
+from stream_sidecar.forms.literals import UndecidedError, completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
 from stream_sidecar.records import define
@@ -49,8 +49,8 @@ class InAnswer:
     _tried: int = -1  # the last place where a line began with nothing special
     opens_from: int = 0  # an opener before this place opens nothing
     flushed: int = -1  # where a structured call or a block's end decided
-    _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _filled: int = -1  # the last place where no more could wait
+    _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
     _runs: RunIndex | None = None
 
@@ -58,16 +58,18 @@ class InAnswer:
         """Text from ``start`` on comes next, so what was seen ahead counts no more."""
         self._runs, self._clear = None, start
 
-    def step(self, *, final: bool) -> bool:
-        """One step; False when nothing more can be done with what is there."""
+    def step(self, *, final: bool) -> None:
+        """One step, if anything can be done with what is there."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if buffer.border:
-            return self._after_border(final)
+            self._after_border(final)
+            return
         code = tail.shown.code_ahead
         if code.fills_line and tail.shown.fences_pass:
-            return tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
-        if self._may_begin_line(code) and (step := self._at_line(final)) is not None:
-            return step
+            tail.show(code.filled(buffer.text, buffer.at) - buffer.at)
+            return
+        if self._may_begin_line(code) and self._at_line(final):
+            return
         at = max(buffer.at, self._clear - buffer.base)
         end, literal = lexicon.literals.next(buffer.text, at, final=final)
         self._clear = buffer.base + end
@@ -75,8 +77,11 @@ class InAnswer:
         if line is not None:  # a line may begin where the literal stands
             end = line
         if end > buffer.at:
-            return tail.show(end - buffer.at, final=final)
-        return literal is not None and self._at_literal(literal, final)
+            tail.show(end - buffer.at, final=final)
+        elif literal is None:
+            raise UndecidedError
+        else:
+            self._at_literal(literal, final)
 
     def _may_begin_line(self, code: CodeState) -> bool:
         """Whether openers count here that count only where a line begins."""
@@ -84,8 +89,8 @@ class InAnswer:
         read = place < self._attempts.free or place == self._tried
         return not (read or self._tail.line_shown or code.is_code)
 
-    def _at_line(self, final: bool) -> bool | None:
-        """Tries what may begin here; None: nothing does."""
+    def _at_line(self, final: bool) -> bool:
+        """Tries what may begin here; False: nothing does."""
         buffer, lexicon = self._buffer, self._rules.lexicon
         if blanks := buffer.blanks():
             self._tail.show(blanks)
@@ -93,50 +98,37 @@ class InAnswer:
         openings = lexicon.at_line(
             buffer.text, buffer.at, start=self._tail.is_start, final=final
         )
-        if openings is None:
-            return False
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
         if openings:
             here = buffer.text, buffer.at
             literal = lexicon.literals.any.match(*here)
-            overlap = lexicon.overlap(*here, literal[0], final=final) if literal else 0
-            if overlap is None:
-                return False
-            if not overlap:
+            if not (literal and lexicon.overlap(*here, literal[0], final=final)):
                 self._attempts.begin(tuple(openings), inside=False)
                 return True
         self._tried = buffer.place
-        return None
+        return False
 
-    def _at_literal(self, literal: str, final: bool) -> bool:
-        """What stands here; False: that depends on text which has not come."""
+    def _at_literal(self, literal: str, final: bool) -> None:
         buffer, lexicon = self._buffer, self._rules.lexicon
         tag = literal in lexicon.delimiters.literals
         here = buffer.text, buffer.at
-        overlap = 0 if tag else lexicon.overlap(*here, literal, final=final)
-        if overlap is None:
-            return False
-        if overlap:
+        if not tag and (overlap := lexicon.overlap(*here, literal, final=final)):
             self._tail.show(overlap)
-            return True
-        code = self._is_mention(literal, final, tag)
-        if code is False:
-            code = self._in_code(final, tag=tag)
-        if code is None:
-            return False
-        if tag and not code and (pair := self._pair(literal, final)) != 0:
-            return pair is not None and self._tail.show(pair)
-        if not tag and (code or not self._protocol(literal)):
-            size = lexicon.delimiters.size_without(literal)
-            if size:
+            return
+        code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)
+        if tag and not code and (pair := self._pair(literal, final)):
+            self._tail.show(pair)
+            return
+        if not tag:
+            if not code and self._protocol(literal):
+                return
+            if size := lexicon.delimiters.size_without(literal):
                 self._tail.show(size)
-                return True
-            literal = lexicon.delimiter_at(buffer.text, buffer.at)
-            tag, code = True, code and self._rules.scope != "everywhere"
-        if tag:
-            self._at_delimiter(literal, code=code)
-        return True
+                return
+            literal = lexicon.delimiter_at(*here)
+            code = code and self._rules.scope != "everywhere"
+        self._at_delimiter(literal, code=code)
 
     def _at_delimiter(self, delimiter: str, *, code: bool) -> None:
         if code or not self._counts(delimiter):
@@ -205,26 +197,22 @@ class InAnswer:
         shown, whole = self._tail.shown, self._rules.lexicon.vocabulary.whole
         return shown.code_ahead.promised or bool(completions(whole, shown.before))
 
-    def _after_border(self, final: bool) -> bool:
+    def _after_border(self, final: bool) -> None:
         """What completes something across a removal goes: a literal, or a run of
         backticks, which would be longer then and close the span no more."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
-            return True
+            return
         if self._keeps_promise():
-            return True
+            return
         rest = buffer.ahead(lexicon.literals.longest)
         size = rebuilt(lexicon.vocabulary.whole, tail.before, rest, final=final)
-        inside = bool(size) and self._in_code(final, tag=True)
-        if size is None or inside is None:
-            return False
-        if size and not inside:
+        if size and not self._in_code(final, tag=True):
             tail.remove(PieceKind.REBUILT, size)
         else:
             buffer.border = False
             self._behind = buffer.place if self._behind == PENDING else -1
-        return True
 
     def _keeps_promise(self) -> bool:
         """What was shown as code is none if certain backticks follow: these go."""
@@ -243,8 +231,8 @@ class InAnswer:
         self._tail.remove(PieceKind.REBUILT, 1)
         return True
 
-    def _in_code(self, final: bool, *, tag: bool) -> bool | None:
-        """Whether the literal that begins here is in code; None: wait."""
+    def _in_code(self, final: bool, *, tag: bool) -> bool:
+        """Whether the literal that begins here is in code."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
@@ -259,51 +247,52 @@ class InAnswer:
         at, limit = buffer.place, buffer.place + tail.room(len(buffer) + 1)
         runs = self._runs = self._runs or RunIndex()
         code = runs.verdict(ahead, buffer.text, buffer.base, at, limit, final)
-        if code is False and not final and not runs.ended(limit):
+        if code is None:
+            raise UndecidedError
+        if not (code or final or runs.ended(limit)):
             self._fill()
         if code:
             state.promised = True
         return code
 
-    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool | None:
-        """Whether the literal that begins here is only spoken of; None: wait."""
+    def _is_mention(self, literal: str, final: bool, tag: bool) -> bool:
+        """Whether the literal that begins here is only spoken of."""
         if tag and self._rules.scope == "everywhere":
             return False
         words = self._rules.lexicon
-        spoken = partial(spoken_of, self._tail.place, literal)
         kind, literals = words.vocabulary.kind_of(literal), words.literals
+        place = self._tail.place
 
         def judge(after: str, *, final: bool) -> bool | None:
-            return spoken(after, kind, literals, final=final)
+            return spoken_of(place, literal, after, kind, literals, final=final)
 
         if judge("", final=False) is False:
             return False  # as mostly
-        return self._look(judge, len(literal), WINDOW, final)
+        return self._look(judge, len(literal), WINDOW, final) or False
 
-    def _pair(self, opener: str, final: bool) -> int | None:
-        """How much of the text is a pair that is spoken of; 0: none, None: wait."""
+    def _pair(self, opener: str, final: bool) -> int:
+        """How much of the text is a pair that is spoken of; 0: none."""
         delimiters, tail = self._rules.lexicon.delimiters, self._tail
         closes = opener in delimiters.closers
         if closes or not tail.last or self._rules.scope == "everywhere":
             return 0
         closers = delimiters.partners[opener]
-        longest = BETWEEN + max(map(len, closers))
-        size = self._look(
-            partial(pair_of, closers=closers), len(opener), longest, final
-        )
-        return size + len(opener) if size else size
+        most = BETWEEN + max(map(len, closers))
+        size = self._look(partial(pair_of, closers=closers), len(opener), most, final)
+        return size + len(opener) if size else 0
 
     def _look(
-        self, judge: Callable[..., T], skip: int, most: int, final: bool
-    ) -> T | Literal[False] | None:
+        self, judge: Callable[..., T | None], skip: int, most: int, final: bool
+    ) -> T | None:
         """What ``judge`` says of the text behind ``skip`` characters, ``most`` of it or
-        as much as may wait; None: wait."""
+        as much as may wait; None: no more may."""
         room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
         after = self._buffer.ahead(room + 1, skip=skip)
         verdict = judge(after[:room], final=final)
-        if verdict is None and len(after) > room:
+        if verdict is None and len(after) <= room:
+            raise UndecidedError
+        if verdict is None:
             self._fill()
-            return False
         return verdict
 
     def _fill(self) -> None:

@@ -10,10 +10,11 @@ block goes on, unless their dialect ends reasoning by design. Example: of
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.literals import rebuilt
+from stream_sidecar.forms.literals import UndecidedError, rebuilt
 from stream_sidecar.markdown.code import BLANKS, CodeState
 from stream_sidecar.records import define
 from stream_sidecar.text.doubt import Doubt
@@ -29,14 +30,21 @@ if TYPE_CHECKING:
     from stream_sidecar.text.tail import Tail
 
 
+class Place(Enum):
+    """Where in its line reasoning goes on."""
+
+    BEHIND_OPENER = 1  # a line break here belongs to the opener
+    BLANK = 2  # behind nothing but blanks, or an opener and these
+    TEXT = 3
+
+
 @define(eq=False)
 class InReasoning:
     """``depth``: how many openers are open; 0: what comes is the answer.
 
     ``doubt``: what may turn out to be text; ``again``: it is, and is to be read again
     up to here. ``closers``: what closes them; ``implicit``: no opener so far;
-    ``line_blank``: only blanks since line break or opener; ``skip_break``: a line break
-    here belongs to the opener; ``before``: the last characters given.
+    ``before``: the last characters given.
     """
 
     _rules: Rules
@@ -46,8 +54,7 @@ class InReasoning:
     closers: frozenset[str]
     depth: int = 0
     implicit: bool = False
-    line_blank: bool = True
-    skip_break: bool = False
+    place: Place = Place.BLANK
     before: str = ""
     doubt: Doubt | None = None
     again: bool = False
@@ -60,8 +67,8 @@ class InReasoning:
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
-        self.line_blank = self.skip_break = True
-        self.before, self._buffer.border = "", False
+        self.place, self.before = Place.BEHIND_OPENER, ""
+        self._buffer.border = False
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
         """What comes may be text, or it is sure to be reasoning."""
@@ -72,58 +79,52 @@ class InReasoning:
             self.doubt = Doubt(buffer.place, self._rules.max_call, state)
             self.doubt.keep(buffer.text[buffer.at :])
 
-    def step(self, *, final: bool) -> bool:
-        """One step; False when nothing more can be done with this buffer."""
-        if self.skip_break:
-            return self._skip_break(final)
-        buffer, lexicon = self._buffer, self._rules.lexicon
-        if buffer.border:
-            return self._after_border(final)
-        end, literal = lexicon.literals.next(buffer.text, buffer.at, final=final)
-        self._think(end - buffer.at)
-        if literal is None:
-            return False
-        return self._at_literal(literal, final)
+    def step(self, *, final: bool) -> None:
+        """One step, if anything can be done with what is there."""
+        buffer, literals = self._buffer, self._rules.lexicon.literals
+        if self.place is Place.BEHIND_OPENER:
+            self._skip_break(final)
+        elif buffer.border:
+            self._after_border(final)
+        else:
+            end, literal = literals.next(buffer.text, buffer.at, final=final)
+            self._think(end - buffer.at)
+            if literal is not None:
+                self._at_literal(literal, final)
+            elif buffer:  # what is left may begin one
+                raise UndecidedError
 
-    def _after_border(self, final: bool) -> bool:
+    def _after_border(self, final: bool) -> None:
         """What completes a literal across a removal goes."""
         buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
         rest = buffer.ahead(self._rules.lexicon.literals.longest)
-        size = rebuilt(whole, self.before, rest, final=final)
-        if size:
+        if size := rebuilt(whole, self.before, rest, final=final):
             buffer.cut(PieceKind.REBUILT, size)
         else:
-            buffer.border = size is None
-        return size is not None
+            buffer.border = False
 
-    def _at_literal(self, literal: str, final: bool) -> bool:
+    def _at_literal(self, literal: str, final: bool) -> None:
         buffer, lexicon = self._buffer, self._rules.lexicon
         if literal not in lexicon.delimiters.literals:
-            overlap = lexicon.overlap(buffer.text, buffer.at, literal, final=final)
-            if overlap != 0:
-                self._think(overlap or 0)
-                return overlap is not None
-            quoted = self._is_quoted(literal, final)
-            if quoted is None:
-                return False
-            text = lexicon.delimiters.size_without(literal)
-            size = text if quoted else self._protocol(literal)
-            self._think(size or 0)
-            if size != 0:
-                return True
+            size = lexicon.overlap(buffer.text, buffer.at, literal, final=final)
+            if not size:
+                if not self._is_quoted(literal, final) and self._protocol(literal):
+                    return
+                size = lexicon.delimiters.size_without(literal)
+            if size:
+                self._think(size)
+                return
             literal = lexicon.delimiter_at(buffer.text, buffer.at)
-        return self._at_delimiter(literal, final)
+        self._at_delimiter(literal, final)
 
-    def _at_delimiter(self, delimiter: str, final: bool) -> bool:
+    def _at_delimiter(self, delimiter: str, final: bool) -> None:
         partners = self._rules.lexicon.delimiters.partners[delimiter]
         foreign = self.closers.isdisjoint(partners)
-        text = foreign or self._is_code(delimiter)
-        quoted = text or self._is_quoted(delimiter, final)
-        if quoted:
+        code = foreign or self._is_code(delimiter)
+        if code or self._is_quoted(delimiter, final):
             self._think(len(delimiter))
-        elif quoted is False:
+        else:
             (self._end if delimiter in self.closers else self._nest)(delimiter)
-        return quoted is not None
 
     def _is_code(self, delimiter: str) -> bool:
         """Whether the delimiter here stands in code behind a doubtful opener."""
@@ -132,16 +133,15 @@ class InReasoning:
         place, closes = self._buffer.place, delimiter in self.closers
         return self.doubt.quotes(place, place + len(delimiter), closes=closes)
 
-    def _protocol(self, literal: str) -> int | None:
-        """Handles what is no delimiter: a mark, a closer or an opener of calls; where
-        it is text, gives how much of it."""
+    def _protocol(self, literal: str) -> bool:
+        """Handles a mark, a closer or an opener of calls; False: it is text here."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         ends = words.ends.get(literal)
         tried = self._buffer.place < attempts.free
         if ends is not None and self.closers.isdisjoint(ends):
             tried = True
         if tried or attempts.is_owed(literal, inside=True):
-            return words.delimiters.size_without(literal)
+            return False
         if ends is not None:
             self._buffer.cut(PieceKind.MARK, len(literal))
             self._leave()
@@ -151,8 +151,8 @@ class InReasoning:
         elif openings := words.openings_of(literal):
             attempts.begin(openings, inside=True)
         else:
-            return words.delimiters.size_without(literal)
-        return None
+            return False
+        return True
 
     def _leave(self) -> None:
         """Reasoning is over, whatever was open in it."""
@@ -179,17 +179,16 @@ class InReasoning:
         words = taken.opening.form.vague
         return self._rules.lexicon.delimiters.closers if words else frozenset()
 
-    def _skip_break(self, final: bool) -> bool:
+    def _skip_break(self, final: bool) -> None:
         rest = self._buffer.ahead(2)
         if rest == "\r" and not final:
-            return False
-        self.skip_break = False
+            raise UndecidedError
+        self.place = Place.BLANK
         if rest[0] == "\n" or rest == "\r\n":
             self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
             self.before = "\n"
             if self.doubt is not None:
                 self.doubt.feed("\n")
-        return True
 
     def _think(self, size: int) -> None:
         if size > 0:
@@ -208,21 +207,20 @@ class InReasoning:
             self.implicit = False
         line = text[text.rfind("\n") + 1 :]
         if line.strip(SPACE):
-            self.line_blank = False
+            self.place = Place.TEXT
         elif len(line) < len(text):
-            self.line_blank = True
+            self.place = Place.BLANK
 
-    def _is_quoted(self, literal: str, final: bool) -> bool | None:
-        """Whether the literal here is only spoken of; None: wait."""
+    def _is_quoted(self, literal: str, final: bool) -> bool:
+        """Whether the literal here is only spoken of."""
         if self._rules.scope == "everywhere":
             return False
         room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
         after = self._buffer.ahead(max(room, 1), skip=len(literal))
-        quoted = is_quoted(self.before, after, final=final)
-        if quoted is not False:
-            return quoted
-        span = span_around(self.before, after, known=final or len(after) >= room)
-        return None if span is None else self._is_paired(literal, *span)
+        if is_quoted(self.before, after, final=final):
+            return True
+        known = final or len(after) >= room
+        return self._is_paired(literal, *span_around(self.before, after, known=known))
 
     def _is_paired(self, literal: str, before: str, after: str) -> bool:
         """Whether it stands in a span between the two with what it opens or closes."""
@@ -238,11 +236,11 @@ class InReasoning:
         elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
             self.again = True
             return
-        elif self.line_blank and not self._rules.native:
+        elif self.place is Place.BLANK and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
-        self.implicit = False
-        self.line_blank = self.skip_break = self._buffer.border = True
+        self.implicit, self.place = False, Place.BEHIND_OPENER
+        self._buffer.border = True
 
     def _end(self, closer: str) -> None:
         self._buffer.cut(PieceKind.DELIMITER, len(closer))

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar.forms.candidate import Opening, Taken
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
+from stream_sidecar.forms.literals import (
+    Delimiters,
+    Literals,
+    UndecidedError,
+    beginnings,
+    rebuilt,
+)
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
@@ -146,18 +152,19 @@ class Lexicon:
 
     def begins(self, text: str) -> bool:
         """Whether a form may begin with ``text`` where the answer begins, or blanks."""
-        blank = text[0].isspace()
-        return blank or self.at_line(text, 0, start=True, final=False) != []
+        try:
+            openings = self.at_line(text, 0, start=True, final=False)
+        except UndecidedError:
+            return True
+        return text[0].isspace() or bool(openings)
 
     def line_start(self, text: str, at: int, end: int) -> int | None:
         """The first place before ``end`` where an opener may begin a line."""
         match = self._line_start.search(text, at, end)
         return match.end() if match else None
 
-    def at_line(
-        self, text: str, at: int, *, start: bool, final: bool
-    ) -> list[Opening] | None:
-        """The forms that begin a line at ``at``; None: more text could add some.
+    def at_line(self, text: str, at: int, *, start: bool, final: bool) -> list[Opening]:
+        """The forms that begin a line at ``at``, if more text could add none.
 
         ``start``: the answer begins there.
         """
@@ -168,7 +175,7 @@ class Lexicon:
         rest = text[at : at + longest]
         more = longest > len(rest) and not final
         if more and any(one != rest and one.startswith(rest) for one in openers):
-            return None
+            raise UndecidedError
         found = [
             opening
             for opener in openers
@@ -179,7 +186,7 @@ class Lexicon:
         if not found:
             return []
         if not final and self.literals.certain(text, at) == at:
-            return None
+            raise UndecidedError
         match = self.literals.any.match(text, at)
         if match is None:
             return found
@@ -194,16 +201,15 @@ class Lexicon:
         assert match is not None  # the caller knows
         return match[0]
 
-    def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int | None:
+    def overlap(self, text: str, at: int, literal: str, *, final: bool) -> int:
         """How much of ``literal`` at ``at`` is text, since the rest of it begins a
-        delimiter; 0: no delimiter begins in it, None: that takes more text to know."""
+        delimiter; 0: no delimiter begins in it."""
         size = self.delimiters.size_without(literal)
         if size in (0, len(literal)):
             return 0
         after = at + len(literal)
         rest = text[after : after + self.literals.longest]
-        found = rebuilt(self.delimiters, literal, rest, final=final)
-        return size if found else found
+        return size if rebuilt(self.delimiters, literal, rest, final=final) else 0
 
     def restart(self, raw: str, position: int) -> int:
         """Where candidates may begin again in ``raw``, which failed at ``position``.

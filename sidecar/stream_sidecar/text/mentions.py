@@ -13,6 +13,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
 from stream_sidecar.records import hot
 
@@ -292,25 +293,24 @@ def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
 # --- In reasoning ---------------------------------------------------------------------
 
 
-def is_quoted(before: str, after: str, *, final: bool) -> bool | None:
-    """Whether what stands between the two has a quote on both sides; None: more of
-    what is behind it is needed."""
+def is_quoted(before: str, after: str, *, final: bool) -> bool:
+    """Whether what stands between the two has a quote on both sides."""
     quote = before[-1:]
-    if quote not in _OPENING:
+    if quote not in _OPENING or (quote in _QUOTES and not _opens(before[-2:-1])):
         return False
-    if quote in _QUOTES and not _opens(before[-2:-1]):
-        return False
-    return quote + after[:1] in _PAIRS if after or final else None
+    if not (after or final):
+        raise UndecidedError
+    return quote + after[:1] in _PAIRS
 
 
-def span_around(before: str, after: str, *, known: bool) -> tuple[str, str] | None:
+def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:
     """What of a code span, on one line, stands before and behind a literal, nothing if
-    it is in none; None: more is needed, unless all is ``known`` that is waited for."""
+    it is in none; all that is waited for may be ``known``."""
     head, (line, ended, _) = before.rpartition("\n")[2], after.partition("\n")
     runs = open_runs(head)
     run = closing_run(runs, line)
     if runs and not (known or ended) and (run is None or run.end() == len(line)):
-        return None
+        raise UndecidedError
     if run is None:
         return "", ""
     return head[runs[len(run[0])] :], line[: run.start()]

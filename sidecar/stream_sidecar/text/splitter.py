@@ -14,10 +14,12 @@ tail. While there is a ``passage``, text in which nothing matters is one piece.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar.forms.candidate import Failed
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.code import AT_BEGINNING
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.slices import INDENT
@@ -34,7 +36,7 @@ from stream_sidecar.text.fast_path import (
     on,
 )
 from stream_sidecar.text.in_answer import InAnswer
-from stream_sidecar.text.in_reasoning import InReasoning
+from stream_sidecar.text.in_reasoning import InReasoning, Place
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -219,7 +221,8 @@ class Splitter:
         """The passage for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            return None if self.reasoning.skip_break else (lexicon.thought, INSIDE)
+            behind_opener = self.reasoning.place is Place.BEHIND_OPENER
+            return None if behind_opener else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
         code = shown.code
@@ -250,28 +253,27 @@ class Splitter:
     # Steps
 
     def _read(self, *, final: bool) -> None:
-        while self._step(final):
-            pass
+        with suppress(UndecidedError):
+            self._decide(final)
         self._buffer.forget()
         self._watch()
 
-    def _step(self, final: bool) -> bool:
-        """One step; False when nothing more can be done with what is there."""
-        depth = self.reasoning.depth
-        if self._tail.refused:
-            self._reread()
-            return True
-        if self._attempts.candidate is not None:
-            went = self._read_candidate(final)
-        elif self._buffer.at == len(self._buffer.text):
-            return False
-        else:
-            went = (self.reasoning if depth else self._answer).step(final=final)
-        if depth and not self.reasoning.depth:
-            self.shown.removed()
-        if self.reasoning.again:
-            self._read_again(self._buffer.place)
-        return went
+    def _decide(self, final: bool) -> None:
+        """Takes steps while there is anything to decide."""
+        buffer, tail, attempts = self._buffer, self._tail, self._attempts
+        while tail.refused or attempts.candidate or buffer.at < len(buffer.text):
+            depth = self.reasoning.depth
+            if tail.refused:
+                self._reread()
+                continue
+            if attempts.candidate:
+                self._read_candidate(final)
+            else:
+                (self.reasoning if depth else self._answer).step(final=final)
+            if depth and not self.reasoning.depth:
+                self.shown.removed()
+            if self.reasoning.again:
+                self._read_again(buffer.place)
 
     def _keep(self, text: str) -> None:
         """More has come of what may have to be read again."""
@@ -297,13 +299,12 @@ class Splitter:
             buffer.mark(PieceKind.EXIT)
         self._answer.restart(buffer.place)
 
-    def _read_candidate(self, final: bool) -> bool:
-        """Gives the candidate all there is; False when it stays open."""
+    def _read_candidate(self, final: bool) -> None:
+        """Gives the candidate all there is."""
         verdict = self._attempts.read(final=final)
         if not isinstance(verdict, Failed):
-            if verdict is not None:
-                self._take_out(verdict)
-            return verdict is not None
+            self._take_out(verdict)
+            return
         if verdict.full and self._tail.leading is not None:
             self._tail.decide(echo=False)  # as at the end
             self._reread()
@@ -311,7 +312,6 @@ class Splitter:
         self._attempts.fail(verdict, inside=self.reasoning.depth > 0)
         if not self.reasoning.depth:
             self._answer.leave(final=final)
-        return True
 
     def _take_out(self, taken: Taken) -> None:
         buffer = self._buffer
@@ -339,8 +339,7 @@ class Splitter:
             buffer.put_back(text, start)
             self._attempts.free = start + len(text)
             self._answer.restart(start)
-            while self._step(final=True):
-                pass
+            self._decide(final=True)
         tail.trailing = tail.trailing or trailing
         buffer.text, buffer.base, buffer.at, buffer.border = before
         self._keep(buffer.text[buffer.at :])

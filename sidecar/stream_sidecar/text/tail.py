@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.forms.repeated_results import continues
 from stream_sidecar.records import define, field
 from stream_sidecar.text.mentions import WINDOW, AnswerPlace
@@ -106,33 +107,31 @@ class Tail:
 
     # What is shown and what is not
 
-    def show(self, size: int, *, final: bool = True) -> bool:
+    def show(self, size: int, *, final: bool = True) -> None:
         """Shows the next ``size`` characters, or lets them wait; they stay where they
-        are if what waited goes, or is refused, which has to be read first. False: it
-        takes more text to know."""
+        are if what waited goes, or is refused, which has to be read first."""
         waiting, blanks, room = self.trailing or self.leading, 0, 0
         if waiting is not None:
             blanks = min(self._buffer.blanks(), size)
             if waiting.alone and "\n" in self._buffer.ahead(blanks):
                 self.end_trailing(followed=False)
-                return True
+                return
             room = min(blanks, self.room(blanks))
             waiting.push(*self._buffer.take(room))
             if room == size:
-                return True
+                return
             if room < blanks:
                 self._buffer.mark(PieceKind.FULL)
         if self.leading is not None:
             following = self._buffer.ahead(2)
             if following == "+" and not final:
-                return False
+                raise UndecidedError
             echo = room == blanks and self.is_echo() and not continues(following)
             self.decide(echo=echo)
-            return True
+            return
         self.end_trailing(followed=room == blanks)
         if not self.refused:
             self.shown.write(*self._buffer.take(size - room), self._buffer.pieces)
-        return True
 
     def is_echo(self) -> bool:
         """Whether leading objects wait that are repeated results where text follows."""

@@ -8,6 +8,7 @@ Sources: wires/README.md, "Usage" and "Finish reasons".
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar.parts import UsagePart
@@ -217,24 +218,24 @@ def write_usage(usage: Usage, shape: UsageShape) -> JsonObject:
     What else the provider's own object says is kept where it is read the same: xAI's
     leaves reasoning out of its output, and there the number is ours.
     """
-    written = _named(usage, shape)
+    written, told = _named(usage, shape), _counts(usage)
     raw: JsonObject = portable(usage.raw) if isinstance(usage.raw, dict) else {}
-    told = _counts(usage)
-    for whole in (merge_usage(raw, written), raw):
-        own = read_usage(whole, shape)
-        if own is not None and _own_counts(raw, shape) == told == _counts(own):
-            return dict(whole)
-    return written
+    if _told(raw, shape) != told:
+        return written
+    whole = merge_usage(raw, written)
+    return dict(whole if _told(whole, shape) == told else raw)
 
 
-def _own_counts(raw: JsonObject, shape: UsageShape) -> dict[str, int | None] | None:
-    """What the provider's own object says; None where it is of another wire."""
+_counts = attrgetter(
+    *("input_tokens", "output_tokens", "total_tokens"),
+    *("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
+)
+
+
+def _told(raw: JsonObject, shape: UsageShape) -> Any:
+    """What an object of the provider's says; None where it is of another wire."""
     own = read_usage(raw, shape)
     return None if own is None else _counts(own)
-
-
-def _counts(usage: Usage | UsagePart) -> dict[str, int | None]:
-    return {name: getattr(usage, name) for name in _COUNTS}
 
 
 def _named(usage: Usage, shape: UsageShape) -> JsonObject:
@@ -258,12 +259,6 @@ def _named(usage: Usage, shape: UsageShape) -> JsonObject:
         if paths and count is not None:
             _put(written, paths[0], count)
     return written
-
-
-_COUNTS = (
-    *("input_tokens", "output_tokens", "total_tokens"),
-    *("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"),
-)
 
 
 def _total(usage: Usage) -> int | None:
