@@ -92,13 +92,15 @@ class Reclassify:
 
 @frozen
 class Retract:
-    """Forget ``blocks`` (text, reasoning or calls): the same content came better."""
+    """Forget ``blocks`` (text, reasoning or calls): the same content came better, or
+    what stands at ``span`` comes again, read as the answer."""
 
     type: ClassVar[str] = "retract"
     seq: int
     choice: int
     blocks: tuple[int, ...]
-    reason: Literal["duplicate-of-native", "duplicate-of-structured"]
+    reason: Literal["duplicate-of-native", "duplicate-of-structured", "read-as-text"]
+    span: Span | None = None
 
 
 @hot

@@ -13,13 +13,22 @@ from checking import feed
 
 from stream_sidecar.dialects import DIALECTS
 
+ENDS = {
+    opener
+    for dialect in DIALECTS.values()
+    for form in dialect.forms
+    for opener in form.openers
+    if form.place == "end"
+}
+"""What may also end a turn, and goes at the end of a text."""
+
 OPENERS = sorted(
     {
         (name, opener)
         for name, dialect in DIALECTS.items()
         for form in dialect.forms
         for opener in form.openers
-        if form.about == "calls" and not form.vague
+        if form.about == "calls" and not form.vague and opener not in ENDS
     }
 )
 

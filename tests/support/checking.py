@@ -256,6 +256,7 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
         native = [_piece(event) for event in mine if _is_native(event)]
         # A call of relaxed JSON may have no text of its own: the one before has it.
         answer = [e for e in mine if not _is_native(e) and getattr(e, "raw", 0) != ""]
+        answer = _read_once(answer)
         # A removal may be one of native reasoning, so deltas are laid first.
         answer.sort(key=lambda event: event.type == "diagnostic")
         rest = tiles(raw, [piece for event in answer if (piece := _piece(event))])
@@ -266,12 +267,25 @@ def assert_conserved(fed: Fed, params: Params, chunks: Chunks) -> None:
             position = end
 
 
+def _read_once(events: list[Event]) -> list[Event]:
+    """Without what was told of text that came again, read as the answer."""
+    for retract in [each for each in events if each.type == "retract"]:
+        if retract.reason == "read-as-text":
+            start, end = retract.span
+            later = [each for each in events if each.seq > retract.seq]
+            before = [each for each in events if each.seq < retract.seq]
+            known = [e for e in before if not start <= (_piece(e) or (-1,))[0] < end]
+            # At the end a removal of both readings may be told behind all text.
+            events = [*{(_piece(e) or e.seq): e for e in (*known, *later)}.values()]
+    return events
+
+
 def _is_native(event: Any) -> bool:
     return event.type == "reasoning-delta" and event.source == "native"
 
 
 def _piece(event: Any) -> tuple[int, int, str] | None:
-    span = getattr(event, "span", None)
+    span = getattr(event, "span", None) if event.type != "retract" else None
     if span is None:
         return None
     text = event.text if event.type.endswith("-delta") else event.raw

@@ -6,8 +6,10 @@ rule 4.3, text rule 4.4, text rule 4.6):
 - which lines are code, fenced or indented, says markdown-it, a parser of the field;
 - a *span* is a backtick run, of at most 32, up to an equal run on the same line, first
   come first; a backslash before a run makes its first backtick text;
-- a *mention* has the same quote on both sides, which opens there, a typographic quote
-  on both sides, or a backslash before it.
+- a *mention* stands behind a backslash or ``(?``, directly between two marks, in a
+  quoted string on its line, in a string of a JSON answer, or with its partner in a pair
+  that is spoken of. Whether a quote before it is still open is not asked, so more is a
+  mention here than in the engine.
 """
 
 from __future__ import annotations
@@ -28,11 +30,23 @@ _BLOCKS.disable(["html_block", "reference"])
 
 _RUN = re.compile("`+")
 _REST_OF_TAG = re.compile(r"[^<>\n]{0,48}>")
-_QUOTES = re.compile(
-    r"""(?:^|.*[\s(\[{=,:])(?:`\0`|"\0"|'\0'|”\0”|’\0’)|.*\\\0.*"""
-    "|.*(?:“\0”|„\0[“”]|‘\0’|‚\0[‘’]|«\0»|»\0«|‹\0›|›\0‹|「\0」|『\0』)",
+_FRONT = r"(?:^|.*[\s(\[{=,:])"
+_BETWEEN = re.compile(
+    rf"""{_FRONT}(?:`\0`|"\0"|'\0'|”\0”|’\0’|\*+\0\*|_+\0_)|.*(?:\\|\(\?P?)\0.*"""
+    "|.*(?:“\0”|„\0[“”]|‘\0’|‚\0[‘’]|«\0»|»\0«|‹\0›|›\0‹|「\0」|『\0』)"
+    r"|.*(?:\(\0\)|\[\0\]|《\0》|（\0）|\|[ \xa0\u202f]?\0[ \xa0\u202f]?\|)"
+    "|.*«[ \xa0\u202f]?\0[ \xa0\u202f]?»",
     re.DOTALL,
 )
+_CLOSES = {'"': '"', "'": "'", "“": "”", "„": "“”", "”": "”", "‘": "’", "’": "’"}
+_CLOSES |= {"‚": "‘’", "«": "»", "»": "«", "‹": "›", "›": "‹", "「": "」", "『": "』"}
+_CLOSES |= {"/": "/"}
+_OPENER = re.compile(r"(?:^|(?<=[\s(\[{=,:]))[rbfuRBFU]{0,2}([\"'/“„”‘’‚«»‹›「『])")
+_PAIRED = re.compile(
+    r"[^\w<>\"'`“”„‘’‚«»‹›「」『』\n]{1,16}"
+    r"|[ \t]+(?:and|or|to|und|oder|et|ou|y|o)[ \t]+|[ \t]*[和与][ \t]*"
+)
+_AROUND = 260
 
 
 def code_ranges(text: str) -> Iterator[tuple[int, int]]:
@@ -86,18 +100,56 @@ def outside_code(text: str, literals: Iterable[str]) -> list[tuple[int, str]]:
         (match.start(), match[0])
         for match in any_of.finditer(text)
         if not any(start <= match.start() < end for start, end in ranges)
-        and not is_mention(text, match.start(), match.end())
+        and not is_mention(text, match.start(), match.end(), any_of)
     ]
 
 
-def is_mention(text: str, start: int, end: int) -> bool:
-    """Whether what stands there in ``text`` is quoted, with the rest of a tag of which
-    it is the beginning."""
-    if text[start] == "<" and ">" not in text[start:end]:
+def is_mention(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool:
+    """Whether what stands there in ``text`` is spoken of, with the rest of a tag of
+    which it is the beginning; ``any_of``: the literals."""
+    literal = text[start:end]
+    if text[start] == "<" and ">" not in literal:
         tag = _REST_OF_TAG.match(text, end)
         end = tag.end() if tag else end
-    around = text[max(start - 2, 0) : start] + "\0" + text[end : end + 1]
-    return _QUOTES.fullmatch(around) is not None
+    before, after = text[:start], text[end:]
+    while run := re.search(rf"(?:{any_of.pattern})\Z", before[-_AROUND:]):
+        before = before[: -len(run[0])]
+    while (run := any_of.match(after)) and not _between(before, after):
+        after = after[run.end() :]
+    if _between(before, after) or _in_string(text[:start], text[end:]):
+        return True
+    return _in_json(text[:start]) or _in_pair(text, start, end, any_of)
+
+
+def _between(before: str, after: str) -> bool:
+    start = before.rstrip("*_")[-1:] + before[len(before.rstrip("*_")) :]
+    around = f"{start if before[-1:] in '*_' else before[-3:]}\0{after[:2]}"
+    return any(_BETWEEN.fullmatch(around[:size]) for size in range(1, len(around) + 1))
+
+
+def _in_string(before: str, after: str) -> bool:
+    line = before.rpartition("\n")[2][-_AROUND:]
+    rest = after.partition("\n")[0][:_AROUND]
+    return any(
+        partner in rest for quote in _OPENER.findall(line) for partner in _CLOSES[quote]
+    )
+
+
+def _in_json(before: str) -> bool:
+    if not re.match(r'\s*(?:\{\s*["}]|\[\s*(?:["\d]|\{\s*"))', before):
+        return False
+    return len(re.findall(r'(?<!\\)(?:\\\\)*"', before)) % 2 == 1
+
+
+def _in_pair(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool:
+    line = text.rfind("\n", 0, start) + 1
+    found = [(m.start(), m.end()) for m in any_of.finditer(text, line)]
+    here = found.index((start, end)) if (start, end) in found else -1
+    pairs = [found[n : n + 2] for n in (here - 1, here) if here >= 0 and n >= 0]
+    return any(
+        len(pair) == 2 and _PAIRED.fullmatch(text, pair[0][1], pair[1][0]) is not None
+        for pair in pairs
+    )
 
 
 def tiles(raw: str, pieces: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -1102,14 +1102,15 @@ export interface RepairResult {
 }
 
 /**
- * Forget `blocks` (text, reasoning or calls): the same content came better.
+ * Forget `blocks` (text, reasoning or calls): the same content came better, or what stands at `span` comes again, read as the answer.
  */
 export interface Retract {
   type: "retract";
   seq: number;
   choice?: number;
   blocks: number[];
-  reason: "duplicate-of-native" | "duplicate-of-structured" | (string & {});
+  reason: "duplicate-of-native" | "duplicate-of-structured" | "read-as-text" | (string & {});
+  span?: Span;
 }
 
 /**

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from stream_sidecar.channel.blocks import Blocks
 from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS, Extracted
@@ -23,7 +23,7 @@ from stream_sidecar.channel.tagged_reasoning import HOLD_LIMIT, TaggedReasoning
 from stream_sidecar.channel.text_map import RECENT, TextMap
 from stream_sidecar.channel.unread_answer import UnreadAnswer
 from stream_sidecar.dialects.profiles import cumulative_fields
-from stream_sidecar.events import Diagnostic
+from stream_sidecar.events import Diagnostic, Reclassify
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.message.outlet import Going
 from stream_sidecar.text.fast_path import AT_ONCE, in_slices
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 _WRITTEN = (*FORMED, PieceKind.SEEN, PieceKind.FAILED)
 """Pieces of which more is known than their text."""
+
+_Again: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
+"""Blocks of reasoning that is text after all, and the extent of its raw text."""
 
 _SAID_BEFORE: tuple[str, Severity, str] = (
     "duplicate-reasoning",
@@ -70,6 +73,7 @@ class Channel:
         self._native: Splitter | None = None
         self._unread: UnreadAnswer | None = None
         self._thought = False  # native reasoning was sent
+        self._again: _Again | None = None  # what is text after all
         self._native_key: int | str | None = None
         self._joiners = SurrogateJoiner(), SurrogateJoiner()
         own = self._account, self._hold, self._note_held, self._fails
@@ -317,7 +321,9 @@ class Channel:
         """After the last ``flush``: ends the blocks and judges unclosed reasoning."""
         self.blocks.end()
         if self._tags and self.tagged.judge():
-            self.empty = False
+            self._take(self.answer.read_again())
+            self._decide_again(None)
+            self.blocks.end()
 
     def answer_by_reasoning(self) -> None:
         """Nothing is visible and the model meant to stop: its last reasoning is what it
@@ -385,7 +391,39 @@ class Channel:
 
     def _take(self, pieces: Pieces) -> None:
         for piece in pieces if len(pieces) < 2 else merged(pieces):
-            self._READ[piece[0]](self, piece)
+            if self._again is None or not self._decide_again(piece):
+                self._READ[piece[0]](self, piece)
+
+    def _doubted(self, piece: Piece) -> None:
+        """The open reasoning is text: what comes next shows whether as it was sent."""
+        self.blocks.end()
+        sent = self.tagged.give_back(closing=self.outlet.is_closing)
+        calls = (
+            number
+            for number, call in self.outlet.builder.calls(self.choice)
+            if sent and number > sent[0]
+            if (call.origin, call.channel) == ("text", "reasoning")
+        )
+        self._again = (*sent, *calls), piece[2:]
+        if self.has_extracted:
+            self.extracted.forget_calls(piece[2])
+
+    def _decide_again(self, piece: Piece | None) -> bool:
+        """Text that comes again just as it was sent is reclassified, any other is taken
+        back first; whether ``piece`` is such text."""
+        again, self._again = self._again, None
+        if again is None or not again[0]:
+            return False
+        blocks, extent = again
+        sent = self.outlet.builder.any_text(self.choice, blocks[0])
+        is_whole = piece == (PieceKind.TEXT, sent, *extent)
+        if piece is None or not is_whole or len(blocks) > 1:
+            self.outlet.retract(self.choice, blocks, extent)
+            return False
+        self.outlet.send(Reclassify, self.choice, blocks, "text")
+        self._since_call.append(blocks[0])
+        self._shown(*piece[1:])
+        return True
 
     def _text(self, piece: Piece) -> None:
         _, text, start, end = piece
@@ -460,6 +498,7 @@ class Channel:
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
         PieceKind.FULL: _full,
+        PieceKind.AGAIN: _doubted,
         **dict.fromkeys(_WRITTEN, _extracted),
     }
 

@@ -101,6 +101,10 @@ class Extracted:
         for call in calls:
             self.written.written_calls(*call)
 
+    def forget_calls(self, start: int) -> None:
+        """Calls that wait, from the position ``start`` on, will be found again."""
+        self._late_calls = [each for each in self._late_calls if each[1][2] < start]
+
     def send_results(self) -> None:
         results, self._late_results = self._late_results, []
         for result in results:

@@ -100,7 +100,9 @@ class Surroundings:
     def _rules(self, others: Callable[[], Share], **own: Any) -> Rules:
         limits, scope = self.options.limits, self.policy.reasoning.scope
         held, call = limits.max_held_chars, limits.max_call_chars
-        return Rules(self.lexicon, self.context, scope, held, call, others, **own)
+        keeps = self.policy.reasoning.unclosed == "text"
+        known = self.lexicon, self.context, scope, held, call, others
+        return Rules(*known, keeps=keeps, **own)
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
@@ -168,7 +170,7 @@ def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
 def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
     """What the policy lets forms be about; see `stream_sidecar.forms.form.Form`.
     ``bare``: calls without a marker may be read, too."""
-    about = ["leftovers", "channels", *(("bare",) if bare else ())]
+    about = ["leftovers", "reserved", "channels", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
         about += ["results", "echoes"] if echoes else ["results"]
     if policy.tool_calls.mode == "extract":

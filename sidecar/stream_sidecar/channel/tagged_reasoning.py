@@ -51,14 +51,11 @@ class _Block:
     """A tagged block that is open, or the part of it behind its last nested closer.
 
     ``to_text``: if it never closes, it was text. ``sent``: numbers of the event blocks
-    it was sent in; ``head``: its first characters; ``shown``: not all of it is blank.
-    ``held`` waits, unless ``passing``: more came than may be held.
+    it was sent in. ``held`` waits, unless ``passing``: more came than may be held.
     """
 
     to_text: bool
     sent: list[int] = field(factory=list)
-    head: str = ""
-    shown: bool = False
     passing: bool = False
     held: list[Piece] = field(factory=list)
 
@@ -80,7 +77,6 @@ class TaggedReasoning:
         self.choice = choice
         self.policy = shared.policy.reasoning
         self.max_held = shared.options.limits.max_held_chars
-        self._longest = shared.lexicon.literals.longest
         self.answer = answer
         self.blocks = blocks
         self.outlet = shared.outlet
@@ -155,20 +151,36 @@ class TaggedReasoning:
             self._settle(self._is_begun_copy)
 
     def judge(self) -> bool:
-        """Decides at close what an open block is. True: visible text, not all blank."""
+        """Whether an open block is text, at the end: then it is to be read again."""
         block = self._block
         if block is None:
             return False
+        self._report()
+        rule, doubt = self.policy.unclosed, self.answer.first.reasoning.doubt
+        to_text = block.to_text if rule == "auto" else rule == "text"
+        if not to_text or doubt is None or not self._live(block):
+            return False
+        if not doubt.is_whole:
+            self.outlet.diagnose(self.choice, *HOLD_LIMIT)
+        return doubt.is_whole
+
+    def give_back(self, *, closing: bool) -> tuple[int, ...]:
+        """The open block is text, which comes again: the blocks it was sent in. At the
+        end of the stream `judge` has told so."""
+        block, self._block = self._open, None
+        self.held, block.held = 0, []
+        if not closing:
+            self._report()
+        return self._live(block)
+
+    def _report(self) -> None:
         message = "reasoning was never closed"
         self.outlet.diagnose(self.choice, "unclosed-reasoning", "warning", message)
-        rule = self.policy.unclosed
-        to_text = block.to_text if rule == "auto" else rule == "text"
+
+    def _live(self, block: _Block) -> tuple[int, ...]:
+        """What ``block`` was sent in, but for copies of native text, which are gone."""
         gone = self._copies if self._same is not None and self._same.same else ()
-        numbers = tuple(number for number in block.sent if number not in gone)
-        if not to_text or not numbers or self._needs_repair(block, numbers):
-            return False
-        self.outlet.send(Reclassify, self.choice, numbers, "text")
-        return block.shown
+        return tuple(number for number in block.sent if number not in gone)
 
     def to_answer(self) -> bool:
         """Makes the last block of reasoning, native or not, the answer; False: there is
@@ -215,9 +227,6 @@ class TaggedReasoning:
     def _sent(self, block: _Block, number: int, text: str) -> None:
         if number not in block.sent[-1:]:
             block.sent.append(number)
-        if len(block.head) < self._longest:
-            block.head += text[: self._longest]
-        block.shown = block.shown or not text.isspace()
         if not self._is_second:
             self._same = self._same or SameText()
             self._same.tagged(text)
@@ -275,23 +284,6 @@ class TaggedReasoning:
             words = "".join(piece[1] for piece in sent)
             self._native = self._collapsed.push(words)
         return self._native
-
-    def _needs_repair(self, block: _Block, numbers: tuple[int, ...]) -> bool:
-        """Would the visible text need repair with these blocks in it (text rule 7.4)?
-        All of it is read, or its end where texts are not kept."""
-        builder, state = self.outlet.builder, self.answer.shown()
-        if builder.parts:
-            text, start = builder.text_with(self.choice, numbers)
-        elif self.answer.first.reasoning.mentions:
-            return True
-        else:
-            text, start = state[1] + block.head, len(state[1])
-        probe = self._shared.shown()
-        probe.resume((0, {}, True, state), 0)  # an opener was taken out right before
-        if _removals(probe, text[start:]):
-            return True
-        new = _removals(self._shared.shown(), text)
-        return bool(new and new - _removals(self._shared.shown(), text[:start]))
 
 
 def _removals(probe: Splitter, text: str) -> set[Extent]:

@@ -12,10 +12,12 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar.dialects.tokens import cut_part, json_part
-from stream_sidecar.forms.call_bodies import calls_of, cut_calls
+from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
+    before,
+    blanks,
     label,
     literal,
     need,
@@ -27,14 +29,15 @@ from stream_sidecar.forms.grammar import (
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional
+from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional, value
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.forms.grammar import Cursor, Reading
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 _ID = re.compile(r"[^\s<>]*+")
 
@@ -89,7 +92,7 @@ _INKLING = "<|content_invoke_tool_json|>"
 
 def _inkling(cursor: Cursor) -> Reading[Found]:
     """The name stands before its token, and once more in the object."""
-    if cursor.opener != _INKLING:
+    if not cursor.opener.endswith(_INKLING):
         yield from run(cursor, _ID, LONGEST_NAME)
         yield from literal(cursor, _INKLING)
     yield from space(cursor)
@@ -101,6 +104,36 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
+_GROK = ("<|tool_calls_begin|>", "<|tool_call_begin|>")
+_GROK_ENDS = ("<|tool_sep|>", "<|tool_call_end|>", "<|tool_calls_end|>")
+
+
+def _grok(cursor: Cursor) -> Reading[Found]:
+    """The name on a line of its own, and behind each separator a key and a value."""
+    if cursor.opener == _GROK[0]:
+        yield from space(cursor)
+        yield from literal(cursor, _GROK[1])
+    yield from space(cursor)
+    name = yield from word(cursor, NAME)
+    yield from blanks(cursor)
+    yield from literal(cursor, "\n", "\r\n")
+    yield from space(cursor)
+    parts: list[tuple[str, Extent]] = []
+
+    def calls(raw: str, end: int) -> Calls:
+        given = [Parameter(key, raw[slice(*part)]) for key, part in parts]
+        return [WrittenCall(name, typed(name, given, cursor.context), end)]
+
+    cursor.partial = lambda raw: calls(raw, len(raw))
+    while (found := (yield from literal(cursor, *_GROK_ENDS))) == _GROK_ENDS[0]:
+        key = (yield from before(cursor, "\n")).strip()
+        parts.append((key, (yield from value(cursor, _LINE_END, *_GROK_ENDS))))
+    cursor.at -= len(found) * (found == _GROK_ENDS[2])
+    end = cursor.position
+    return Found(PieceKind.CALL, lambda raw: calls(raw, end))
+
+
+_LINE_END = Literals(("\n",))
 _CWM_END = Literals(("</tool>",))
 
 
@@ -186,12 +219,16 @@ _PLAMO = FramedCall(
 FORMS: dict[str, tuple[Form, ...]] = {
     "solar": (_form(_SOLAR),),
     "plamo": (_form(_PLAMO),),
-    "inkling": (Form(("<|message_model|>", _INKLING), _inkling, "A"),),
+    "inkling": (
+        Form(("<|message_model|>", _INKLING), _inkling, "A"),
+        Form((f"%s{_INKLING}",), _inkling, "A", "line", vague=True, per_tool=True),
+    ),
     "sarashina": (Form(("<|tool_calls|>",), json_calls(), "A"),),
     "lfm2": (Form(("<|tool_call_start|>",), json_calls("<|tool_call_end|>"), "A"),),
     "pangu": (
         Form(("[unused11]",), json_calls("[unused12]"), "B", closers=("[unused12]",)),
     ),
+    "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
     "cwm": (Form(("<tool: ",), _cwm, "B", vague=True),),
     "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),
     "hyperclova": (

@@ -16,9 +16,11 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import (
     EndedError,
     ahead,
+    blanks,
     line_end,
     literal,
     literals,
+    need,
     peek,
     run,
     scan,
@@ -264,6 +266,16 @@ def _thought(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.ENTER)
 
 
+def _header(cursor: Cursor) -> Reading[Found]:
+    """``thought`` before an answer: the header of a thought that is not there."""
+    if cursor.opener == _HEADER:
+        if not (yield from need(cursor)).isupper():
+            raise cursor.mismatch()
+    else:
+        yield from blanks(cursor)
+    return mark()
+
+
 _LINES = (
     *(f"{word_}:" for word_ in _WORDS),
     *(f"\x16{word_}:" for word_ in _WORDS),
@@ -292,11 +304,14 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
 }
 
+_HEADER = "thought"
+_HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
 _THOUGHTS = ("[thought]:", "─── s\u115fthought")
 
 THOUGHTS: dict[str, tuple[Form, ...]] = {
     "gemini-thoughts": (
         Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
+        Form(_HEADERS, _header, "B", "start", vague=True, about="leftovers"),
         Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
     ),
 }

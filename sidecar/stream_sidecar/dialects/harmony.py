@@ -173,8 +173,10 @@ def _ended(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
-    """A call that lost its tokens: ``to=functions.f json {..}``."""
+    """A call that lost its tokens: ``to=functions.f commentary json {..}``."""
     name = yield from word(cursor, NAME)
+    yield from space(cursor)
+    yield from optional(cursor, *_CHANNELS)
     yield from space(cursor)
     yield from optional(cursor, "json", "(json)", "code")
     yield from space(cursor)
@@ -186,24 +188,22 @@ _EATEN = ("assistantfinal", "assistantcommentary")
 _EATEN_ENDS = Literals(_EATEN)
 _HEADS = ("<|channel|>", "<|start|>")
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
-_TO_A_FUNCTION = "to=functions."
+_TO_FUNCTIONS = tuple(
+    f"{before}to=functions." for before in ("", "assistant ", "commentary ")
+)
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "harmony": (
         Form(_HEADS, _header(bare=False), "A", about="channels"),
         Form(("to=",), _header(bare=False), "A", "start", vague=True),
         Form(_BORDERS, _border, "B", vague=True, about="channels"),
-        Form((_TO_A_FUNCTION,), _eaten_call, "C", "line", vague=True),
+        Form(_TO_FUNCTIONS, _eaten_call, "C", "line", vague=True),
     ),
     "harmony-eaten": (
         Form(_HEADS, _header(bare=True), "A", about="channels"),
         Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
         Form(_EATEN, _ended, "B", vague=True, about="channels"),
-        Form(
-            (_TO_A_FUNCTION, f"commentary {_TO_A_FUNCTION}"),
-            *(_eaten_call, "B", "line"),
-            vague=True,
-        ),
+        Form(_TO_FUNCTIONS, _eaten_call, "B", "line", vague=True),
     ),
     "muse": (Form(("<|eom|>",), _ended, "B", vague=True, about="channels"),),
 }

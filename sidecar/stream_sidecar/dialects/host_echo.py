@@ -2,7 +2,7 @@
 
 A marker at a line's start takes its line with it, or the block from ``[x]`` to
 ``[/x]``; a result in it is handed out. A prefix goes from the answer's start. The word
-``timestamp`` is a date and a time in square brackets.
+``timestamp`` is a date and a time in square brackets, behind a weekday or ``time``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TIMESTAMP = "timestamp"
 _TIME = re.compile(
+    r"(?:time:? |[A-Z][a-z]{2,8},? )?"
     r"\d{4}-\d\d-\d\d(?:[T ,]+\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?\s*"
     r"(?:[AaPp][Mm]|Z|UTC|[A-Z]{3,4}|[+-]\d\d:?\d\d)?"
 )

@@ -69,7 +69,11 @@ _VALUE_STARTS = tuple(
     f"<{prefix}{word} " for prefix in PREFIXES for word in ("parameter", "param")
 )
 _CALL_WORDS = ("invoke", "function", "call_record")
-_CALL_ENDS = tuple(f"</{prefix}{word}>" for prefix in PREFIXES for word in _CALL_WORDS)
+_XAI = "<xai:function_call ", "</xai:function_call>"
+_CALL_ENDS = (
+    *(f"</{prefix}{word}>" for prefix in PREFIXES for word in _CALL_WORDS),
+    _XAI[1],
+)
 _CALL_STARTS = tuple(f"<{prefix}invoke " for prefix in PREFIXES)
 _ONLY_ENDS = frozenset(f"</{bars}invoke>" for bars in _BARRED)
 """Closers of calls that nobody writes into a value."""
@@ -368,6 +372,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "dots": (_wrapper("dots_function_call"),),
     "rwkv": (_wrapper("tool_call"),),
+    "grok": (Form(_XAI[:1], _one, "B", closers=_XAI[1:]),),
     "minicpm": (Form(("<function ",), _one, "B", vague=True),),
     "call-record": (Form(("<call_record ",), _one, "B"),),
 }

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar.dialects.python_calls import python_calls
+from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
@@ -22,6 +23,7 @@ from stream_sidecar.forms.call_bodies import (
 from stream_sidecar.forms.form import Form, Found, MalformedError
 from stream_sidecar.forms.grammar import (
     blanks,
+    label,
     line_end,
     literal,
     need,
@@ -48,6 +50,7 @@ _NAMES = re.compile(
     rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
+_ATTRIBUTE = re.compile(r"([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
 """An answer that is JSON has to stream: in so many characters behind its first key a
 call has named its tool and begun its arguments."""
@@ -83,6 +86,16 @@ def _bare(cursor: Cursor) -> Reading[Found]:
         return calls
 
     return Found(PieceKind.CALL, read)
+
+
+def _bracketed(cursor: Cursor) -> Reading[Found]:
+    """``f({"a": 1})`` on a line of its own."""
+    cursor.at -= 1
+    part = yield from scan(cursor, ObjectScanner())
+    yield from literal(cursor, ")")
+    yield from line_end(cursor)
+    name = cursor.opener.removesuffix("({")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 def _begins(text: str, tools: Container[str]) -> bool:
@@ -139,6 +152,20 @@ def _python_tag(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
+def _attributed(cursor: Cursor) -> Reading[Found]:
+    """``<tool_call id="i" name="f">`` and the arguments as an object."""
+    head = yield from label(cursor, ">")
+    attributes = dict(_ATTRIBUTE.findall(head))
+    if "name" not in attributes:
+        raise cursor.mismatch(0)
+    yield from space(cursor)
+    part = yield from scan(cursor, ObjectScanner())
+    yield from space(cursor)
+    yield from literal(cursor, "</tool_call>")
+    name, id = attributes["name"], attributes.get("id", "")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+
+
 def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
     calls = python_calls(cursor, raw, part)
     return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
@@ -162,10 +189,15 @@ HERMES = Form(
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "hermes": (HERMES,),
+    "hermes": (
+        HERMES,
+        _form("<tools>", "</tools>", "B"),
+        Form(("<tool_call ",), _attributed, "B", owes=("</tool_call>",)),
+    ),
     "llama3-json": (
         Form(("<|python_tag|>",), _python_tag, "A"),
         Form(("{", "["), _bare, "C", "line", vague=True),
+        Form(("%s({",), _bracketed, "C", "line", vague=True, per_tool=True),
     ),
     "granite": (
         _form("<|tool_call|>", "", "A"),

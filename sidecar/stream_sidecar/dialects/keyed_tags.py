@@ -277,6 +277,11 @@ _HORIZON = KeyedTags(
     ("<ifm|arg_value>", "</ifm|arg_value>"),
     ("<ifm|tool_calls>", "</ifm|tool_calls>"),
 )
+_LONGCAT = KeyedTags(
+    ("<longcat_tool_call>", "</longcat_tool_call>"),
+    ("<longcat_arg_key>", "</longcat_arg_key>"),
+    ("<longcat_arg_value>", "</longcat_arg_value>"),
+)
 _SOLAR = KeyedTags(
     ("<|tool_call:start|>", "<|tool_call:end|>"),
     ("<|tool_arg:start|>", "<|tool_arg:value|>"),
@@ -292,6 +297,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         for word_ in ("iquest_tool_call", "iquestcoder_tool_call")
         for form in _forms(KeyedTags((f"<{word_}>", f"</{word_}>")), "B")
     ),
+    "longcat": _forms(_LONGCAT, "B"),
     "k2-horizon": _forms(_HORIZON, "A"),
     "solar": _forms(_SOLAR, "A"),
 }

@@ -37,19 +37,26 @@ STOP_TOKENS = (
         "[e~[",
         "<|end_of_sentence|>",
         "<|hy_eos|>",
+        "[|endofturn|]",
+        "<|CHATBOT_TOKEN|>",
     ),
 )
 """Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
 it, which may have attributes."""
 _STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
+_NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
 _DIGITS = re.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """A stop token. In reasoning only further ones may stand behind it; blanks there
-    stay."""
+    """A stop token. In reasoning only further ones may stand behind it."""
     if not cursor.inside:
         return mark()
+    return (yield from _last(cursor))
+
+
+def _last(cursor: Cursor) -> Reading[Found]:
+    """A token behind which only stop tokens stand; blanks there stay."""
     while True:
         end = cursor.position
         yield from space(cursor)
@@ -61,11 +68,11 @@ def _stop(cursor: Cursor) -> Reading[Found]:
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
-    """``<unusedN>`` and ``<ctrlN>``."""
+    """``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>``, ``<|reserved_N|>``."""
     digits = yield from run(cursor, _DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
-    yield from literal(cursor, ">")
+    yield from literal(cursor, "|>" if cursor.opener.startswith("<|") else ">")
     return mark()
 
 
@@ -106,19 +113,24 @@ def _echo(cursor: Cursor) -> Reading[Found]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "laguna": (
-        Form(("</assistant>",), _stop, "B", "end", vague=True, about="leftovers"),
-    ),
+    name: (Form(tuple(tokens), grammar, "B", "end", vague=True, about="leftovers"),)
+    for name, grammar, *tokens in (
+        ("laguna", _stop, "</assistant>"),
+        ("ling", _stop, "</role>", "<|role_end|>"),
+        ("glm", _stop, "<|assistant|>"),
+        ("gigachat", _last, "<|message_sep|>"),
+    )
 }
-"""Ends of a turn that another model may well write."""
+"""Ends of a turn that another model may well write, or that begin a call, too."""
 
 LEFTOVERS = Dialect(
     "leftovers",
     forms=(
         Form(STOP_TOKENS, _stop, "B", "end", vague=True, about="leftovers"),
+        Form(_NUMBERED, _reserved, "B", "end", vague=True, about="leftovers"),
         Form(_STRUCK, markup, "B", vague=True, about="leftovers", owes=("</s>",)),
-        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="leftovers"),
-        Form(("\ue200",), _marker, "B", vague=True, about="leftovers"),
+        Form(("<unused", "<ctrl"), _reserved, "B", vague=True, about="reserved"),
+        Form(("\ue200",), _marker, "B", vague=True, about="reserved"),
     ),
 )
 

@@ -66,6 +66,7 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
 
 MARKS: dict[str, tuple[str, ...]] = {
     "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    "gemini-thoughts": ("``````thinking\n",),
     "deepseek-v3": DEEPSEEK_MARKS,
     "deepseek-v31": DEEPSEEK_MARKS,
 }
@@ -91,7 +92,8 @@ ENDS: dict[str, tuple[str, ...]] = {
 UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
-        *("gemini-thoughts", "inkling-messages", "muse", "laguna"),
+        *("gemini-thoughts", "inkling-messages", "muse", "laguna", "ling"),
+        "kimi-eaten",
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
@@ -102,6 +104,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "hunyuan": ("hy3", "answer-tags"),
     "ernie": ("response-tags",),
     "harmony": ("harmony-eaten",),
+    "kimi-k2": ("kimi-eaten",),
     "gemini-call": ("gemini-thoughts",),
     "inkling": ("inkling-messages",),
     "solar": ("solar-open",),

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
 _ID = re.compile(r"[^\s<>]*+")
 _KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
+_KIMI_ARGUMENTS = "<|tool_call_argument_begin|>"
+_FENCE, _TICKS = "```json", "```"
 _PLAIN = re.compile(r"[^<\[]*+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
@@ -91,13 +93,18 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     yield from space(cursor)
     id = yield from word(cursor, _ID)
     yield from space(cursor)
-    yield from literal(cursor, "<|tool_call_argument_begin|>")
+    fence = "" if cursor.opener == _KIMI_NAMESPACE else _FENCE
+    begins = yield from literal(cursor, _KIMI_ARGUMENTS, *filter(None, (fence,)))
     yield from space(cursor)
     known = _KIMI_ID.fullmatch(id)
     name = known["name"] if known else id
     cursor.partial = cut_part(name, cursor.position, id)
     sections = _KIMI_SECTIONS["end"]
-    part = yield from _object(cursor, "<|tool_call_end|>", *sections)
+    ends = "<|tool_call_end|>", *sections
+    part = yield from _object(cursor, *((_TICKS,) if begins == _FENCE else ends))
+    if begins == _FENCE:
+        yield from space(cursor)
+        yield from _end(cursor, *ends)
     if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
         return mark()
     read = json_part(name, part, cursor.position, id)
@@ -259,6 +266,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
         Form((_KIMI_NAMESPACE,), _kimi, "A", "line", vague=True),
     ),
+    "kimi-eaten": (Form((_KIMI_NAMESPACE,), _kimi, "A", vague=True),),
     "kimi-k3": (Form(("<|open|>call",), _kimi_k3, "A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
     "deepseek-v31": _deepseek(_deepseek_v31),

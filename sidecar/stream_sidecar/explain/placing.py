@@ -66,6 +66,7 @@ def place(
 ) -> dict[Counted, list[Owned]]:
     """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
     template opens reasoning."""
+    happened = list(_told_last(happened))
     ends = [each for each in happened if _is_unclosed(each.event)]
     setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
     spoken = list(_counted(happened, texts))
@@ -88,6 +89,27 @@ def place(
         counted: list(_covering(owned, len(texts[counted].text), last))
         for counted, owned in placed.items()
     }
+
+
+def _told_last(happened: list[Happened]) -> Iterator[Happened]:
+    """Without what was told of text that came again, and was read as the answer."""
+    again = [e.event for e in happened if isinstance(e.event, Retract) and e.event.span]
+    for each in happened:
+        event: Any = each.event
+        span = _span(event) if not _is_native(event) else None
+        later = [
+            r for r in again if (r.choice, r.seq > event.seq) == (event.choice, True)
+        ]
+        if span is None or event in again or not any(_within(span, r) for r in later):
+            yield each
+
+
+def _within(span: Span, retract: Retract) -> bool:
+    return retract.span is not None and retract.span[0] <= span[0] < retract.span[1]
+
+
+def _is_native(event: Event) -> bool:
+    return isinstance(event, ReasoningDelta) and event.source == "native"
 
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
@@ -175,7 +197,7 @@ _DELTAS = (TextDelta, ReasoningDelta)
 
 
 def _has_place(event: Event) -> bool:
-    span = _span(event)
+    span = None if isinstance(event, Retract) else _span(event)
     return span is not None and span[0] < span[1]
 
 
@@ -189,8 +211,7 @@ def _span(event: Any) -> Span | None:
 
 
 def _text_of(event: Any) -> Counted:
-    is_native = isinstance(event, ReasoningDelta) and event.source == "native"
-    return event.choice, is_native
+    return event.choice, _is_native(event)
 
 
 class _Room:

@@ -107,6 +107,8 @@ def retracted(event: Retract) -> Verdict:
     """Of text that is taken back, since the provider sent the same in a better form."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
+    if event.reason == "read-as-text":
+        return "answer", Reason("its reasoning was never closed", "7.4")
     return "dropped", Reason("the provider's own reasoning says the same", "8.3")
 
 

@@ -31,9 +31,9 @@ Calls: TypeAlias = list[WrittenCall]
 
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "function_name"),
-    "recipient_name",
+    *("recipient_name", "toolName"),
 )
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "params")
 ID_KEYS = ("id", "tool_call_id", "call_id")
 CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
 

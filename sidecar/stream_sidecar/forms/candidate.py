@@ -18,6 +18,7 @@ from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
 from stream_sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from stream_sidecar.forms.grammar import Cursor, EndedError, MismatchError
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.resolving import resolved
 from stream_sidecar.records import frozen
 from stream_sidecar.values.crowd import is_crowd
 
@@ -212,7 +213,7 @@ class Candidate:
         self, opening: Opening, calls: tuple[WrittenCall, ...], raw: str
     ) -> Taken | None:
         tier, end = opening.form.tier, len(raw)
-        calls = tuple(gathered(call, self.context) for call in calls)
+        calls = tuple(self._named(call, tier) for call in calls)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)
         if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
@@ -222,6 +223,12 @@ class Candidate:
             return Taken(opening, PieceKind.CALL, end, calls, waits=tier == "C")
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
+
+    def _named(self, call: WrittenCall, tier: Tier) -> WrittenCall:
+        """The call of the tool that is meant, with the arguments beside its name."""
+        tools = self.context.tools or ()
+        known = resolved(call, tools, undeclared=tier == "A")
+        return gathered(known, self.context)
 
     def _is_named(self, call: WrittenCall) -> bool:
         return can_be_called(call.name, self.context.tools or ())

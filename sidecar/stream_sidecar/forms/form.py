@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Pair
 
 Tier: TypeAlias = Literal["A", "B", "C"]
+About: TypeAlias = Literal[
+    "calls", "channels", "results", "echoes", "leftovers", "reserved"
+]
 
 
 class MalformedError(ValueError):
@@ -74,8 +77,9 @@ class Form:
     that are taken out where nothing of the form was opened (text rule 12.3).
     ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
     ``about``: which policy switches the form off; none does for leftovers and for the
-    headers of channels. ``owes``: literals that are text once this opener was shown as
-    text, as ``</s>`` is behind ``<s>``.
+    headers of channels. ``reserved`` are leftovers that nobody writes into a string.
+    ``owes``: literals that are text once this opener was shown as text, as ``</s>`` is
+    behind ``<s>``.
     """
 
     openers: tuple[str, ...]
@@ -85,7 +89,7 @@ class Form:
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
-    about: Literal["calls", "channels", "results", "echoes", "leftovers"] = "calls"
+    about: About = "calls"
     owes: tuple[str, ...] = ()
 
     @property

@@ -48,3 +48,6 @@ class PieceKind(Enum):
     SEEN = 17
     #: mark: what might have been a form was none; it has a `Failed`
     FAILED = 18
+    #: mark: the open reasoning is text, which comes again and is read as the answer;
+    #: it has the extent of the raw text
+    AGAIN = 19

@@ -39,6 +39,8 @@ class Literals:
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self.longest = max(map(len, self.literals), default=1)
+        self._sizes = sorted({*map(len, self.literals)}, reverse=True)
+        self._lasts = frozenset(text[-1] for text in self.literals)
         self.prefixes = frozenset(
             text[:end] for text in self.literals for end in range(1, len(text))
         )
@@ -56,6 +58,12 @@ class Literals:
                 return position
             position += 1
         return len(text)
+
+    def size_at_end(self, text: str) -> int:
+        """The size of the longest literal with which ``text`` ends, or 0."""
+        if text[-1:] not in self._lasts:
+            return 0
+        return next((n for n in self._sizes if text[-n:] in self.literals), 0)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
         """Where certain text ends, and the literal there; None: there is none yet."""
@@ -84,15 +92,15 @@ class Delimiters(Literals):
         super().__init__({literal for pair in pairs for literal in pair if literal})
         self.closers = frozenset(closer for _, closer in pairs)
         self.partners = _partners(pairs)
-        self._sizes: dict[str, int] = {}
+        self._before: dict[str, int] = {}
 
     def size_without(self, literal: str) -> int:
         """How much of another ``literal`` is text before one of these may begin in it;
         0: one stands at its beginning."""
-        size = self._sizes.get(literal)
+        size = self._before.get(literal)
         if size is None:
             begins = (at for at in range(len(literal)) if self._may_begin(literal, at))
-            size = self._sizes[literal] = next(begins, len(literal))
+            size = self._before[literal] = next(begins, len(literal))
         return size
 
     def _may_begin(self, text: str, at: int) -> bool:

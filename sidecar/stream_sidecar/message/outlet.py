@@ -178,6 +178,13 @@ class Outlet:
         if self.run is not None:
             self.run.settle()
 
+    def retract(self, choice: int, blocks: tuple[int, ...], place: Span) -> None:
+        """Takes ``blocks`` back at once, also while the stream closes: what stands at
+        ``place`` comes again as text."""
+        waiting, self._waiting = self._waiting, None
+        self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
+        self._waiting = waiting
+
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, for the next number or any other."""
 

@@ -7,18 +7,22 @@ opener is code and shown, the second begins reasoning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError, completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
 from stream_sidecar.records import define
-from stream_sidecar.text.mentions import LONGEST_TAG, is_mention, may_be_mention
+from stream_sidecar.text.doubt import CLOSING_PUNCTUATION, is_doubtful
+from stream_sidecar.text.mentions import BETWEEN, WINDOW, pair_of, spoken_of
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.markdown.code import CodeState
     from stream_sidecar.text.attempts import Attempts
@@ -27,8 +31,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.lexicon import Rules
     from stream_sidecar.text.tail import Tail
 
-CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
-"""After these an opener is not in mid-sentence (policy ``boundary``)."""
+T = TypeVar("T")
 
 PENDING = -2
 """A call or its result stands before blanks."""
@@ -44,6 +47,9 @@ class InAnswer:
     _tail: Tail
     _reasoning: InReasoning
     _tried: int = -1  # the last place where a line began with nothing special
+    opens_from: int = 0  # an opener before this place opens nothing
+    flushed: int = -1  # where a structured call or a block's end decided
+    _filled: int = -1  # the last place where no more could wait
     _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
     _runs: RunIndex | None = None
@@ -111,6 +117,9 @@ class InAnswer:
             self._tail.show(overlap)
             return
         code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)
+        if tag and not code and (pair := self._pair(literal, final)):
+            self._tail.show(pair)
+            return
         if not tag:
             if not code and self._protocol(literal):
                 return
@@ -128,10 +137,10 @@ class InAnswer:
             self._tail.await_answer()
             self._tail.remove(PieceKind.STRAY, len(delimiter))
         else:
-            last = self._tail.last
+            middle = self._is_middle()
             self._tail.remove(PieceKind.DELIMITER, len(delimiter))
             closers = self._rules.lexicon.delimiters.partners[delimiter]
-            self._begin(closers, middle=bool(last) and last not in CLOSING_PUNCTUATION)
+            self._begin(closers, middle=middle)
 
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
@@ -241,7 +250,7 @@ class InAnswer:
         if code is None:
             raise UndecidedError
         if not (code or final or runs.ended(limit)):
-            buffer.mark(PieceKind.FULL)
+            self._fill()
         if code:
             state.promised = True
         return code
@@ -250,18 +259,47 @@ class InAnswer:
         """Whether the literal that begins here is only spoken of."""
         if tag and self._rules.scope == "everywhere":
             return False
-        buffer, tail, size = self._buffer, self._tail, len(literal)
-        if not may_be_mention(tail.before):
+        words = self._rules.lexicon
+        kind, literals = words.vocabulary.kind_of(literal), words.literals
+        place = self._tail.place
+
+        def judge(after: str, *, final: bool) -> bool | None:
+            return spoken_of(place, literal, after, kind, literals, final=final)
+
+        if judge("", final=False) is False:
             return False  # as mostly
-        most = max(min(tail.room(size + LONGEST_TAG + 3) - size, LONGEST_TAG + 2), 0)
-        after = buffer.ahead(most + 1, skip=size)
-        try:
-            return is_mention(tail.before, literal, after[:most], final=final)
-        except UndecidedError:
-            if len(after) <= most:
-                raise
-            buffer.mark(PieceKind.FULL)
-            return False
+        return self._look(judge, len(literal), WINDOW, final) or False
+
+    def _pair(self, opener: str, final: bool) -> int:
+        """How much of the text is a pair that is spoken of; 0: none."""
+        delimiters, tail = self._rules.lexicon.delimiters, self._tail
+        closes = opener in delimiters.closers
+        if closes or not tail.last or self._rules.scope == "everywhere":
+            return 0
+        closers = delimiters.partners[opener]
+        most = BETWEEN + max(map(len, closers))
+        size = self._look(partial(pair_of, closers=closers), len(opener), most, final)
+        return size + len(opener) if size else 0
+
+    def _look(
+        self, judge: Callable[..., T | None], skip: int, most: int, final: bool
+    ) -> T | None:
+        """What ``judge`` says of the text behind ``skip`` characters, ``most`` of it or
+        as much as may wait; None: no more may."""
+        room = max(min(self._tail.room(skip + most + 1) - skip, most), 0)
+        after = self._buffer.ahead(room + 1, skip=skip)
+        verdict = judge(after[:room], final=final)
+        if verdict is None and len(after) <= room:
+            raise UndecidedError
+        if verdict is None:
+            self._fill()
+        return verdict
+
+    def _fill(self) -> None:
+        """No more may wait for what decides about this place, which is told once."""
+        if self._filled != self._buffer.place:
+            self._filled = self._buffer.place
+            self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
         """Whether the delimiter is one here, under policy ``boundary``."""
@@ -273,5 +311,13 @@ class InAnswer:
 
     def _begin(self, closers: frozenset[str], *, middle: bool) -> None:
         self._tail.shown.next_orphan = Orphan.NONE
-        if self._rules.thinks:
-            self._reasoning.begin(closers, middle=middle)
+        if self._rules.thinks and self._buffer.place > self.opens_from:
+            code = self._tail.shown.code_ahead if middle else None
+            self._reasoning.begin(closers, code=code)
+
+    def _is_middle(self) -> bool:
+        """Whether the opener here stands in mid-sentence."""
+        if self._buffer.place == self.flushed:
+            return False
+        line = self._tail.before[-WINDOW:].rpartition("\n")[2]
+        return is_doubtful(line, self._tail.last)

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError, rebuilt
+from stream_sidecar.markdown.code import BLANKS, CodeState
 from stream_sidecar.records import define
+from stream_sidecar.text.doubt import Doubt
 from stream_sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import SPACE
@@ -40,8 +42,9 @@ class Place(Enum):
 class InReasoning:
     """``depth``: how many openers are open; 0: what comes is the answer.
 
-    ``closers``: what closes them; ``implicit``: no opener so far; ``before``: the last
-    characters given; ``mentions``: a delimiter was left in it as text.
+    ``doubt``: what may turn out to be text; ``again``: it is, and is to be read again
+    up to here. ``closers``: what closes them; ``implicit``: no opener so far;
+    ``before``: the last characters given.
     """
 
     _rules: Rules
@@ -53,17 +56,28 @@ class InReasoning:
     implicit: bool = False
     place: Place = Place.BLANK
     before: str = ""
-    mentions: bool = False
+    doubt: Doubt | None = None
+    again: bool = False
 
-    def begin(self, closers: frozenset[str], *, middle: bool) -> None:
-        """A block begins behind an opener, and ``closers`` close it; ``middle``: that
-        stood in mid-sentence."""
-        kind = PieceKind.ENTER_MID if middle else PieceKind.ENTER
+    def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
+        """A block begins behind an opener, and ``closers`` close it; ``code``: the
+        state of code before an opener that is doubtful."""
+        kind = PieceKind.ENTER if code is None else PieceKind.ENTER_MID
         self._buffer.mark(kind, self._tail.waiting)
+        self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
         self.place, self.before = Place.BEHIND_OPENER, ""
         self._buffer.border = False
+
+    def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
+        """What comes may be text, or it is sure to be reasoning."""
+        self.doubt = None
+        if (doubtful or self._rules.keeps) and not self._rules.native:
+            state = None if code is None else CodeState(*code.state())
+            buffer = self._buffer
+            self.doubt = Doubt(buffer.place, self._rules.max_call, state)
+            self.doubt.keep(buffer.text[buffer.at :])
 
     def step(self, *, final: bool) -> None:
         """One step, if anything can be done with what is there."""
@@ -106,11 +120,18 @@ class InReasoning:
     def _at_delimiter(self, delimiter: str, final: bool) -> None:
         partners = self._rules.lexicon.delimiters.partners[delimiter]
         foreign = self.closers.isdisjoint(partners)
-        if foreign or self._is_quoted(delimiter, final):
-            self.mentions = True
+        code = foreign or self._is_code(delimiter)
+        if code or self._is_quoted(delimiter, final):
             self._think(len(delimiter))
         else:
             (self._end if delimiter in self.closers else self._nest)(delimiter)
+
+    def _is_code(self, delimiter: str) -> bool:
+        """Whether the delimiter here stands in code behind a doubtful opener."""
+        if self.doubt is None or self._rules.scope == "everywhere":
+            return False
+        place, closes = self._buffer.place, delimiter in self.closers
+        return self.doubt.quotes(place, place + len(delimiter), closes=closes)
 
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls; False: it is text here."""
@@ -118,7 +139,7 @@ class InReasoning:
         ends = words.ends.get(literal)
         tried = self._buffer.place < attempts.free
         if ends is not None and self.closers.isdisjoint(ends):
-            self.mentions = tried = True
+            tried = True
         if tried or attempts.is_owed(literal, inside=True):
             return False
         if ends is not None:
@@ -137,7 +158,7 @@ class InReasoning:
         """Reasoning is over, whatever was open in it."""
         self._buffer.border = True
         if not self._rules.native:
-            self.depth, self.implicit = 0, False
+            self.depth, self.implicit, self.doubt = 0, False, None
             self._buffer.mark(PieceKind.EXIT)
 
     def take_out(self, taken: Taken) -> None:
@@ -150,7 +171,7 @@ class InReasoning:
         self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
         self._buffer.border = True
         if taken.kind is PieceKind.ENTER and not self._rules.native:
-            self.begin(self.closers_behind(taken), middle=False)
+            self.begin(self.closers_behind(taken))
 
     def closers_behind(self, taken: Taken) -> frozenset[str]:
         """What closes the reasoning that a form begins: tokens have ends of their own,
@@ -165,6 +186,9 @@ class InReasoning:
         self.place = Place.BLANK
         if rest[0] == "\n" or rest == "\r\n":
             self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
+            self.before = "\n"
+            if self.doubt is not None:
+                self.doubt.feed("\n")
 
     def _think(self, size: int) -> None:
         if size > 0:
@@ -174,6 +198,8 @@ class InReasoning:
 
     def note(self, text: str) -> None:
         """Remembers the end of the reasoning."""
+        if self.doubt is not None:
+            self.doubt.feed(text)
         size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)
         whole = text if len(text) >= size else self.before + text
         self.before = whole[-size:]
@@ -207,6 +233,9 @@ class InReasoning:
     def _nest(self, opener: str) -> None:
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
+        elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
+            self.again = True
+            return
         elif self.place is Place.BLANK and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
@@ -220,3 +249,11 @@ class InReasoning:
         if not self._rules.native:
             self.depth -= 1
             self._buffer.mark(PieceKind.CUT if self.depth else PieceKind.EXIT)
+            self._doubt(None, doubtful=self.depth > 0)
+            self.doubt = self.doubt if self.depth else None
+
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether the opener stood in mid-sentence, and nothing has closed since."""
+        doubt = self.doubt
+        return doubt is not None and doubt.code is not None and doubt.is_whole

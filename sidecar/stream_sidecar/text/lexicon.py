@@ -24,6 +24,7 @@ from stream_sidecar.forms.literals import (
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
+from stream_sidecar.text.mentions import LiteralKind
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Vocabulary:
         self.ends: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}  # of calls
         self.openings_of = cache(self._openings_of)
+        self.kind_of = cache(self._kind_of)
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
@@ -93,6 +95,15 @@ class Vocabulary:
                     self.per_tool.append(opening)
                 else:
                     table.setdefault(opener, []).append(opening)
+
+    def _kind_of(self, literal: str) -> LiteralKind:
+        """What ``literal`` is, as far as mentions differ by it."""
+        if literal in self.delimiters.literals:
+            return LiteralKind.TAG
+        about = {opening.form.about for opening in self._openings_of(literal)}
+        if "reserved" in about:
+            return LiteralKind.RESERVED
+        return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
     def _openings_of(
         self, literal: str, *, called: bool = False
@@ -230,6 +241,7 @@ class Rules:
     ``others`` tells what of them is used up elsewhere in the choice, once everybody has
     read all pieces so far: that is what ``settle`` is for.
 
+    ``keeps``: reasoning that never closes may be text, whatever its opener.
     ``native``: all of it is reasoning, of which delimiters are only removed;
     ``opened``: it begins in reasoning; ``thinks``: an opener begins reasoning, or is
     just taken out; ``orphan``: what becomes of a first closer without an opener.
@@ -244,6 +256,7 @@ class Rules:
     native: bool = False
     opened: bool = False
     thinks: bool = True
+    keeps: bool = False
     orphan: Orphan = Orphan.NONE
     settle: Callable[[], object] = total
 

@@ -1,16 +1,26 @@
-"""Mentions: a delimiter, a token or a tag that is quoted is spoken of, so it is text.
+"""Mentions: a delimiter, a token or a tag that is only spoken of is text.
 
-It has the same quote directly on both sides, the first of which opens there, or
-typographic quotes, or a backslash before it (text rule 4.6). Example: of
-``"<a>" and 5"<a>"`` the first ``<a>`` is a mention, the second is none.
+`spoken_of` is the one judge of the answer (text rules 4.6, 4.10 and 4.12): it knows
+what stands before a literal, looks at a bounded window behind it, and says yes, no, or
+that more text is needed. Example: in ``Send "a </think> b" back.`` the closer stands in
+a quoted string, so it is a mention. Inside reasoning `is_quoted` and `span_around`
+judge, since reasoning may well end with emphasis or a bracket.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
+from stream_sidecar.records import hot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stream_sidecar.forms.literals import Literals
 
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
@@ -19,6 +29,22 @@ _QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
 _TYPOGRAPHIC = re.findall("..", "“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
+_BRACKETS = dict(zip("([《「（", ")]》」）", strict=True))
+_EMPHASIS = "*_"
+_SPACED = {"|": "|", "«": "»"}
+"""Marks that may have a blank between them and what they are around."""
+
+_BLANKS = " \u00a0\u202f"
+
+STRING = 256
+"""Code points on each side of a literal in which the quotes of its string stand."""
+
+WINDOW = STRING + 4
+"""Code points of each side that are looked at: a string's quotes may be three signs,
+and the sign next to a quote tells whether it opens or closes."""
+
+BETWEEN = 16
+"""Code points between the opener and the closer of a pair that is spoken of."""
 
 LONGEST_SPAN = 200
 """So much of a code span in reasoning is looked at, on each side of a literal."""
@@ -29,42 +55,252 @@ LONGEST_TAG = 48
 _TAG = re.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
-def may_be_mention(before: str) -> bool:
-    """Whether something behind ``before`` may be quoted or escaped."""
-    return before[-1:] == "\\" or _opens(before)
+class LiteralKind(Enum):
+    """What a literal is, as far as mentions differ by it."""
+
+    TAG = 1  # a delimiter of reasoning, or a token
+    CALL = 2  # it opens a call or a result, which may have strings of its own
+    RESERVED = 3  # nobody writes it into a string: citation markers, reserved tokens
 
 
-def _opens(before: str) -> bool:
-    """Whether a quote opens at the end of ``before``."""
-    quote = before[-1:]
-    return quote in _OPENING and (
-        quote not in _QUOTES or before[-2:-1] in _OPENS_BEHIND
-    )
+@hot
+class AnswerPlace:
+    """A place in the answer. ``before``: the text before it; ``is_all``: the answer
+    begins with that. ``head``: the first character of its line. ``in_json``: it stands
+    in a string of an answer that is JSON."""
+
+    before: str
+    is_all: bool
+    head: str
+    in_json: bool
 
 
-def is_quoted(before: str, after: str, *, final: bool) -> bool:
-    """Whether what stands between the two has a quote on both sides."""
-    if not _opens(before):
-        return False
-    if not (after or final):
-        raise UndecidedError
-    return before[-1] + after[:1] in _PAIRS
-
-
-def is_mention(before: str, literal: str, after: str, *, final: bool) -> bool:
-    """Whether ``literal``, between the two, which `may_be_mention`, is quoted or
-    escaped; it may begin a tag, as ``<function=`` does."""
-    if before[-1:] == "\\":
+def spoken_of(
+    place: AnswerPlace,
+    literal: str,
+    after: str,
+    kind: LiteralKind,
+    words: Literals,
+    *,
+    final: bool,
+) -> bool | None:
+    """Whether ``literal`` at ``place`` is a mention; None: that takes more than
+    ``after``, of which at most `WINDOW` code points count."""
+    before = place.before
+    if before.endswith(("\\", "(?", "(?P")):
         return True
+    strings = kind is not LiteralKind.RESERVED
+    if strings and place.in_json:
+        return True
+    between = _is_between(place, literal, after, words, final=final)
+    if between or not strings:
+        return between
+    quoted = _is_in_string(place, after, kind, final=final)
+    return quoted or (None if None in (between, quoted) else False)
+
+
+# --- Between two marks ----------------------------------------------------------------
+
+
+def _is_between(
+    place: AnswerPlace, literal: str, after: str, words: Literals, *, final: bool
+) -> bool | None:
+    """Whether a run of literals with ``literal`` in it has a mark of a pair on each
+    side."""
+    closings = _closings(_without_literals(place.before[-WINDOW:], words), place.head)
+    if not closings:
+        return False
+    at = 0
     if literal[0] == "<" and ">" not in literal:
         tag = _TAG.match(after)
         if tag is None:
             waits = not final and len(after) <= LONGEST_TAG and "\n" not in after
-            if waits and "<" not in after:
-                raise UndecidedError
+            return None if waits and "<" not in after else False
+        at = tag.end()
+    while not _starts(after, at, closings):  # ``]`` may begin a literal, too
+        match = words.any.match(after, at)
+        if match is None:
+            break
+        at = match.end()
+    return _closes(after[at:], closings, words, final=final)
+
+
+def _without_literals(before: str, words: Literals) -> str:
+    """``before`` without the literals at its end, which are mentions if this one is."""
+    while size := words.size_at_end(before):
+        before = before[:-size]
+    return before
+
+
+def _closings(before: str, head: str) -> tuple[str, ...]:
+    """What closes the mark at the end of ``before``, on a line that begins with
+    ``head``; () if none opens there."""
+    mark = before[-1:]
+    wide = before[-2:-1] if mark and mark in _BLANKS else mark
+    found = [_SPACED[wide]] if wide and wide in _SPACED else []
+    if wide == "|" and head != "|":
+        found = []
+    found += [blank + each for each in found for blank in _BLANKS]
+    if not mark or mark in _BLANKS:
+        return tuple(found)
+    if mark in _BRACKETS:
+        return (_BRACKETS[mark],)
+    if mark in _EMPHASIS:
+        return (mark,) if _opens(before.rstrip(mark)[-1:]) else ()
+    if mark in _OPENING and (mark not in _QUOTES or _opens(before[-2:-1])):
+        found += [pair[1] for pair in _PAIRS if pair[0] == mark]
+    return tuple(found)
+
+
+def _opens(front: str) -> bool:
+    """Whether a quote opens behind ``front``, the character before it or none."""
+    return front in _OPENS_BEHIND
+
+
+def _starts(text: str, at: int, marks: tuple[str, ...]) -> bool:
+    return text.startswith(marks, at)
+
+
+def _closes(
+    rest: str, closings: tuple[str, ...], words: Literals, *, final: bool
+) -> bool | None:
+    """Whether ``rest`` begins with what closes; None: it may, or a literal may stand
+    before that."""
+    if rest.startswith(closings):
+        mark = rest[0]
+        if mark not in _EMPHASIS:
+            return True
+        behind = rest.lstrip(mark)
+        if not behind and not final:
+            return None
+        return not behind[:1].isalnum()
+    waits = not rest or any(each.startswith(rest) for each in closings)
+    waits = waits or rest in words.prefixes or rest in words.literals
+    return None if waits and not final else False
+
+
+# --- In a quoted string ---------------------------------------------------------------
+
+
+def _is_in_string(
+    place: AnswerPlace, after: str, kind: LiteralKind, *, final: bool
+) -> bool | None:
+    """Whether a quote is open before the literal and closed behind it on its line."""
+    quote = _open_quote(place)
+    if not quote:
+        return False
+    for at, sign in _quotes(after[:WINDOW]):
+        if sign == "\n" or at >= STRING:
             return False
-        after = after[tag.end() :]
-    return is_quoted(before, after, final=final)
+        behind = after[at + len(sign) : WINDOW]
+        if len(behind) < 2 and not final and sign != "/":
+            return None  # a letter may come behind it, or two more quotes
+        if sign in _partners(quote) and _ends(sign, behind):
+            return True
+        if kind is LiteralKind.CALL and at and _opens(after[at - 1]):
+            return False  # a string of the call's own
+    return None if not final and len(after) < STRING else False
+
+
+def _open_quote(place: AnswerPlace) -> str:
+    """The quote that is open before ``place``, "" if none is."""
+    line = place.before[-WINDOW:].rpartition("\n")[2]
+    if line[-1:] == "/" and _opens(line[-2:-1]):
+        return "/"
+    quote, first = "", len(line) - STRING
+    for at, sign in _quotes(line):
+        if quote:
+            ends = sign in _partners(quote) and _ends(sign, line[at + len(sign) :])
+            quote = "" if ends else quote
+        elif (
+            at >= first and _begins(line, at, sign) and not _is_first(place, line[at:])
+        ):
+            quote = sign
+    return quote
+
+
+def _is_first(place: AnswerPlace, rest: str) -> bool:
+    """Whether the answer begins with ``rest``, up to the place, or blanks and that."""
+    return place.is_all and not place.before[: -len(rest)].strip()
+
+
+_SIGNS = re.compile(r"\\.|\"\"\"|'''|[\"'”’“„‘‚«»‹›「」『』/\n]", re.DOTALL)
+_PREFIXED = re.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
+
+
+def _quotes(text: str) -> Iterator[tuple[int, str]]:
+    """The quotes in ``text`` without a backslash before them, three in a row as one,
+    and line breaks."""
+    for match in _SIGNS.finditer(text):
+        if match[0][0] != "\\":
+            yield match.start(), match[0]
+
+
+def _begins(line: str, at: int, sign: str) -> bool:
+    """Whether the quote ``sign`` at ``at`` opens a string."""
+    if sign == "/" or sign[0] not in {*_OPENING} - {"`"}:
+        return False
+    return _opens(line[at - 1 : at] if at else "") or bool(
+        sign[0] in "\"'" and _PREFIXED.search(line, max(at - 3, 0), at)
+    )
+
+
+def _partners(quote: str) -> Iterable[str]:
+    if quote == "/" or quote[0] in "\"'":
+        return (quote,)
+    return [pair[1] for pair in _PAIRS if pair[0] == quote]
+
+
+def _ends(sign: str, behind: str) -> bool:
+    """Whether the quote ``sign`` closes a string. Flags may stand behind a regular
+    expression's slash."""
+    return sign == "/" or not behind[:1].isalnum()
+
+
+# --- A pair ---------------------------------------------------------------------------
+
+_MARKS = r"[!#-&(-/:;=?@\[-_{-~·…—–、，。・]"  # no quotes, and none of ``<>``
+_WORDS = "and|or|to|und|oder|et|ou|y|o"
+_MARKED = rf"[ \t]*+{_MARKS}(?:{_MARKS}|[ \t])*+"
+_MENTIONED = re.compile(rf"{_MARKED}|[ \t]++(?:{_WORDS})[ \t]++|[ \t]*+[和与][ \t]*+")
+_BEGUN = re.compile(rf"{_MARKED}|[ \t]*+(?:(?<=[ \t])[a-z]{{1,4}}+|[和与])?+[ \t]*+")
+
+
+def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
+    """Up to where in ``after`` an opener in the middle of a line makes a mention with
+    its closer; 0: nowhere, None: more is needed. Example: behind the opener of ``the
+    <think>...</think> tags`` it is 11."""
+    found = [
+        (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN
+    ]
+    if found:
+        start, size = min(found)
+        return start - size if _MENTIONED.fullmatch(after, 0, start) else 0
+    begun = (
+        size
+        for each in closers
+        for size in range(1, len(each))
+        if after.endswith(each[:size])
+    )
+    waits = len(after) <= BETWEEN and bool(_BEGUN.fullmatch(after))
+    ends = (len(after) - size for size in begun)
+    waits = waits or any(
+        end <= BETWEEN and _MENTIONED.fullmatch(after, 0, end) for end in ends
+    )
+    return None if waits and not final else 0
+
+
+# --- In reasoning ---------------------------------------------------------------------
+
+
+def is_quoted(before: str, after: str, *, final: bool) -> bool:
+    """Whether what stands between the two has a quote on both sides."""
+    quote = before[-1:]
+    if quote not in _OPENING or (quote in _QUOTES and not _opens(before[-2:-1])):
+        return False
+    if not (after or final):
+        raise UndecidedError
+    return quote + after[:1] in _PAIRS
 
 
 def span_around(before: str, after: str, *, known: bool) -> tuple[str, str]:

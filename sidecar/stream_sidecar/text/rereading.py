@@ -148,6 +148,12 @@ class Rereading:
         self._read_again(self.second.flush(followed=followed), out)
         return out
 
+    def read_again(self) -> Pieces:
+        """The open reasoning is text after all (see `Splitter`)."""
+        out = self._read([*self._wake(), *self.first.read_again()])
+        self._read_again(self.second.flush(), out)
+        return out
+
     def call(self) -> None:
         """A structured call stands here; text before it is never reclassified."""
         self.first.shown.call()

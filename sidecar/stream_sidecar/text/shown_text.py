@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
 from stream_sidecar.records import define, field
+from stream_sidecar.text.json_answer import JSON_BEGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stream_sidecar.text.json_answer import JsonPlace
     from stream_sidecar.text.pieces import Pieces
 
 SPACE = "\n" + BLANKS
@@ -32,8 +34,8 @@ _LINE = re.compile("[^\n]*+\n++|[^\n]++")
 """A line, and the empty ones behind it, in which no blank can fill the hold."""
 
 _KNOWN = (
-    *("last", "line_removed", "line_shown", "orphan", "start", "start_removed"),
-    "reopened",
+    *("head", "json", "last", "line_removed", "line_shown", "orphan", "reopened"),
+    *("start", "start_removed"),
 )
 _STATE = attrgetter(*_KNOWN)
 
@@ -62,7 +64,9 @@ class ShownText:
     ``start``: nothing but blanks has been shown; ``start_removed``: and something was
     removed there. ``line_shown``: this line has a visible character, ``last`` is its
     last one that is not blank; ``line_removed``: something was removed before the
-    first. ``lines`` and ``blanks``, of this line, wait, together ``held`` characters.
+    first. ``head`` is the first character of this line, ``json`` the place in an answer
+    that is JSON. ``lines`` and ``blanks``, of this line, wait, together ``held``
+    characters.
     ``reopened``: a new answer has begun, which somebody has to note. ``at_call``: the
     tail and the state of code at the last structured call; ``ahead``: the latter in a
     new answer that may begin.
@@ -88,6 +92,8 @@ class ShownText:
     orphan: Orphan = Orphan.NONE
     reopened: bool = False
     ahead: CodeState | None = None
+    head: str = ""
+    json: JsonPlace | None = JSON_BEGINS
 
     def removed(self) -> None:
         """Something was taken out at this place."""
@@ -186,6 +192,7 @@ class ShownText:
         self.reopened = True
         self.tail = self.at_call[0]
         self.start = self.start_removed = True
+        self.head, self.json = "", JSON_BEGINS
         self.code, self.ahead = self._begun(), None
 
     def begin(self, out: Pieces) -> None:
@@ -211,6 +218,10 @@ class ShownText:
     def note(self, text: str) -> None:
         """Remembers what was shown: its end, and where it has code."""
         self.code.feed(text)
+        if self.json is not None:
+            self.json = self.json.behind(text)
+        line = text[text.rfind("\n") + 1 :]
+        self.head = (self.head if len(line) == len(text) else "") or line[:1]
         tail = self.tail + text
         self.tail = tail if len(tail) <= _TAIL else tail[-self.tail_size :]
         if text[-1] not in BLANKS:

@@ -100,6 +100,7 @@ class Splitter:
     def read(self, text: str) -> Pieces:
         """The pieces that ``text`` decides, in which something may matter."""
         self._buffer.text += text
+        self._keep(text)
         self._read(final=False)
         return self.given()
 
@@ -129,7 +130,14 @@ class Splitter:
                 self.shown.followed(buffer.pieces)
             self.shown.flush(buffer.pieces)
         buffer.border, self.passage = True, None
+        self._answer.flushed = buffer.place
         return self.given()
+
+    def read_again(self) -> Pieces:
+        """The open reasoning is text after all: what it was is read as the answer, and
+        openers in it open nothing. Nothing may be held."""
+        self._read_again(self._buffer.place)
+        return self.flush()
 
     def passed(self, text: str) -> Pieces:
         """Nothing in ``text`` matters and nothing is held: it goes as it came."""
@@ -138,6 +146,7 @@ class Splitter:
         start = self._buffer.base
         self._buffer.base = end = start + len(text)
         thinks = self.reasoning.depth > 0
+        self._keep(text)
         (self.reasoning.note if thinks else self.shown.passed)(text)
         self._watch()
         return [(PieceKind.REASONING if thinks else PieceKind.TEXT, text, start, end)]
@@ -263,6 +272,32 @@ class Splitter:
                 (self.reasoning if depth else self._answer).step(final=final)
             if depth and not self.reasoning.depth:
                 self.shown.removed()
+            if self.reasoning.again:
+                self._read_again(buffer.place)
+
+    def _keep(self, text: str) -> None:
+        """More has come of what may have to be read again."""
+        if self.reasoning.doubt is not None:
+            self.reasoning.doubt.keep(text)
+
+    def _read_again(self, end: int) -> None:
+        """The raw text behind the doubtful opener, or the nested closer, is of the
+        answer up to ``end``, where an opener may open. In a fence that never closes
+        reasoning ends at the closer that has no opener there."""
+        reasoning, buffer = self.reasoning, self._buffer
+        doubt, reasoning.doubt, reasoning.again = reasoning.doubt, None, False
+        assert doubt is not None  # the caller looked
+        reasoning.depth, self._answer.opens_from = 0, end
+        self._attempts.free, buffer.border = 0, True
+        buffer.pieces.append((PieceKind.AGAIN, "", doubt.start, end))
+        buffer.put_back("".join(doubt.parts), doubt.start)
+        if doubt.closer is not None:
+            start, behind = doubt.closer
+            buffer.mark(PieceKind.ENTER)
+            buffer.cut(PieceKind.REASONING, start - doubt.start)
+            buffer.cut(PieceKind.DELIMITER, behind - start)
+            buffer.mark(PieceKind.EXIT)
+        self._answer.restart(buffer.place)
 
     def _read_candidate(self, final: bool) -> None:
         """Gives the candidate all there is."""
@@ -298,6 +333,7 @@ class Splitter:
         trailing, tail.trailing, buffer.border = tail.trailing, None, False
         self._attempts.freed_inside = False
         for text, start, _ in refused:
+            self._keep(text)
             if not text:
                 (tail.trailing or tail.shown).removed()
             buffer.put_back(text, start)
@@ -306,4 +342,5 @@ class Splitter:
             self._decide(final=True)
         tail.trailing = tail.trailing or trailing
         buffer.text, buffer.base, buffer.at, buffer.border = before
+        self._keep(buffer.text[buffer.at :])
         self._answer.restart(buffer.place)

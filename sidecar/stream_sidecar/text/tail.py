@@ -15,6 +15,7 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.forms.repeated_results import continues
 from stream_sidecar.records import define, field
+from stream_sidecar.text.mentions import WINDOW, AnswerPlace
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import SPACE, Orphan, ShownText
 from stream_sidecar.text.waiting import Waiting
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 OPEN = ("(", "[", "{", "),", "],", "},", '",', "',")
 """Text that ends so is code that goes on."""
 
-KNOWN = 256
+KNOWN = WINDOW + 1
 """So much is known of what was shown or waits, or as much as a literal may have."""
 
 
@@ -212,6 +213,15 @@ class Tail:
     def before(self) -> str:
         """What stands before the next character, or may."""
         return self.shown.before if self.trailing is None else self.trailing.tail
+
+    @property
+    def place(self) -> AnswerPlace:
+        """What is known of the place before the next character, for mentions."""
+        shown, before = self.shown, self.before
+        waits = self.trailing is not None or shown.waits
+        in_json = shown.json is not None and shown.json.in_string
+        is_all = not waits and len(before) <= WINDOW
+        return AnswerPlace(before, is_all, "" if waits else shown.head, in_json)
 
     @property
     def last(self) -> str:

@@ -1,0 +1,52 @@
+"""Ids that stand where a call's name belongs, and the tool that each of them means.
+
+Kimi's calls are known by ids as ``functions.f:0``, and models that saw ids of another
+host write ``functions_f_1`` or ``call_a1b2c3d4`` in their place. A declared name is
+never an id (text rule 11.15).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import evolve
+from stream_sidecar.values.jsontext import dumps, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from stream_sidecar.forms.form import WrittenCall
+
+_NUMBERED = re.compile(r"(?:functions?[._])?+(?P<name>.+?)(?:[:!_]\d{1,6})?")
+_NAMESPACED = re.compile(r"functions?[._](?P<name>.+?)(?:[:!_]\d{1,6})?")
+_MEANINGLESS = re.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{4,}")
+
+
+def resolved(
+    call: WrittenCall, tools: Container[str], *, undeclared: bool
+) -> WrittenCall:
+    """``call`` with the name of the tool that its id means. ``undeclared``: where no
+    tool is meant, the name that the id holds will do."""
+    name = call.name
+    if name in tools:
+        return call
+    held = _NUMBERED.fullmatch(name)
+    if held is not None and held["name"] in tools:
+        return evolve(call, name=held["name"])
+    if _MEANINGLESS.fullmatch(name):
+        return _by_arguments(call, tools)
+    held = _NAMESPACED.fullmatch(name)
+    return evolve(call, name=held["name"]) if held and undeclared else call
+
+
+def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
+    """The name stands among the arguments."""
+    try:
+        given = loads(call.arguments)
+    except ValueError:
+        return call
+    name = given.pop("name", None) if isinstance(given, dict) else None
+    if not isinstance(name, str) or name not in tools:
+        return call
+    return evolve(call, name=name, arguments=dumps(given))
