@@ -24,6 +24,7 @@ from stream_sidecar.provider_errors.bodies import (
 from stream_sidecar.provider_errors.codes import known_code
 from stream_sidecar.provider_errors.kinds import RETRYABLE, kind_of_error
 from stream_sidecar.provider_errors.waits import wait_of_headers, wait_of_text
+from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,6 +116,21 @@ def normalize_error(
         http_status=status,
         retry_after_ms=wait,
     )
+
+
+def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
+    """What the host's ``error`` of ``stream/close`` says (``status``, ``headers``,
+    ``body``).
+
+    Without a status and a provider's error in its body the transport broke, whatever
+    the words of the host's HTTP client: ``network``, and another try makes sense.
+    """
+    body, status = host.get("body"), host.get("status")
+    error = normalize_error(body, status, host.get("headers"), provider)
+    if error.http_status is not None or find_error(body) is not None:
+        return error
+    message = error.message if body else _SENTENCES["network"]
+    return evolve(error, kind="network", message=message, retryable=True)
 
 
 def _is_retryable(
