@@ -9,6 +9,8 @@ import pytest
 from places import TESTS
 
 from stream_sidecar.parts import ErrorPart
+from stream_sidecar.provider_errors.codes import rows
+from stream_sidecar.provider_errors.kinds import GENERIC, SPECIFIC
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 
 TABLE = TESTS / "data" / "provider_errors.jsonl"
@@ -40,6 +42,13 @@ def test_a_body_is_read(row: dict[str, Any]) -> None:
         assert find_error(body) is not None
     elif "found" in row:
         assert find_error(body) is None
+
+
+def test_every_code_has_a_source_and_one_meaning() -> None:
+    found = rows()
+    assert len({(row.member, row.code) for row in found}) == len(found)
+    assert {row.kind for row in found} <= {*SPECIFIC.values(), *GENERIC.values()}
+    assert all(row.code.isdecimal() and row.source for row in found)
 
 
 EVENTS = (

@@ -34,11 +34,13 @@ _MOST = 32
 """Entries of a list of details that are read."""
 
 _MESSAGES = (
-    *("message", "Message", "error_message", "errorMessage", "human_readable_message"),
-    *("status_msg", "originalMessage", "msg", "error_description", "detail", "error"),
+    *("message", "Message", "error_message", "errorMessage", "error_msg"),
+    *("human_readable_message", "status_msg", "originalMessage", "msg", "Msg"),
+    *("error_description", "detail", "error"),
     "title",
+    "text",
 )
-_CODES = ("code", "status_code", "error_code", "errorCode")
+_CODES = ("code", "Code", "status_code", "error_code", "errorCode")
 _TYPES = ("type", "error_type", "errorType", "__type")
 _WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
 _STATUSES = (
@@ -53,6 +55,9 @@ _WAITS = {
     "retryAfterMs": 1,
 }
 """Key -> milliseconds of its unit."""
+
+_WRAPPERS = ("Response", "Error", "ErrorMsg")
+"""Objects around an error, or its name, in Tencent's spelling."""
 
 _ASIDE = ("details", "innererror", "inner_error", "metadata")
 """Where an error keeps more about itself."""
@@ -72,8 +77,9 @@ _TITLE_STATUS = re.compile(r"\s*([45][0-9]{2})\b")
 class ErrorFacts:
     """What a body says; ``words`` are codes, types and reasons, innermost first.
 
-    ``aside`` is text beside the message, ``wait`` in milliseconds. ``spent``: a quota
-    that the next minutes do not fill.
+    ``codes`` are pairs of a member and the number in it, as text. ``aside`` is text
+    beside the message, ``wait`` in milliseconds. ``spent``: a quota that the next
+    minutes do not fill.
     """
 
     message: str = ""
@@ -84,6 +90,7 @@ class ErrorFacts:
     wait: int | None = None
     spent: bool = False
     words: list[str] = field(factory=list)
+    codes: list[tuple[str, str]] = field(factory=list)
 
 
 def read_body(body: Any) -> ErrorFacts:
@@ -142,7 +149,7 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
 
 def _inside(node: dict[str, Any]) -> Any:
     """The object or list with the error proper."""
-    for key in ("error", "errors", "detail", "message"):
+    for key in ("error", "errors", "detail", "message", *_WRAPPERS):
         if isinstance(node.get(key), dict | list) and node[key]:
             return node[key]
     for key in ("response", "x_groq", "delta"):
@@ -188,6 +195,10 @@ def _read_text(facts: ErrorFacts, text: str) -> None:
 def _read_words(facts: ErrorFacts, node: dict[str, Any]) -> None:
     words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str | int)]
     facts.words[:0] = words
+    found = [
+        (key, str(node[key])) for key in _CODES if isinstance(node.get(key), str | int)
+    ]
+    facts.codes[:0] = [(key, code) for key, code in found if code.isdecimal()]
     if isinstance(node.get("error"), str):
         facts.words.insert(0, node["error"])
     if "QUOTA_EXHAUSTED" in words:

@@ -20,16 +20,17 @@ _SPECIFIC = {
     "auth": "authentication authenticationfailed invalidauthentication unauthenticated"
     " unauthorized notauthenticated invalidapikey apikeyinvalid incorrectapikey"
     " expiredapikey apikeyexpired invalidtoken expiredtoken unrecognizedclient"
-    " invalidsignature missingauthenticationtoken",
+    " invalidsignature missingauthenticationtoken authfailure",
     "permission": "permission permissiondenied accessdenied forbidden notauthorized"
     " modelaccess modelaccessdenied unsupportedcountryregionterritory",
     "billing": "insufficientquota billing paymentrequired usagenotincluded"
     " insufficientg1creditsbalance insufficientbalance insufficientcredits"
-    " billinghardlimitreached billingnotactive creditbalancetoolow arrearage",
+    " billinghardlimitreached billingnotactive creditbalancetoolow arrearage"
+    " insufficientuserquota",
     "context-length": "contextlengthexceeded contextlength tokenlimitexceeded"
     " modelcontextwindowexceeded contextwindowexceeded requesttoolarge"
     " exceedcontextsize toomanytokens toomanyprompttokens inputtoolong prompttoolong"
-    " payloadtoolarge",
+    " payloadtoolarge characterstoolong tokenstoolong",
     "content-filter": "contentfilter contentfiltered contentpolicyviolation"
     " responsibleaipolicyviolation refusal biopolicy misalignmentpolicyviolation"
     " guardrailintervened moderation prohibitedcontent datainspectionfailed",
@@ -44,7 +45,7 @@ _SPECIFIC = {
     "timeout": "timeout deadlineexceeded modeltimeout vectorstoretimeout gatewaytimeout"
     " requesttimeout apitimeout timelimit reasontimelimit",
     "network": "econnreset etimedout econnrefused epipe enotfound eaiagain"
-    " apiconnection connection network",
+    " apiconnection connection network websocketconnectionlimitreached",
     "cancelled": "cancelled canceled clientdisconnect usercancel requestcancelled"
     " responsecancelled aborted",
 }
@@ -79,7 +80,7 @@ STATUS = {
     529: "overloaded",
 }
 _REFINED = {
-    **dict.fromkeys((401, 402, 404, 408, 499, 504, 524, 529), ""),
+    **dict.fromkeys((404, 408, 499, 504, 524, 529), ""),
     400: "context-length content-filter auth billing not-found permission",
     403: "context-length content-filter auth billing",
     413: "context-length",
@@ -89,6 +90,10 @@ _REFINED = {
 """A status -> the kinds that the message may say in its place; a status that is not
 here leaves every kind open. 400 alone is ``invalid-request``, and with ``prompt is too
 long`` it is ``context-length``."""
+
+_DECIDED = (401, 402)
+"""Statuses that mean one thing only, whatever the words: a 402 of DeepSeek says
+``invalid_request_error``."""
 
 RETRYABLE = frozenset(("rate-limit", "overloaded", "server", "timeout", "network"))
 
@@ -104,7 +109,9 @@ _CONTEXT = (
     r"|input length.{0,80}exceeds?.{0,80}context length|request entity too large"
     r"|longer than the model's context length|`inputs` tokens \+ `max_new_tokens` must"
     r"|current length is.{0,80}while limit is|too many tokens[,:] (?:expected|size)"
-    r"|request payload size exceeds"
+    r"|request payload size exceeds|prompt exceeds? max length"
+    r"|tokens in (?:the )?request more than max|range of input length should be"
+    r"|prompt tokens too long|max input characters"
 )
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("context-length", _CONTEXT),
@@ -127,7 +134,10 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         "billing",
         r"insufficient (?:account )?(?:balance|credit|fund|quota)|credit balance"
         r"|exceeded your current quota|payment required|spend(?:ing)? limit"
-        r"|out of credits|more credits|usage limits?|billing",
+        r"|out of credits|more credits|usage limits?|billing|extra usage is required"
+        r"|n[o']t have any credits|used all available credits"
+        r"|(?:balance|credits?|funds?|quota) (?:is |are )?(?:insufficient|not enough)"
+        r"|余额不足|额度不足|欠费",
     ),
     (
         "rate-limit",
@@ -179,6 +189,14 @@ _WEAK: tuple[tuple[str, str], ...] = (
 )
 """Patterns that count where nothing else says anything."""
 
+_FIRST: tuple[tuple[str, str], ...] = (
+    ("rate-limit", r"(?:tokens?|requests?) per (?:min|sec|hour|day)"),
+    ("billing", r"extra usage is required"),
+)
+"""Messages that outrank codes and types. ``too_many_tokens`` by the minute is no full
+context, and Anthropic calls a plan that does not reach a ``rate_limit_error``."""
+
+_FIRST_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _FIRST)
 _STRONG_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 _WEAK_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _WEAK)
 _BARE_429 = re.compile(r"\b429\b")
@@ -197,26 +215,41 @@ def normal_word(word: str) -> str:
     return _WORD_ENDS.sub("", _NOT_WORD.sub("", short))
 
 
-def kind_of_error(words: Iterable[str], text: str, status: int | None) -> str:
-    """The kind, by the most telling sign: a specific code or type, the message where
-    the status leaves it open, a general code or type, the status.
+def kind_of_error(
+    words: Iterable[str], text: str, status: int | None, coded: str = ""
+) -> str:
+    """The kind, by the most telling sign: a status that means one thing only, a limit
+    by the minute, a specific code or type, the message where the status leaves it
+    open, a general code or type, the status.
 
-    ``words`` are the provider's, innermost first; ``text`` is the message.
+    ``words`` are the provider's, innermost first; ``text`` is the message, ``coded``
+    the kind of a number (`codes`).
     """
-    normal = [normal_word(word) for word in words]
-    for word in normal:
-        if word in SPECIFIC or word.endswith("spendlimitreached"):
-            return SPECIFIC.get(word, "billing")
+    if status in _DECIDED:
+        return STATUS[status]
+    # Tencent's ``AuthFailure.SecretIdNotFound`` says the kind before the dot.
+    heads = [(word, word.partition(".")[0]) for word in words]
+    normal = [normal_word(each) for pair in heads for each in pair]
     named = [normal_word(name) for name in _CLASS_NAME.findall(text[:_CLASS_WINDOW])]
     text = text[:WINDOW].lower()
     return (
-        _by_text(normal, text, status)
+        _search(_FIRST_RULES, text)
+        or (coded if coded not in _GENERIC else "")
+        or _by_words(normal)
+        or _by_text(normal, text, status)
         or _in_table(SPECIFIC, named)
+        or coded
         or _in_table(GENERIC, [*normal, *named])
         or _by_status(status)
         or _search(_WEAK_RULES, text)
         or "unknown"
     )
+
+
+def _by_words(words: list[str]) -> str:
+    if any(word.endswith("spendlimitreached") for word in words):
+        return "billing"
+    return _in_table(SPECIFIC, words)
 
 
 def _in_table(table: dict[str, str], words: list[str]) -> str:

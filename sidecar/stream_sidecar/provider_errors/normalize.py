@@ -8,6 +8,7 @@ again".
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.parts import ErrorPart
@@ -20,8 +21,10 @@ from stream_sidecar.provider_errors.bodies import (
     plain_headers,
     read_body,
 )
+from stream_sidecar.provider_errors.codes import known_code
 from stream_sidecar.provider_errors.kinds import RETRYABLE, kind_of_error
 from stream_sidecar.provider_errors.waits import wait_of_headers, wait_of_text
+from stream_sidecar.records import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +59,9 @@ _SENTENCES = {
 }
 """Messages for bodies that have none."""
 
+_BY_DAY = re.compile(r"per day|daily", re.IGNORECASE)
+"""A quota of the day is spent until the next one, unless the provider says a wait."""
+
 _EMPTY_MEANS_LONG = ("cerebras", "mistral")
 """Providers that refuse a request that is too long without a word (opencode)."""
 
@@ -88,7 +94,8 @@ def normalize_error(
     facts, told = read_body(body), plain_headers(headers)
     status = status if status is not None else facts.status
     text = f"{facts.message}\n{facts.aside}"
-    kind = kind_of_error(facts.words, text, status)
+    coded = known_code(facts.codes, provider)
+    kind = kind_of_error(facts.words, text, status, coded.kind if coded else "")
     if (
         not body
         and status in (400, 413)
@@ -96,6 +103,9 @@ def normalize_error(
     ):
         kind = "context-length"
     waits = (wait_of_headers(told), facts.wait, wait_of_text(text))
+    wait = next((wait for wait in waits if wait is not None), None)
+    facts.spent |= coded is not None and coded.spent
+    facts.spent |= wait is None and _BY_DAY.search(text) is not None
     return ErrorPart(
         kind=kind,
         message=facts.message or _SENTENCES[kind],
@@ -104,8 +114,23 @@ def normalize_error(
         code=facts.code,
         provider_type=facts.type,
         http_status=status,
-        retry_after_ms=next((wait for wait in waits if wait is not None), None),
+        retry_after_ms=wait,
     )
+
+
+def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
+    """What the host's ``error`` of ``stream/close`` says (``status``, ``headers``,
+    ``body``).
+
+    Without a status and a provider's error in its body the transport broke, whatever
+    the words of the host's HTTP client: ``network``, and another try makes sense.
+    """
+    body, status = host.get("body"), host.get("status")
+    error = normalize_error(body, status, host.get("headers"), provider)
+    if error.http_status is not None or find_error(body) is not None:
+        return error
+    message = error.message if body else _SENTENCES["network"]
+    return evolve(error, kind="network", message=message, retryable=True)
 
 
 def _is_retryable(
@@ -131,6 +156,10 @@ def _is_error(value: dict[str, Any]) -> bool:
         return True
     if value.get("error_type") and isinstance(value.get("error_message"), str):
         return True  # DeepInfra, Venice
+    if value.get("error_code") and isinstance(value.get("error_msg"), str):
+        return True  # Baidu
+    if holds(value.get("Response"), "Error") or holds(value, "ErrorMsg"):
+        return True  # Tencent
     return _PAYLOAD.isdisjoint(value) and _is_bare(value)
 
 

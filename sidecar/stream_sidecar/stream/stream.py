@@ -35,7 +35,7 @@ from stream_sidecar.parts import (
     TextPart,
     UsagePart,
 )
-from stream_sidecar.provider_errors.normalize import normalize_error
+from stream_sidecar.provider_errors.normalize import closing_error
 from stream_sidecar.stream.choice import Choice
 from stream_sidecar.stream.emission import Emission, EmittingOutlet, outlet_of
 from stream_sidecar.stream.ending import Ending
@@ -160,9 +160,9 @@ class Stream:
     def _report_end(self, host: dict[str, Any]) -> None:
         """Errors and diagnostics that only the end can know of."""
         if self._ending.reason == "error":
-            body, status = host.get("body"), host.get("status")
-            provider = self.options.provider
-            self._error(normalize_error(body, status, host.get("headers"), provider))
+            error = closing_error(host, self.options.provider)
+            if self._ending.error is None or error.kind != "network":
+                self._error(error)  # a break behind the provider's error says no more
         elif self._ending.reason == "eof" and self._intake.silent:
             self._take(self._intake.silence())
         else:
