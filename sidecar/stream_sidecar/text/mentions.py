@@ -53,7 +53,7 @@ def is_quoted(before: str, after: str, *, final: bool) -> bool:
 
 def is_mention(before: str, literal: str, after: str, *, final: bool) -> bool:
     """Whether ``literal``, between the two, which `may_be_mention`, is quoted or
-    escaped; it may begin a tag, as ``<function=`` does."""
+    escaped; it may begin a tag, as ``<function=`` does (text rule 4.6)."""
     if before[-1:] == "\\":
         return True
     if literal[0] == "<" and ">" not in literal:

@@ -36,7 +36,7 @@ from stream_sidecar.text.fast_path import (
     on,
 )
 from stream_sidecar.text.in_answer import InAnswer
-from stream_sidecar.text.in_reasoning import InReasoning, Place
+from stream_sidecar.text.in_reasoning import InReasoning, LinePlace
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ and what is known of what was shown."""
 
 
 class Splitter:
-    """Splits one channel: ``push(text)``, ``flush()``; both give pieces."""
+    """Splits one channel: ``push(text)``, ``flush()`` give pieces (text rule 1.1)."""
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
@@ -212,7 +212,7 @@ class Splitter:
         """The passage for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            behind_opener = self.reasoning.place is Place.BEHIND_OPENER
+            behind_opener = self.reasoning.place is LinePlace.BEHIND_OPENER
             return None if behind_opener else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
