@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
@@ -76,6 +77,25 @@ def test_no_json(module, text):
 def test_no_utf8(module):
     with pytest.raises(ValueError, match="utf-8"):
         module.decode(b'"\xff"')
+
+
+@pytest.mark.parametrize(
+    "form", ["@", "[0, @]", '{"id":@}', '{"a":\n@,"b":1}', "[@,@.5,@e0]", "[-1,\t@ ]"]
+)
+def test_integers_of_any_length(module, form):
+    """Those outside 64 bits become text; digits in strings are none of them."""
+
+    def read(number):
+        value = int(number)
+        return value if -(2**63) <= value < 2**64 else module.NumberText(number)
+
+    numbers = [sign + "9" * size for size in range(15, 45) for sign in ("", "-")]
+    edges = [2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1]
+    for number in [*numbers, *map(str, edges)]:
+        text = form.replace("@", number)
+        assert repr(module.loads(text)) == repr(json.loads(text, parse_int=read))
+        for quoted in (number, f"a:{number}", f"{number * 3} -{number}"):
+            assert module.loads(f'["{quoted}", 1]') == [quoted, 1]
 
 
 def test_numbers_that_became_text_can_be_told_from_text(module):

@@ -270,7 +270,8 @@ class Channel:
         self.blocks.state(signature, opaque, field)
 
     def border(self, *, call: bool, opaque: Any = None) -> None:
-        """A structured call or a wire's block end: what is held is decided now.
+        """A structured call or a wire's block end: what is held is decided now (text
+        rule 13.4).
 
         ``opaque`` is provider state of the block that ends.
         """

@@ -71,6 +71,7 @@ class NativeText:
         self._document_start = 0
 
     def push(self, field: str, text: str, document: int) -> tuple[str, str]:
+        """What of ``text`` is new, and what the field repeats (text rule 8.6)."""
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ResultWatch:
-    """``push`` visible text; ``flush`` gives how many were found since the last one."""
+    """``push`` visible text; ``flush`` tells how many it had (text rule 10.8)."""
 
     def __init__(self, shared: Surroundings) -> None:
         assert shared.watch is not None  # the caller looked

@@ -81,7 +81,8 @@ class Surroundings:
     ) -> Rereading:
         """What reads the text of a new choice: ``others`` tells what is held beside the
         first reading, when that is to ``settle``, and ``native`` what of native
-        reasoning. Where it ``has_thought`` so, none was opened in the prompt."""
+        reasoning. Where it ``has_thought`` so, none was opened in the prompt (text rule
+        9.1)."""
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE
@@ -169,7 +170,7 @@ def _tagging(policy: Policy, named: tuple[str, ...]) -> tuple[str, ...]:
 
 def _about(policy: Policy, *, bare: bool, echoes: bool) -> tuple[str, ...]:
     """What the policy lets forms be about; see `stream_sidecar.forms.form.Form`.
-    ``bare``: calls without a marker may be read, too."""
+    ``bare``: calls without a marker may be read, too (text rule 11.13)."""
     about = ["leftovers", "reserved", "channels", *(("bare",) if bare else ())]
     if policy.tool_results.mode == "strip":
         about += ["results", "echoes"] if echoes else ["results"]

@@ -96,12 +96,13 @@ class TaggedReasoning:
 
     def enter(self, *, middle: bool, waiting: int) -> None:
         """An opener; ``middle``: it stood in mid-sentence; ``waiting``: so much of the
-        answer waits before it, and has part in what may be held."""
+        answer waits before it, and has part in what may be held (text rule 7.2)."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
         self._block, self._waiting = _Block(to_text=middle), waiting
 
     def push(self, piece: Piece) -> None:
+        """More of the open block, which may be held (text rule 8.2)."""
         block = self._open
         if not self._is_second or block.passing:
             self._send(block, piece)
@@ -114,7 +115,7 @@ class TaggedReasoning:
             self._release(block)
 
     def exit(self, *, nested: bool) -> None:
-        """A closer; after a ``nested`` one reasoning goes on in a new block."""
+        """A closer; behind a ``nested`` one a new block goes on (text rule 7.3)."""
         if self.policy.precedence == "merge":
             self._settle(self._is_copy)
         else:
@@ -125,7 +126,7 @@ class TaggedReasoning:
             self._block = _Block(to_text=True)
 
     def native(self, text: str) -> None:
-        """Native reasoning was sent."""
+        """Native reasoning was sent (text rule 8.3)."""
         self._is_second = True
         if self._native is not None and len(self._native) < self.max_held:
             self._native += self._collapsed.push(text)
@@ -151,7 +152,8 @@ class TaggedReasoning:
             self._settle(self._is_begun_copy)
 
     def judge(self) -> bool:
-        """Whether an open block is text, at the end: then it is to be read again."""
+        """Whether an open block is text, at the end: then it is to be read again (text
+        rules 7.1 and 7.5)."""
         block = self._block
         if block is None:
             return False

@@ -212,7 +212,7 @@ def _tail(cursor: Cursor) -> Reading[int]:
 
 
 def _response(cursor: Cursor) -> Reading[Found]:
-    """A result in the same serialisation: with the namespace, or of a declared tool."""
+    """A result, with the namespace or of a declared tool (text rule 10.9)."""
     head = yield from _head(cursor)
     cursor.serious = head.spaced
     body = yield from _body(cursor, "{")

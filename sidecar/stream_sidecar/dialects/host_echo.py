@@ -32,7 +32,7 @@ _OPENER = re.compile(r"\[([^\[\]/]+)\]")
 
 @lru_cache(maxsize=64)
 def host_forms(policy: EchoPolicy) -> Dialect | None:
-    """The formats of one host as a dialect; None when it has none."""
+    """The formats of one host as a dialect; None when it has none (text rule 12.5)."""
     forms = [_marker(each) for each in policy.markers if each != TIMESTAMP]
     forms += [_prefix(each) for each in policy.prefixes if each != TIMESTAMP]
     if TIMESTAMP in policy.markers:

@@ -68,7 +68,8 @@ def _last(cursor: Cursor) -> Reading[Found]:
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
-    """``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>``, ``<|reserved_N|>``."""
+    """``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>``, ``<|reserved_N|>`` (text rule
+    12.2)."""
     digits = yield from run(cursor, _DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
@@ -86,7 +87,7 @@ _INSIDE = re.compile("[^\ue200\ue201]*+")
 
 def _marker(cursor: Cursor) -> Reading[Found]:
     """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
-    No other marker begins inside."""
+    No other marker begins inside (text rule 12.4)."""
     text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
     yield from literal(cursor, "\ue201")
     if not _WORD.match(text):
@@ -95,7 +96,7 @@ def _marker(cursor: Cursor) -> Reading[Found]:
 
 
 def _echo(cursor: Cursor) -> Reading[Found]:
-    """An object at the answer's start; it may be a repeated result (text rule 10.1)."""
+    """An object at the answer's start: a result, perhaps (text rules 10.1 and 10.7)."""
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)

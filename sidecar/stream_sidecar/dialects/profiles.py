@@ -17,7 +17,8 @@ from stream_sidecar.records import frozen
 
 @frozen
 class Profile:
-    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``."""
+    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``; where reasoning
+    ``starts_open`` the template opens it (text rule 9.3)."""
 
     name: str
     dialects: tuple[str, ...] = ()

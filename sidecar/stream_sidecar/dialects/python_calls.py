@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
-    """The calls of ``part``, each with its place in the candidate."""
+    """The calls of ``part``, each with its place in the candidate (text rule 11.9)."""
     start, end = part
 
     def positional(name: str) -> list[str]:

@@ -241,6 +241,7 @@ class Candidate:
         return not (has_placeholder(call) or is_schema(call, parameters))
 
     def _allowed(self, calls: tuple[WrittenCall, ...], tier: Tier, raw: str) -> bool:
+        """Whether tier and declared tools allow it (text rules 11.2 and 11.4)."""
         tools = self.context.tools
         if tier == "A":
             return True
@@ -254,6 +255,7 @@ class Candidate:
     def _fail(
         self, reader: _Reader, reason: MismatchError | EndedError
     ) -> Taken | None:
+        """The reader's form cannot go on, or the text ended in it (text rule 11.7)."""
         position = self.size + 1  # the text ended
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
@@ -280,6 +282,7 @@ class Candidate:
         return Taken(reader.opening, PieceKind.CALL, self.size, calls)
 
     def _refuse(self, position: int, code: str) -> None:
+        """The candidate is text, and ``code`` tells why (text rule 11.5)."""
         if position > self._failed_at:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
@@ -325,7 +328,7 @@ class _Reader:
         return self.cursor.serious or not self.opening.form.vague
 
     def feed(self, text: str, limit: int, *, final: bool) -> Found | None:
-        """Reads ``text``, at most ``limit`` code points altogether."""
+        """Reads ``text``, at most ``limit`` code points altogether (text rule 13.2)."""
         cursor = self.cursor
         room = max(limit, len(self.opening.opener), self._fed) - self._fed
         self._fed += len(text)

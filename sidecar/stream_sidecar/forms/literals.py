@@ -50,7 +50,7 @@ class Literals:
         self.any = re.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
-        """Up to where ``text`` is certain: an unfinished literal may begin there."""
+        """Up to where ``text`` is certain: a literal may begin (text rule 1.2)."""
         position = max(at, len(text) - self.longest + 1)
         while match := self.first.search(text, position):
             position = match.start()
@@ -66,7 +66,7 @@ class Literals:
         return next((n for n in self._sizes if text[-n:] in self.literals), 0)
 
     def next(self, text: str, at: int, *, final: bool) -> tuple[int, str | None]:
-        """Where certain text ends, and the literal there; None: there is none yet."""
+        """Where certain text ends, and the literal there, if any (text rule 3.1)."""
         end = len(text) if final else self.certain(text, at)
         match = self.any.search(text, at)
         if match is None or match.start() >= end:
@@ -148,7 +148,7 @@ def _needs(literals: Literals, start: str) -> tuple[str, ...]:
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:
-    """How many characters of ``text`` complete a literal begun in ``before``, or 0."""
+    """How much of ``text`` completes a literal of ``before``, or 0 (text rule 5.1)."""
     waits = False
     for need in completions(literals, before):
         if text.startswith(need):

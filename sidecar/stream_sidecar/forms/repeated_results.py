@@ -55,17 +55,17 @@ class EchoRules:
         return not self._special.isdisjoint(keys) or self._begins_known(keys)
 
     def qualifies(self, value: dict[str, Any], text: str) -> bool:
-        """Whether an object, written as ``text``, is a result if text follows it."""
+        """Whether an object, written as ``text``, is a result (text rule 10.3)."""
         return self.knows(value) or not self.indicators.isdisjoint(
             begun_keys(text[:BEGINNING])[:FIRST_KEYS]
         )
 
     def knows(self, value: Any) -> bool:
-        """``value`` is a result that the host passed to the model this turn."""
+        """``value`` is a result that the host gave to the model (text rule 10.5)."""
         return any(equal(value, each) for each in self.known)
 
     def proves(self, values: Iterable[Any]) -> bool:
-        """Whether these are results although white space stands before the text."""
+        """Whether these are results with white space behind (text rule 10.2)."""
         special = self._special
         return any(self.knows(each) or not special.isdisjoint(each) for each in values)
 

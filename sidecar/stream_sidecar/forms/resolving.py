@@ -2,7 +2,7 @@
 
 Kimi's calls are known by ids as ``functions.f:0``, and models that saw ids of another
 host write ``functions_f_1`` or ``call_a1b2c3d4`` in their place. A declared name is
-never an id (text rule 11.15).
+never an id.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _MEANINGLESS = re.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{4,}")
 def resolved(
     call: WrittenCall, tools: Container[str], *, undeclared: bool
 ) -> WrittenCall:
-    """``call`` with the name of the tool that its id means. ``undeclared``: where no
-    tool is meant, the name that the id holds will do."""
+    """``call`` with the name of the tool that its id means (text rule 11.15).
+    ``undeclared``: where no tool is meant, the name that the id holds will do."""
     name = call.name
     if name in tools:
         return call

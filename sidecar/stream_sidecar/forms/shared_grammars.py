@@ -57,7 +57,8 @@ def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     """Reads a value up to the first of ``closers`` behind which one of ``follows``
-    stands: a closer inside the value is data. What follows stays unread."""
+    stands: a closer inside the value is data. What follows stays unread (text rule
+    11.8)."""
     start = cursor.position
     while True:
         (_, end), closer = yield from until(cursor, closers)

@@ -67,7 +67,8 @@ _CODE = " " * 4
 @lru_cache(maxsize=256)  # most lines begin as others did
 def read_line(start: str, before: Line, within: tuple[int, ...], fence: str) -> Known:
     """What is known behind ``start``, with which a line begins where ``before`` is
-    known, the containers that it may be ``within``, and the ``fence``.
+    known, the containers that it may be ``within``, and the ``fence`` (text rules 4.3
+    and 4.4).
 
     That is the whole line, or it ends with `OTHER` for a character that is no sign.
     """

@@ -193,7 +193,7 @@ class Choice:
 
     def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         """Calls that the model wrote into its text or reasoning. Where the piece has no
-        text, the policy leaves the calls' text in the answer."""
+        text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
         assert taken.opening is not None  # every call has a dialect
         found = opened(
@@ -342,7 +342,7 @@ class Choice:
         self, call: OpenCall, wire: str | None, span: Span | None = None
     ) -> None:
         """Sends a call that is whole. Where a structured call and one from the text say
-        the same, the one from the text is retracted."""
+        the same, the one from the text is retracted (text rule 11.12)."""
         reason = self.last.reason if self.last is not None else None
         context = CallContext(self.tools, wire, self._result_ids, reason)
         event = classify(call, context, self.outlet.seq + 1)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 @define(eq=False)
 class Attempts:
-    """``candidate``: the open one. ``free``: before this position none may begin.
+    """``candidate``: the open one. ``free``: before this position none may begin (text
+    rule 13.5).
 
     ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
     closers are text, in the answer (False) and in reasoning (True). ``known``: how the
@@ -76,7 +77,7 @@ class Attempts:
         return verdict
 
     def fail(self, failed: Failed, *, inside: bool) -> None:
-        """The candidate was no form: its text is text again."""
+        """The candidate was no form: its text is text again (text rule 2.2)."""
         buffer = self._buffer
         restart = self._rules.lexicon.restart(buffer.text, failed.position)
         self.free, self.freed_inside = buffer.base + restart, inside

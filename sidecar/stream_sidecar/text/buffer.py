@@ -60,7 +60,7 @@ class Buffer:
         return match.end() - self.at if match else 0
 
     def cut(self, kind: PieceKind, size: int) -> None:
-        """Makes the next ``size`` characters a piece."""
+        """Makes the next ``size`` characters a piece (text rule 2.1)."""
         text, start = self.take(size)
         self.pieces.append((kind, text, start, start + size))
 

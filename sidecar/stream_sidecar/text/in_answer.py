@@ -131,6 +131,7 @@ class InAnswer:
         self._at_delimiter(literal, code=code)
 
     def _at_delimiter(self, delimiter: str, *, code: bool) -> None:
+        """A delimiter begins reasoning, is a stray, or is text (text rule 3.6)."""
         if code or not self._counts(delimiter):
             self._tail.show(len(delimiter))
         elif delimiter in self._rules.lexicon.delimiters.closers:
@@ -143,7 +144,7 @@ class InAnswer:
             self._begin(closers, middle=middle)
 
     def _protocol(self, literal: str) -> bool:
-        """Handles a mark, a closer or an opener of calls; False: it is text here."""
+        """Handles a mark, a closer or an opener of calls, or not (text rule 12.3)."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         attempts.renew()
         tried = self._buffer.place < attempts.free
@@ -171,7 +172,7 @@ class InAnswer:
             self._at_literal(literal[0], final)
 
     def take_out(self, taken: Taken) -> None:
-        """A form that was written here goes."""
+        """A form that was written here goes (text rule 2.3)."""
         buffer = self._buffer
         if taken.kind is PieceKind.ENTER:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
@@ -199,7 +200,8 @@ class InAnswer:
 
     def _after_border(self, final: bool) -> None:
         """What completes something across a removal goes: a literal, or a run of
-        backticks, which would be longer then and close the span no more."""
+        backticks, which would be longer then and close the span no more (text rule
+        5.1)."""
         buffer, tail, lexicon = self._buffer, self._tail, self._rules.lexicon
         if blanks := buffer.blanks():
             tail.show(blanks)
@@ -232,7 +234,7 @@ class InAnswer:
         return True
 
     def _in_code(self, final: bool, *, tag: bool) -> bool:
-        """Whether the literal that begins here is in code."""
+        """Whether the literal that begins here is code (text rules 4.1, 4.2, 4.8)."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
@@ -302,7 +304,7 @@ class InAnswer:
             self._buffer.mark(PieceKind.FULL)
 
     def _counts(self, delimiter: str) -> bool:
-        """Whether the delimiter is one here, under policy ``boundary``."""
+        """Whether the delimiter is one under policy ``boundary`` (text rule 4.9)."""
         boundary = self._rules.scope == "boundary"
         if not boundary or delimiter in self._rules.lexicon.delimiters.closers:
             return True

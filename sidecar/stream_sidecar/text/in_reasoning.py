@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from stream_sidecar.text.tail import Tail
 
 
-class Place(Enum):
+class LinePlace(Enum):
     """Where in its line reasoning goes on."""
 
     BEHIND_OPENER = 1  # a line break here belongs to the opener
@@ -54,7 +54,7 @@ class InReasoning:
     closers: frozenset[str]
     depth: int = 0
     implicit: bool = False
-    place: Place = Place.BLANK
+    place: LinePlace = LinePlace.BLANK
     before: str = ""
     doubt: Doubt | None = None
     again: bool = False
@@ -67,7 +67,7 @@ class InReasoning:
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
-        self.place, self.before = Place.BEHIND_OPENER, ""
+        self.place, self.before = LinePlace.BEHIND_OPENER, ""
         self._buffer.border = False
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
@@ -82,7 +82,7 @@ class InReasoning:
     def step(self, *, final: bool) -> None:
         """One step, if anything can be done with what is there."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.place is Place.BEHIND_OPENER:
+        if self.place is LinePlace.BEHIND_OPENER:
             self._skip_break(final)
         elif buffer.border:
             self._after_border(final)
@@ -95,7 +95,7 @@ class InReasoning:
                 raise UndecidedError
 
     def _after_border(self, final: bool) -> None:
-        """What completes a literal across a removal goes."""
+        """What completes a literal across a removal goes (text rule 5.1)."""
         buffer, whole = self._buffer, self._rules.lexicon.vocabulary.whole
         rest = buffer.ahead(self._rules.lexicon.literals.longest)
         if size := rebuilt(whole, self.before, rest, final=final):
@@ -162,7 +162,7 @@ class InReasoning:
             self._buffer.mark(PieceKind.EXIT)
 
     def take_out(self, taken: Taken) -> None:
-        """A form that was written here goes."""
+        """A form that was written here goes (text rules 11.10 and 11.11)."""
         borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
         if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
             self._leave()
@@ -180,10 +180,11 @@ class InReasoning:
         return self._rules.lexicon.delimiters.closers if words else frozenset()
 
     def _skip_break(self, final: bool) -> None:
+        """One line break behind an opener goes (text rule 6.3)."""
         rest = self._buffer.ahead(2)
         if rest == "\r" and not final:
             raise UndecidedError
-        self.place = Place.BLANK
+        self.place = LinePlace.BLANK
         if rest[0] == "\n" or rest == "\r\n":
             self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
             self.before = "\n"
@@ -207,12 +208,12 @@ class InReasoning:
             self.implicit = False
         line = text[text.rfind("\n") + 1 :]
         if line.strip(SPACE):
-            self.place = Place.TEXT
+            self.place = LinePlace.TEXT
         elif len(line) < len(text):
-            self.place = Place.BLANK
+            self.place = LinePlace.BLANK
 
     def _is_quoted(self, literal: str, final: bool) -> bool:
-        """Whether the literal here is only spoken of."""
+        """Whether the literal here is only spoken of (text rule 4.5)."""
         if self._rules.scope == "everywhere":
             return False
         room = min(LONGEST_SPAN, self._tail.room(LONGEST_SPAN))
@@ -231,15 +232,16 @@ class InReasoning:
         return (literal not in closers) in found
 
     def _nest(self, opener: str) -> None:
+        """An opener of its own pair in reasoning (text rules 3.4 and 3.5)."""
         if self.implicit and not self._rules.native:
             self.closers = self._rules.lexicon.delimiters.partners[opener]
         elif self._is_doubtful and self.before.rstrip(BLANKS).endswith("\n"):
             self.again = True
             return
-        elif self.place is Place.BLANK and not self._rules.native:
+        elif self.place is LinePlace.BLANK and not self._rules.native:
             self.depth += 1
         self._buffer.cut(PieceKind.DELIMITER, len(opener))
-        self.implicit, self.place = False, Place.BEHIND_OPENER
+        self.implicit, self.place = False, LinePlace.BEHIND_OPENER
         self._buffer.border = True
 
     def _end(self, closer: str) -> None:

@@ -29,7 +29,7 @@ class JsonPlace:
     rest: str = ""
 
     def behind(self, text: str) -> JsonPlace | None:
-        """The place after ``text``; None: no JSON, or no more of it."""
+        """The place after ``text``; None: no JSON, or no more of it (text rule 4.11)."""
         if self.begun is None:
             return _read(self.depth, self.rest + text, in_string=self.in_string)
         begun = self.begun + text

@@ -147,7 +147,7 @@ class Lexicon:
         self.thought = anywhere(self.literals)
 
     def gates_of(self, *, fences_pass: bool) -> Gates:
-        """The gates of the answer; where fences are text no opener waits in them."""
+        """The gates of the answer; fences may be text there (text rule 4.8)."""
         return self.gates if fences_pass else self._gates_everywhere
 
     def begins(self, text: str) -> bool:
@@ -239,7 +239,7 @@ def total(*shares: Share) -> Share:
 class Rules:
     """By what a channel is read. ``max_held`` and ``max_call`` are code points, and
     ``others`` tells what of them is used up elsewhere in the choice, once everybody has
-    read all pieces so far: that is what ``settle`` is for.
+    read all pieces so far: that is what ``settle`` is for (text rule 8.8).
 
     ``keeps``: reasoning that never closes may be text, whatever its opener.
     ``native``: all of it is reasoning, of which delimiters are only removed;

@@ -84,8 +84,8 @@ def spoken_of(
     *,
     final: bool,
 ) -> bool | None:
-    """Whether ``literal`` at ``place`` is a mention; None: that takes more than
-    ``after``, of which at most `WINDOW` code points count."""
+    """Whether ``literal`` at ``place`` is a mention (text rule 4.6); None: that takes
+    more than ``after``, of which at most `WINDOW` code points count."""
     before = place.before
     if before.endswith(("\\", "(?", "(?P")):
         return True
@@ -185,7 +185,8 @@ def _closes(
 def _is_in_string(
     place: AnswerPlace, after: str, kind: LiteralKind, *, final: bool
 ) -> bool | None:
-    """Whether a quote is open before the literal and closed behind it on its line."""
+    """Whether a quote is open before the literal and closed behind it on its line (text
+    rule 4.10)."""
     quote = _open_quote(place)
     if not quote:
         return False
@@ -268,7 +269,7 @@ _BEGUN = re.compile(rf"{_MARKED}|[ \t]*+(?:(?<=[ \t])[a-z]{{1,4}}+|[和与])?+[ 
 
 def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
     """Up to where in ``after`` an opener in the middle of a line makes a mention with
-    its closer; 0: nowhere, None: more is needed. Example: behind the opener of ``the
+    its closer (text rule 4.12); 0: nowhere, None: more is needed. Example: behind the opener of ``the
     <think>...</think> tags`` it is 11."""
     found = [
         (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN

@@ -65,7 +65,7 @@ class _Asleep:
 
 class Rereading:
     """``first`` reads the channel; ``make`` gives what reads what that shows, once it
-    is needed. ``taken`` belongs to the pieces of both."""
+    is needed. ``taken`` belongs to the pieces of both (text rule 5.2)."""
 
     def __init__(self, first: Splitter, make: Callable[[], Splitter]) -> None:
         self.first = first

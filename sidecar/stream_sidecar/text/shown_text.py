@@ -163,7 +163,7 @@ class ShownText:
         return text[taken:], start + taken
 
     def _blank_line(self, out: Pieces) -> None:
-        """A line ended without a visible character behind what waits."""
+        """A line ended with blanks, which wait, alone (text rule 6.1)."""
         if self.orphan is Orphan.LINE:
             self.orphan = Orphan.ARMED
         gone = self.line_removed and not self.line_shown
@@ -203,7 +203,7 @@ class ShownText:
 
     def _write_shown(self, text: str, start: int, out: Pieces) -> tuple[str, int]:
         """Shows text from the middle of a line on, or from the beginning of one, all
-        but a last line of blanks: no line in it has a removal."""
+        but a last line of blanks: no line in it has a removal (text rule 6.4)."""
         cut = text.rfind("\n") + 1
         end = len(text) if text[cut:].strip(BLANKS) else cut or len(text)
         self._emit(text[:end], start, out)
@@ -216,7 +216,7 @@ class ShownText:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Remembers what was shown: its end, and where it has code."""
+        """Remembers what was shown: its end, and where it has code (text rule 4.7)."""
         self.code.feed(text)
         if self.json is not None:
             self.json = self.json.behind(text)
@@ -299,7 +299,7 @@ class ShownText:
 
     @property
     def _lines_go(self) -> bool:
-        """Whether the lines that wait go before the next visible character."""
+        """Whether lines that wait go before what is visible next (text rule 6.2)."""
         gone = self.start and self.start_removed
         return gone or self.orphan is Orphan.ARMED
 

@@ -36,7 +36,7 @@ from stream_sidecar.text.fast_path import (
     on,
 )
 from stream_sidecar.text.in_answer import InAnswer
-from stream_sidecar.text.in_reasoning import InReasoning, Place
+from stream_sidecar.text.in_reasoning import InReasoning, LinePlace
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ and what is known of what was shown."""
 
 
 class Splitter:
-    """Splits one channel: ``push(text)``, ``flush()``; both give pieces."""
+    """Splits one channel: ``push(text)``, ``flush()`` give pieces (text rule 1.1)."""
 
     __slots__ = (
         *("_answer", "_attempts", "_buffer", "_rules", "_tail"),
@@ -221,7 +221,7 @@ class Splitter:
         """The passage for what comes next, where nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            behind_opener = self.reasoning.place is Place.BEHIND_OPENER
+            behind_opener = self.reasoning.place is LinePlace.BEHIND_OPENER
             return None if behind_opener else (lexicon.thought, INSIDE)
         if shown.waits:
             return None
@@ -282,8 +282,8 @@ class Splitter:
 
     def _read_again(self, end: int) -> None:
         """The raw text behind the doubtful opener, or the nested closer, is of the
-        answer up to ``end``, where an opener may open. In a fence that never closes
-        reasoning ends at the closer that has no opener there."""
+        answer up to ``end``, where an opener may open (text rule 7.4). In a fence that
+        never closes reasoning ends at the closer that has no opener there."""
         reasoning, buffer = self.reasoning, self._buffer
         doubt, reasoning.doubt, reasoning.again = reasoning.doubt, None, False
         assert doubt is not None  # the caller looked

@@ -71,7 +71,8 @@ class Tail:
 
     def room(self, size: int, *, calls: bool = False) -> int:
         """How many more may wait, or be of ``calls``: exact where they are fewer than
-        ``size``, else without what others will hold of what they have not read."""
+        ``size``, else without what others will hold of what they have not read (text
+        rule 13.1)."""
         room, unread = self._room(calls), self.shown.unread
         literal = self._rules.lexicon.literals.longest  # its beginning counts nowhere
         if self._buffer.pieces and room < size + unread + literal:
@@ -86,7 +87,7 @@ class Tail:
         return rules.max_held - held - self.waiting
 
     def hold(self, taken: Taken) -> None:
-        """What stands here waits for what follows it."""
+        """What stands here waits for what follows it (text rule 12.1)."""
         if taken.kind is PieceKind.MARK and taken.end > self.room(taken.end):
             self._buffer.mark(PieceKind.FULL)
             self.end_trailing(followed=False)
@@ -141,7 +142,7 @@ class Tail:
         return leading.items[-1][2] is not None or echo.proves(leading.values)
 
     def decide(self, *, echo: bool) -> None:
-        """The leading results, if any wait, are repetitions and go, or are refused."""
+        """Leading results, if any wait, are repetitions or not (text rule 10.4)."""
         leading, self.leading = self.leading, None
         items = [] if leading is None else leading.items
         if echo:
@@ -175,7 +176,8 @@ class Tail:
     def end_trailing(self, *, followed: bool) -> None:
         """Visible text has ``followed`` the trailing forms, or the answer ends: then
         they go, with what stands between tokens; blanks behind them stay. What is text
-        and has delimiters in it, or may, as a call, is refused: it has to be read."""
+        and has delimiters in it, or may, as a call, is refused: it has to be read (text
+        rule 11.6)."""
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
@@ -195,7 +197,7 @@ class Tail:
 
     def await_answer(self) -> None:
         """A closer without an opener stands here: it may be that what was shown is
-        reasoning, and that an answer follows."""
+        reasoning, and that an answer follows (text rules 9.4 and 9.5)."""
         shown, alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and alone):
@@ -234,7 +236,7 @@ class Tail:
     @property
     def is_open(self) -> bool:
         """Whether the code before this line goes on: ``[``, or a comma behind one of
-        its values."""
+        its values (text rule 11.6)."""
         return not self.trailing and self.shown.tail.rstrip().endswith(OPEN)
 
     @property

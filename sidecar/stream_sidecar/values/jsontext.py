@@ -31,12 +31,12 @@ _ANYWHERE = frozenset((str, bool, type(None)))
 _LEAST, _MOST = -(2**63), 2**64 - 1
 """Integers that every reader can represent."""
 
-_ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_LONG_NUMBER = b"0" * 19
-_STEP = 6
-_SOME = b"000"
-"""Where it is missing in every sixth byte, digits read as 0, there is no long number:
-one of 19 digits leaves three of them at least, one of 12 digits two."""
+_DIGITS = bytes.maketrans(b"-123456789", b"0000000000")
+_LONG = b"0" * 20
+"""So many digits, or a sign and one less, may be an integer outside 64 bits; fewer are
+none."""
+
+_BEFORE_NUMBER = frozenset(b" \t\r\n:,[")
 
 
 class NumberText(str):
@@ -237,9 +237,11 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def _strict_read(body: bytes) -> Any:
     # Longer integers would be rounded to a float without a word.
-    some = body[::_STEP].translate(_ZEROS)
-    if some.find(_SOME) >= 0 and body.translate(_ZEROS).find(_LONG_NUMBER) >= 0:
-        raise ValueError("long number")
+    at = (digits := body.translate(_DIGITS)).find(_LONG)
+    while at >= 0:
+        if not at or body[at - 1] in _BEFORE_NUMBER:
+            raise ValueError("long number")
+        at = digits.find(_LONG, at + len(_LONG))
     return orjson.loads(body)
 
 

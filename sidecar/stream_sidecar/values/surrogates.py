@@ -28,7 +28,8 @@ def without_halves(text: str) -> str:
 
 @define(eq=False)
 class SurrogateJoiner:
-    """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``.
+    """Joins half characters across pushes; ``push(text) -> text``, ``close() -> text``
+    (text rule 1.3).
 
     A high half at the end of a push waits for the next one. Halves without a partner
     become U+FFFD; ``repaired`` counts them.

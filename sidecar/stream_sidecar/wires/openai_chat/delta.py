@@ -60,7 +60,8 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     (f"{PROVIDER}.compaction_blocks", reasoning.compaction),
     (f"{PROVIDER}.container", detail),
 )
-"""The fields of a delta or message, in the order in which their parts are given."""
+"""The fields of a delta or message, in the order in which their parts are given (text
+rule 8.1)."""
 
 _RANKS: dict[str, tuple[int, str, FieldReader]] = {
     name: (rank, name, reader) for rank, (name, reader) in enumerate(READERS)
