@@ -80,6 +80,7 @@ THOROUGH: Commands = {
         *(*_TESTS, "-m", "thorough"),
         *(f"--ignore={path}" for path in CLIENTS),
     ),
+    "interpreters": ("tests/interpreters.py",),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
 """Two at a time, as all of these tables; the longest stands first."""

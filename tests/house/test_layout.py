@@ -27,6 +27,7 @@ HOUSE = TESTS.parent / "sidecar" / "stream_sidecar"
 
 ROOMS: dict[str, str] = {
     "": "",
+    "patterns": "",
     "records": "",
     "parts": "",
     "errors": "",
@@ -68,8 +69,8 @@ ROOMS: dict[str, str] = {
 }
 """A room -> what it may import, but for itself and `EVERYWHERE`."""
 
-EVERYWHERE = {"", "records"}
-"""The package's version, and how classes are made."""
+EVERYWHERE = {"", "patterns", "records"}
+"""The package's version, and how patterns and classes are made."""
 
 CORE = tuple(ROOMS)[1 : tuple(ROOMS).index("protocol")]
 """Decides what a stream means, and does nothing else."""
@@ -353,6 +354,19 @@ def test_no_text_is_run() -> None:
         return (runs ^ expected) | (_others(name) & {"pickle", "marshal", "shelve"})
 
     assert _wrong(running) == {}
+
+
+OF_RE = {"DOTALL", "IGNORECASE", "MULTILINE", "VERBOSE", "Match", "Pattern", "escape"}
+"""What compiles nothing."""
+
+
+@pytest.mark.parametrize("name", sorted(FILES.keys() - {"patterns"}))
+def test_patterns_are_compiled_in_one_place(name: str) -> None:
+    """Elsewhere a Python that misreads possessive repeats would be given them."""
+    uses = [each for each in ast.walk(TREES[name]) if isinstance(each, ast.Attribute)]
+    of_re = {each.attr for each in uses if ast.unparse(each.value) == "re"}
+    assert of_re <= OF_RE
+    assert not {each for each in _imports(name) if each.startswith("re.")}
 
 
 def test_every_wire_is_in_the_table_and_has_a_recording() -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import shutil
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 1 << 20
-_BACKUP = re.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
+_BACKUP = patterns.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
 
 
 def back_up(path: Path) -> Path:

@@ -7,7 +7,6 @@ the report says why it was left alone.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 from collections import deque
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History
@@ -52,7 +52,7 @@ SUFFIXES = frozenset(
 _SQLITE = b"SQLite format 3\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _HEAD = 1 << 16
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+_JSON = patterns.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 """How a document with messages begins."""
 
 

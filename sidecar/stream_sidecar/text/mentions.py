@@ -7,8 +7,7 @@ typographic quotes, or a backslash before it (text rule 4.6). Example: of
 
 from __future__ import annotations
 
-import re
-
+from stream_sidecar import patterns
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
 
@@ -16,7 +15,7 @@ _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
 _QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
-_TYPOGRAPHIC = re.findall("..", "“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
+_TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
 
@@ -26,7 +25,7 @@ LONGEST_SPAN = 200
 LONGEST_TAG = 48
 """A tag of which the opener is only the beginning has at most so much behind it."""
 
-_TAG = re.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
+_TAG = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
 def may_be_mention(before: str) -> bool:

@@ -8,12 +8,12 @@ that was swallowed by the one before it, as in ``{"path": "a.py</parameter>"}``.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import DiagnosticPart
 from stream_sidecar.values.jsontext import NumberText
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import ToolCall
     from stream_sidecar.options import Tool
 
-_ENVELOPE = re.compile(
+_ENVELOPE = patterns.compile(
     r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
     r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
 )
