@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, AnyStr
 
 __all__ = ["compile", "compile_atomic"]
 
-_TOKENS = re.compile(
-    r"""
+_TOKENS = r"""
       \\.
     | \[ \^? \]? [^]\\]*+ (?: \\. [^]\\]*+ )* \]
     | \(\?\# [^)]*+ \)
     | (?P<open> \( )
     | (?P<close> \) ) (?: (?P<times> [*+?] | \{ (?:\d++|\d*+,\d*+) \} ) \+ )?
     | .
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
 """What a pattern is made of, as far as its groups are told from what looks like one."""
 
 
@@ -33,7 +30,7 @@ def _with_atomic_groups(pattern: str) -> str:
     """``pattern`` with every possessive repeat of a group as an atomic group."""
     written: list[str] = []
     opened: list[int] = []
-    for token in _TOKENS.finditer(pattern):
+    for token in re.finditer(_TOKENS, pattern, re.VERBOSE | re.DOTALL):
         written.append(token[0])
         if token["open"]:
             opened.append(len(written) - 1)

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from ended_input import all_cores_busy, not_answered
 from hosts import LAUNCHER, fill_pipes
 from replay import read, replay
 from rpc_client import COMMAND, PROMPTLY, ROOT, RpcClient, RpcError, frame, message
@@ -132,6 +133,13 @@ def test_end_of_input_after_queued_requests(client):
 
     assert [each["id"] for each in client.read_all()] == list(range(1000))
     assert client.wait(PROMPTLY) == 0
+
+
+@pytest.mark.thorough
+def test_what_was_read_is_answered_on_a_busy_machine():
+    """Requests to the language server, too, which an editor or nobody announced."""
+    with all_cores_busy():
+        assert [*not_answered(editor=True), *not_answered(editor=False)] == []
 
 
 def test_end_of_input_in_the_middle_of_a_message(client):
