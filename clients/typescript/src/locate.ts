@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SidecarOptions } from "./options.js";
+import { fileNames, isStub } from "./programs.js";
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -116,10 +117,9 @@ function inWorker({ resolve }: Surroundings): Way[] {
 }
 
 function onPath(name: string, { env, platform, exists }: Surroundings): string | undefined {
-  const endings = platform === "win32" ? [".exe", ".com"] : [""];
   const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => place !== "");
-  const files = places.flatMap((place) => endings.map((ending) => join(place, name + ending)));
-  return files.find(exists);
+  const files = places.flatMap((place) => fileNames(name, platform).map((each) => join(place, each)));
+  return files.find((file) => exists(file) && !isStub(file, platform));
 }
 
 /** Words of a command line; quotes keep blanks in one. */

@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Ending } from "./errors.js";
 import type { Peer } from "./peer.js";
+import { startable } from "./programs.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
 /** So long the pipes of a process that has ended are read, when they do not end. */
@@ -31,8 +32,9 @@ export class SidecarProcess implements Peer {
   #isGone = false;
 
   constructor(command: readonly string[], { cwd, env, inheritEnv, onStderr }: ProcessOptions = {}) {
-    const [file = "", ...args] = command;
+    const { file, args, ...how } = startable(command);
     this.#child = spawn(file, args, {
+      ...how,
       cwd,
       env: { ...inherited(inheritEnv), ...env },
       stdio: ["pipe", "pipe", "pipe"],

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Attempt } from "./errors.js";
+import { startable } from "./programs.js";
 
 /** A Python that was found: "3.10" at "/usr/bin/python3". */
 export interface FoundPython {
@@ -53,10 +54,10 @@ export class Problem {
 const OR_NAME_IT = "or name a sidecar that brings its own with the option command or STREAM_SIDECAR";
 
 async function versionOf(interpreter: readonly string[]): Promise<FoundPython | undefined> {
-  const [path = "", ...words] = interpreter;
+  const { file, args, ...how } = startable([...interpreter, "-c", ASK_VERSION]);
   try {
-    const { stdout } = await promisify(execFile)(path, [...words, "-c", ASK_VERSION], { timeout: PATIENCE_MS });
-    return { version: stdout.trim(), path };
+    const { stdout } = await promisify(execFile)(file, args, { ...how, timeout: PATIENCE_MS });
+    return { version: stdout.trim(), path: interpreter[0] ?? "" };
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 // settings, the environment and at which files exist; starts nothing.
 
 import { delimiter, join } from "node:path";
+import { fileNames, isStub } from "../../typescript/src/programs.js";
 
 /** What the user and the surroundings say. */
 export interface Choice {
@@ -53,7 +54,7 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
 }
 
 function find(name: string, separator: string, { env, platform, exists }: Surroundings): string | undefined {
-  const endings = platform === "win32" ? [".exe", ".com"] : [""];
   const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => place !== "");
-  return places.flatMap((place) => endings.map((ending) => join(place, name + ending))).find(exists);
+  const files = places.flatMap((place) => fileNames(name, platform).map((each) => join(place, each)));
+  return files.find((file) => exists(file) && !isStub(file, platform));
 }

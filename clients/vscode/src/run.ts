@@ -2,6 +2,7 @@
 // left behind when the window is closed or the user cancels.
 
 import { spawn } from "node:child_process";
+import { startable } from "../../typescript/src/programs.js";
 
 export interface Run {
   readonly cwd?: string | undefined;
@@ -25,16 +26,16 @@ const KEPT = 64 * 1024;
 
 /** Rejects with RunError where it cannot be started, with the reason of `signal` where it was ended. */
 export function run(command: readonly string[], { cwd, signal }: Run = {}): Promise<Ending> {
-  const [file = "", ...args] = command;
+  const { file, args, ...how } = startable(command);
   const env = { ...process.env, PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" };
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, signal, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const child = spawn(file, args, { ...how, cwd, env, signal, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     const stdout: Buffer[] = [];
     let stderr = "";
     child.stdout.on("data", (data: Buffer) => stdout.push(data));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT)));
     child.on("error", (cause) => {
-      reject(signal?.aborted ? (signal.reason as Error) : new RunError(`${file}: ${cause.message}`, { cause }));
+      reject(signal?.aborted ? (signal.reason as Error) : new RunError(`${command[0]}: ${cause.message}`, { cause }));
     });
     child.on("close", (code) => resolve({ code, stdout: Buffer.concat(stdout).toString("utf8"), stderr }));
   });
