@@ -5,7 +5,6 @@ Both list what they will do first, and ask on a terminal whether they may.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import click
 from stream_sidecar.cli.repair_page import count
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.session_files.backups import backed_up_in, backups_of, restore
-from stream_sidecar.session_files.beside import CannotReplaceError
+from stream_sidecar.session_files.beside import CannotReplaceError, remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,7 @@ def put_back(paths: list[Path], nowhere: list[FileReport], *, force: bool) -> in
 def clean(paths: list[Path], nowhere: list[FileReport]) -> int:
     """Removes all backups; the exit code. What is ``nowhere`` is told."""
     backups = [each for path in _with_backups(paths) for each in backups_of(path)]
-    return _done(backups, nowhere, [*map(str, backups)], os.unlink, "removed")
+    return _done(backups, nowhere, [*map(str, backups)], remove, "removed")
 
 
 def _with_backups(paths: list[Path]) -> list[Path]:

@@ -19,6 +19,7 @@ from stream_sidecar import patterns
 from stream_sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
+    put,
     take_rights,
 )
 from stream_sidecar.session_files.writers import has_writers
@@ -94,13 +95,25 @@ def _named(new: FileBeside, path: Path) -> Path:
         except FileExistsError:
             continue
         except OSError:  # no links: an empty file holds the name until it is replaced
-            try:
-                name.touch(0o600, exist_ok=False)
-            except FileExistsError:
+            if not _is_ours(name):
                 continue
             new.take_name(name)
         return name
     raise AssertionError("numbers do not end")
+
+
+def free_name(path: Path) -> Path:
+    """The first free name of a backup, held by an empty file."""
+    return next(name for name in _names(path) if _is_ours(name))
+
+
+def _is_ours(name: Path) -> bool:
+    """Whether nobody had the name; an empty file holds it from now on."""
+    try:
+        name.touch(0o600, exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def backups_of(path: Path) -> list[Path]:
@@ -137,7 +150,7 @@ def restore(path: Path, backup: Path, *, force: bool = False) -> None:
                 raise CannotReplaceError("another program has it open for writing")
         if not force and _was_written(path, backup):
             raise CannotReplaceError("it was written to since; --force replaces it")
-    os.replace(backup, path)
+    put(backup, path)
     for suffix in ("-wal", "-shm"):  # of the database that is gone
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")

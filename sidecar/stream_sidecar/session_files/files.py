@@ -236,11 +236,20 @@ def find_files(paths: list[Path], layout: TableLayout | None = None) -> list[Pat
     """The files that ``paths`` mean, each once, whatever links lead to it; of a folder
     those that may be sessions: by their suffix, Markdown by what is in it, databases by
     their ``layout``, or that of a preset; and folders that cannot be read."""
-    found: dict[str, Path] = {}
+    found: dict[tuple[int, int] | str, Path] = {}
     for path in paths:
         for each in _files_in(path, layout) if path.is_dir() else [path]:
-            found.setdefault(os.path.realpath(each), each)
+            found.setdefault(_identity(each), each)
     return list(found.values())
+
+
+def _identity(path: Path) -> tuple[int, int] | str:
+    """What a file is known by under any name, in whatever case it is spelled."""
+    try:
+        told = path.stat()
+    except OSError:
+        return str(path)
+    return (told.st_dev, told.st_ino)
 
 
 def _files_in(folder: Path, layout: TableLayout | None) -> list[Path]:
