@@ -358,5 +358,5 @@ def test_log_file(tmp_path):
 
         assert client.wait(PROMPTLY) == 0
         assert client.stderr() == ""
-    assert "$/unknown" in path.read_text()
-    assert "password" not in path.read_text()
+    assert "$/unknown" in path.read_text(encoding="utf-8")
+    assert "password" not in path.read_text(encoding="utf-8")
