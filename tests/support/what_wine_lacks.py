@@ -1,4 +1,4 @@
-"""What CPython for Windows asks for and Wine has not; it is the ``sitecustomize`` there."""
+"""What CPython for Windows asks for and Wine has not: the ``sitecustomize`` there."""
 
 from __future__ import annotations
 
