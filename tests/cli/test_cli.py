@@ -37,7 +37,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        return self.output.decode().replace("\r\n", "\n")
+        return self.output.decode()
 
 
 def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:

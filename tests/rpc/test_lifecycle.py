@@ -159,6 +159,10 @@ def test_end_of_input_while_nobody_reads(client):
     assert client.wait(PROMPTLY) == 0
 
 
+of_posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@of_posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal(client, number):
     client.initialize()
@@ -168,6 +172,7 @@ def test_signal(client, number):
     assert client.stderr() == ""
 
 
+@of_posix
 def test_sigterm_while_nobody_reads(client):
     fill_pipes(client)
     client.process.terminate()
@@ -192,7 +197,8 @@ def test_death_of_the_parent():
 @pytest.fixture
 def other():
     """Another process, whose death the sidecar is told to watch for."""
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as process:
         yield process
         process.kill()
 

@@ -26,10 +26,10 @@ from rpc_client import ROOT
 
 from stream_sidecar.cli import main
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"),
-]
+if sys.platform == "win32":
+    pytest.skip("files and signals of POSIX", allow_module_level=True)
+
+pytestmark = pytest.mark.thorough
 
 FILES = 200
 PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"

@@ -19,7 +19,8 @@ from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
 from telling import skip_unless_writers_are_told
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+if sys.platform == "win32":
+    pytest.skip("files and signals of POSIX", allow_module_level=True)
 
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
 CLEAN = LEAK.replace("<think>Hm.</think>", "")

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stream_sidecar.cli import main
-from stream_sidecar.session_files import replacing, windows
+from stream_sidecar.session_files import replacing, windows, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,3 +111,11 @@ def test_restoring_what_another_program_writes(session: Path) -> None:
         result = run(session, "--restore")
     assert "another program has it open for writing" in result.output
     assert len([*session.parent.iterdir()]) == 2
+
+
+def test_as_many_cores_as_no_process_can_wait_for(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "LARGE", 1)
+    monkeypatch.setattr(workers.os, "cpu_count", lambda: 64)
+    assert run(session, "--write").exit_code == 0
