@@ -31,7 +31,10 @@ def ensure(*groups: str, extras: str = "fast") -> Path:
     if not python.exists():
         print(f"making {home.name} ...", file=sys.stderr)
         venv.create(home, with_pip=True)
-    if not stamp.exists() or wanted not in stamp.read_text().splitlines():
+    if (
+        not stamp.exists()
+        or wanted not in stamp.read_text(encoding="utf-8").splitlines()
+    ):
         print("installing what is needed ...", file=sys.stderr)
         with each_minute(lambda: f"installing in {home.name}", file=sys.stderr):
             _install(python, extras, groups)

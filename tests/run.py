@@ -5,6 +5,8 @@
 ``python3 tests/run.py all``
     These, with the coverage of the core, and all that takes long or a toolchain: every
     cut, the clients in other languages, binaries, and what matters without orjson.
+``python3 tests/run.py windows [ROOM ...]``
+    The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py ROOM ...``
     The tests of a room (``text``, ``wires``, ``house`` ...), or those of a file. An
     option and what stands behind it are pytest's: ``text -k unclosed``.
@@ -18,6 +20,7 @@ import sys
 from itertools import takewhile
 from pathlib import Path
 
+import windows
 from beside import Commands, run, run_beside
 from environment import ROOT, ensure
 
@@ -80,6 +83,7 @@ THOROUGH: Commands = {
         *(*_TESTS, "-m", "thorough"),
         *(f"--ignore={path}" for path in CLIENTS),
     ),
+    "interpreters": ("tests/interpreters.py",),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
 """Two at a time, as all of these tables; the longest stands first."""
@@ -89,6 +93,8 @@ FIRST = "tests/protocol/test_announced.py"
 
 
 def main(words: list[str]) -> int:
+    if words[:1] == ["windows"]:
+        return windows.main(words[1:])
     if words[:1] not in (["all"], ["update"]):
         wanted = _pytest_words(words)
         python = ensure("test", "lint", "sdks")
@@ -105,7 +111,7 @@ def _pytest_words(words: list[str]) -> list[str]:
     unknown = [word for word in named if word not in ROOMS and not _is_file(word)]
     if unknown:
         sys.exit(
-            f"{unknown[0]!r} is no verb (all, update), no room and no file of tests;\n"
+            f"{unknown[0]!r} is no verb (all, update, windows), no room and no file;\n"
             f"rooms: {' '.join(ROOMS)}"
         )
     usual = _USUAL if {*named} <= {*ROOMS} else ()

@@ -190,7 +190,7 @@ def pack_archive(folder: Path, version: str, output: Path) -> Path:
     archive = _tar(output / f"{name}.tar.gz", _files(folder, f"{NAME}/"))
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     archive.with_name(f"{archive.name}.sha256").write_text(
-        f"{digest}  {archive.name}\n"
+        f"{digest}  {archive.name}\n", encoding="utf-8"
     )
     return archive
 

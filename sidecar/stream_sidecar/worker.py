@@ -9,7 +9,8 @@ process (protocol.md), but for what only a process can do:
   heard; where that cannot be told, they wait.
 - At the end of input what LSP was asked and has not answered is given up at once.
 
-pygls and lsprotocol are imported when the first method of LSP arrives.
+pygls and lsprotocol are imported when the first method of LSP arrives, or the client
+says ``initialized`` and has documents.
 """
 
 from __future__ import annotations
@@ -104,6 +105,9 @@ class _LspHere:
 
     def submit(self, message: dict[str, Any]) -> None:
         self._loop.call_soon(self._receiver.receive, message)
+
+    def wait_until_ready(self) -> None:
+        """It is, since it was made."""
 
     def cancel(self, message_id: Id) -> None:
         self._cancelled.add(message_id)

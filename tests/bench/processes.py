@@ -101,7 +101,9 @@ class Peer:
     def resident(self) -> float:
         """Resident memory in megabytes (10^6 bytes)."""
         try:
-            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            status = Path(f"/proc/{self.process.pid}/status").read_text(
+                encoding="utf-8"
+            )
         except OSError:
             command = ["ps", "-o", "rss=", "-p", str(self.process.pid)]
             kilobytes = int(subprocess.check_output(command))

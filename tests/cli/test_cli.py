@@ -37,7 +37,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        return self.output.decode().replace("\r\n", "\n")
+        return self.output.decode()
 
 
 def run(*arguments: str, data: bytes = b"", **environment: str) -> Run:
@@ -362,7 +362,7 @@ def test_log_file(tmp_path: Path) -> None:
     log = tmp_path / "sidecar.log"
     done = run("--log-file", str(log), "--no-such-flag", data=_FRAME)
     assert (done.code, done.errors) == (0, "")
-    assert "--no-such-flag" in log.read_text()
+    assert "--no-such-flag" in log.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,9 @@ def line(content: str) -> str:
 def session(tmp_path: Path) -> Path:
     path = tmp_path / "sessions" / "a, b.jsonl"
     path.parent.mkdir()
-    path.write_text(line("é100%") + line(LEAK) + line("<think>a</think>"))
+    path.write_text(
+        line("é100%") + line(LEAK) + line("<think>a</think>"), encoding="utf-8"
+    )
     return path
 
 
@@ -50,7 +52,7 @@ def session(tmp_path: Path) -> Path:
 
 def test_json(session: Path) -> None:
     empty = session.with_name("other.json")
-    empty.write_text("{}")
+    empty.write_text("{}", encoding="utf-8")
     result = repair(session.parent, "--check", "--output-format", "json")
     assert result.exit_code == 2
     told = json.loads(result.output)
@@ -114,7 +116,7 @@ def test_sarif(session: Path) -> None:
 def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:
     STORES["crush"](tmp_path, "", LEAK)
     whole = tmp_path / "a.json"
-    whole.write_text("\ufeff[\n" + line("x") + "," + line(LEAK) + "]")
+    whole.write_text("\ufeff[\n" + line("x") + "," + line(LEAK) + "]", encoding="utf-8")
     told = json.loads(repair(tmp_path, "--output-format", "json").output)
     assert {(each.get("table"), each.get("row")) for each in told["findings"]} == {
         ("messages", 2),
@@ -139,9 +141,9 @@ def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:
     ],
 )
 def test_kinds(session: Path, options: tuple[str, ...], left: str) -> None:
-    session.write_text(line(LEAK))
+    session.write_text(line(LEAK), encoding="utf-8")
     assert repair(session, "--write", *options).exit_code == 0
-    assert session.read_text() == line(left)
+    assert session.read_text(encoding="utf-8") == line(left)
     wanted = 1 if left == LEAK else 0
     assert repair(session, "--check", *options).exit_code == 0
     assert repair(session, "--check").exit_code == max(wanted, 1)
@@ -171,27 +173,27 @@ def test_ask(tmp_path: Path, said: str, left: str, store: str) -> None:
             ]
     else:
         path = tmp_path / "a.jsonl"
-        path.write_text(line(LEAK))
+        path.write_text(line(LEAK), encoding="utf-8")
         result = repair(path, "--ask", said=said)
-        assert path.read_text() == line(left)
+        assert path.read_text(encoding="utf-8") == line(left)
     assert result.exit_code == 0, result.output
     assert "<think>Hm.</think>" in result.output
 
 
 def test_ask_of_one_kind(session: Path) -> None:
-    session.write_text(line(LEAK))
+    session.write_text(line(LEAK), encoding="utf-8")
     result = repair(session, "--ask", "--only", "delimiter", said="y\n")
     assert result.output.count("Remove it?") == 1
-    assert session.read_text() == line("<think>Hm.</think>Four.")
+    assert session.read_text(encoding="utf-8") == line("<think>Hm.</think>Four.")
 
 
 def test_ask_is_for_people(session: Path) -> None:
     """Its questions would be in the document."""
-    before = session.read_text()
+    before = session.read_text(encoding="utf-8")
     result = repair(session, "--ask", "--output-format", "json", said="a\n")
     assert result.exit_code == 2
     assert "--ask goes with --output-format text" in result.output
-    assert session.read_text() == before
+    assert session.read_text(encoding="utf-8") == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a terminal")
@@ -203,7 +205,7 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
 
     other = session.with_name("b.jsonl")
     for path in (session, other):
-        path.write_text(line(LEAK))
+        path.write_text(line(LEAK), encoding="utf-8")
     terminal, ours = pty.openpty()
 
     def at_terminal() -> None:
@@ -231,8 +233,8 @@ def test_ctrl_c_while_it_asks(session: Path) -> None:
         output = ended_by_ctrl_c(process, keys)
     assert process.returncode == 130, output
     assert b"stopped after 1 of 2 files" in output
-    assert session.read_text() == line("Four.")
-    assert other.read_text() == line(LEAK)
+    assert session.read_text(encoding="utf-8") == line("Four.")
+    assert other.read_text(encoding="utf-8") == line(LEAK)
 
 
 # --- Agents ---------------------------------------------------------------------------
@@ -292,7 +294,7 @@ def test_list_of_folders_that_are_worked_in(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b", "none")]
     for folder in folders[:2]:
         folder.mkdir()
-        (folder / ".aider.chat.history.md").write_text("")
+        (folder / ".aider.chat.history.md").write_text("", encoding="utf-8")
     words = [word for folder in folders for word in ("--folder", str(folder))]
     told = repair("--list", "aider", "llm", *words, "--output-format", "json")
     aider, llm = json.loads(told.output)["agents"]
@@ -393,11 +395,11 @@ def test_opencode_by_its_name(tmp_path: Path) -> None:
 
 def test_restore(session: Path) -> None:
     """One repair after the other is undone."""
-    texts = [session.read_text()]
+    texts = [session.read_text(encoding="utf-8")]
     repair(session, "--write")
-    texts.append(session.read_text())
-    session.write_text(texts[-1] + line(LEAK))
-    texts.append(session.read_text())
+    texts.append(session.read_text(encoding="utf-8"))
+    session.write_text(texts[-1] + line(LEAK), encoding="utf-8")
+    texts.append(session.read_text(encoding="utf-8"))
     repair(session, "--write")
 
     backup = session.with_name(f"{session.name}.bak2")
@@ -405,14 +407,14 @@ def test_restore(session: Path) -> None:
     assert result.exit_code == 0, result.output
     assert f"{backup} -> {session}\n" in result.output
     assert "1 file put back" in result.output
-    assert session.read_text() == texts[2]
+    assert session.read_text(encoding="utf-8") == texts[2]
     # What was written since would be lost.
     refused = repair(session, "--restore")
     assert refused.exit_code == 2
     assert "it was written to since; --force" in refused.output
-    assert session.read_text() == texts[2]
+    assert session.read_text(encoding="utf-8") == texts[2]
     assert repair(session, "--restore", "--force").exit_code == 0
-    assert session.read_text() == texts[0]
+    assert session.read_text(encoding="utf-8") == texts[0]
     assert "0 files put back" in repair(session, "--restore").output
     assert inside(session.parent) == [session]
 
@@ -433,7 +435,7 @@ def test_restore_of_a_database(tmp_path: Path) -> None:
 def test_clean(session: Path) -> None:
     repair(session, "--write")
     other = session.with_name(f"{session.name}.bakery")
-    other.write_text("")
+    other.write_text("", encoding="utf-8")
     assert "1 file removed" in repair(session.parent, "--clean").output
     assert {*inside(session.parent)} == {session, other}
 
@@ -464,11 +466,11 @@ def test_nothing_to_put_back(session: Path) -> None:
 
 
 def test_a_backup_of_what_is_gone(session: Path) -> None:
-    before = session.read_text()
+    before = session.read_text(encoding="utf-8")
     repair(session, "--write")
     session.unlink()
     assert repair(session, "--restore").exit_code == 0
-    assert session.read_text() == before
+    assert session.read_text(encoding="utf-8") == before
 
 
 # --- What was not looked at -----------------------------------------------------------
@@ -476,10 +478,10 @@ def test_a_backup_of_what_is_gone(session: Path) -> None:
 
 def test_a_folder_without_sessions(session: Path, tmp_path: Path) -> None:
     """It is named, also beside another that is clean."""
-    session.write_text(line("Four."))
+    session.write_text(line("Four."), encoding="utf-8")
     folder = tmp_path / "empty"
     (folder / "deeper").mkdir(parents=True)
-    (folder / "notes.txt").write_text(LEAK)
+    (folder / "notes.txt").write_text(LEAK, encoding="utf-8")
     result = repair(session, folder, "--check")
     assert result.exit_code == 2
     assert f"{folder}  " in result.output
@@ -489,7 +491,7 @@ def test_a_folder_without_sessions(session: Path, tmp_path: Path) -> None:
 
 def test_a_line_that_is_broken(session: Path) -> None:
     """Nobody knows what leaked there."""
-    session.write_text(line("Four.") + line(LEAK)[:50])
+    session.write_text(line("Four.") + line(LEAK)[:50], encoding="utf-8")
     result = repair(session, "--check")
     assert result.exit_code == 2
     assert "1 not JSON" in result.output

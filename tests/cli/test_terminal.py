@@ -58,7 +58,7 @@ BODIES: dict[str, Any] = {
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_what_a_provider_wrote(name: str, options: list[str], tmp_path: Path) -> None:
     file = tmp_path / "body.json"
-    file.write_text(json.dumps(BODIES[name]))
+    file.write_text(json.dumps(BODIES[name]), encoding="utf-8")
     said = on_terminal("normalize", *options, str(file))
     assert is_harmless(said), said
     assert "-- finish" in said or options
@@ -68,7 +68,7 @@ def test_what_a_provider_wrote(name: str, options: list[str], tmp_path: Path) ->
 
 def test_a_title_forges_no_heading(tmp_path: Path) -> None:
     file = tmp_path / "body.json"
-    file.write_text(json.dumps(BODY))
+    file.write_text(json.dumps(BODY), encoding="utf-8")
     said = on_terminal("normalize", str(file))
     assert f"-- citation {SHOWN} https://e.org/{SHOWN[:-2]}\n" in said
     assert f"-- tool-call {SHOWN} (" in said
@@ -79,7 +79,7 @@ def test_a_title_forges_no_heading(tmp_path: Path) -> None:
 def test_a_pipe_gets_headings_in_one_line(tmp_path: Path) -> None:
     """And the text of the model as it is."""
     file = tmp_path / "body.json"
-    file.write_text(json.dumps(BODY))
+    file.write_text(json.dumps(BODY), encoding="utf-8")
     command = [sys.executable, "-m", "stream_sidecar", "normalize", str(file)]
     said = subprocess.check_output(command, cwd=ROOT).decode()
     assert f"-- citation {SHOWN}" in said
@@ -105,7 +105,7 @@ def test_stored_sessions(options: list[str], tmp_path: Path) -> None:
     }
     for number in range(2):
         file = tmp_path / f"{number}{NAME}{NO_TEXT}.jsonl"
-        file.write_text(json.dumps({POISON: message}))
+        file.write_text(json.dumps({POISON: message}), encoding="utf-8")
     os.link(file, tmp_path / "other")  # so that there is an error, too
     narrow = on_terminal("repair", "--diff", str(tmp_path))
     assert is_harmless(narrow), narrow

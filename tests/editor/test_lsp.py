@@ -14,6 +14,10 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 from rpc_client import COMMAND, PROMPTLY, RpcClient, RpcError, message
 
+from stream_sidecar.editor.handlers import register
+from stream_sidecar.editor.server import SidecarServer
+from stream_sidecar.rpc.lsp_methods import LSP_METHODS
+
 SERVER_WITH_FEATURES = '''
 """The sidecar with further LSP features."""
 import asyncio, threading
@@ -69,6 +73,10 @@ class Server(server.SidecarServer):
             return types.Location(document.lines[params.position.line], here)
 
 server.SidecarServer = Server
+from stream_sidecar.rpc import connection
+own = ("echo", "forever", "thread", "bug", "set", "nan", "ask", "gate")
+connection.LSP_METHODS |= {f"test/{name}" for name in own}
+connection.LSP_METHODS |= {types.TEXT_DOCUMENT_DEFINITION}
 from stream_sidecar.__main__ import main
 main()
 '''
@@ -97,6 +105,15 @@ def test_unknown_methods(lsp):
     lsp.notify("no/method")
     lsp.notify("textDocument/didNothing", {"a": 1})
     lsp.assert_silent()
+
+
+def test_the_table_of_names_is_what_the_server_has():
+    server = SidecarServer(None, set())
+    register(server, lambda: None)
+    known = {*server.protocol.fm.builtin_features, *server.protocol.fm.features}
+    lifecycle = {"initialize", "initialized", "shutdown", "exit", "$/setTrace"}
+
+    assert known - lifecycle == LSP_METHODS
 
 
 def test_params_of_custom_methods_stay_json(lsp):

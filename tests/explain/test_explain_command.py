@@ -214,11 +214,11 @@ def test_the_page_is_a_new_file(tmp_path: Path) -> None:
     assert text.startswith("<!doctype html>")
     if sys.platform != "win32":
         assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    out.write_text("mine")
+    out.write_text("mine", encoding="utf-8")
     assert (
         failure(LEAKING, "--html", out) == f"--html {out} exists; --force replaces it"
     )
-    assert out.read_text() == "mine"
+    assert out.read_text(encoding="utf-8") == "mine"
     told(LEAKING, "--html", out, "--force")
     assert out.read_text(encoding="utf-8") == text
 
@@ -233,11 +233,11 @@ def test_the_page_never_takes_the_place_of_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_no_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "other").write_text("other")
+    (tmp_path / "other").write_text("other", encoding="utf-8")
     (tmp_path / "out").symlink_to("other")
     said = failure(LEAKING, "--html", tmp_path / "out", "--force")
     assert said.endswith("exists; --force replaces no link")
-    assert (tmp_path / "other").read_text() == "other"
+    assert (tmp_path / "other").read_text(encoding="utf-8") == "other"
 
 
 def test_force_alone_means_nothing() -> None:
@@ -256,11 +256,11 @@ def test_it_opens_in_the_browser(keeps: bool, tmp_path: Path) -> None:
     """Which is given the page's address; the page itself is its user's alone."""
     shown = tmp_path / "shown"
     browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}\n')
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}\n', encoding="utf-8")
     browser.chmod(0o700)
     out = ["--html", tmp_path / "a page.html"] if keeps else []
     said = told(LEAKING, "--open", *out, BROWSER=str(browser), TMPDIR=str(tmp_path))
-    address = shown.read_text()
+    address = shown.read_text(encoding="utf-8")
     path = Path(said.splitlines()[-1].removeprefix("written to "))
     assert address == path.as_uri()
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -270,7 +270,10 @@ def test_it_opens_in_the_browser(keeps: bool, tmp_path: Path) -> None:
 
 def test_a_hostile_file_is_a_page_like_any_other(tmp_path: Path) -> None:
     file = tmp_path / "a.ndjson"
-    file.write_text("".join(json.dumps(chunk) + "\n" for chunk in [*CHUNKS, POISON]))
+    file.write_text(
+        "".join(json.dumps(chunk) + "\n" for chunk in [*CHUNKS, POISON]),
+        encoding="utf-8",
+    )
     told(file, "--html", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("<script") == 2

@@ -36,7 +36,11 @@ from stream_sidecar.stream.intake import Intake
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
 GOLDEN = Path(__file__).with_name("owners.txt")
-CASES = [(page.name, case) for page in PAGES for case in cases_of(page.read_text())]
+CASES = [
+    (page.name, case)
+    for page in PAGES
+    for case in cases_of(page.read_text(encoding="utf-8"))
+]
 
 
 def said(params: Any, chunks: list[Any]) -> dict[tuple[int, str], str]:
@@ -200,7 +204,7 @@ def test_recordings_that_were_spoiled(stream: Any) -> None:
 @pytest.mark.golden
 def test_the_owners_of_each_rule_s_example() -> None:
     lines = []
-    for case in cases_of(RULES.read_text()):
+    for case in cases_of(RULES.read_text(encoding="utf-8")):
         lines.append(f"# {case.name}")
         for lane in explained(case.params, case.chunks, case.close).lanes:
             lines.append(f"{'part' if lane.is_part else 'text'} {lane.title}")

@@ -33,10 +33,12 @@ def main(arguments: list[str]) -> int:
     )
     if chosen.json:
         rows = [[round(each.seconds, 1), each.resident] for each in run.samples]
-        Path(chosen.json).write_text(json.dumps({**run.counts, "curve": rows}) + "\n")
+        Path(chosen.json).write_text(
+            json.dumps({**run.counts, "curve": rows}) + "\n", encoding="utf-8"
+        )
     if chosen.svg:
         picture = as_svg(run.samples, f"{chosen.streams} interleaved streams")
-        Path(chosen.svg).write_text(picture)
+        Path(chosen.svg).write_text(picture, encoding="utf-8")
     print(as_text(run.samples))
     print(", ".join(f"{count:,} {what}" for what, count in run.counts.items()))
     flat = is_flat(run.samples)

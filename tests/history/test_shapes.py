@@ -33,8 +33,8 @@ def test_records_of_an_agent(name: str, tmp_path: Path) -> None:
         folder.mkdir()
         STORES[name](folder, QUESTION, words)
     for path in (each for each in leaking.rglob("*.json*") if each.suffix != ".zst"):
-        twin = (clean / path.relative_to(leaking)).read_text()
-        text = path.read_text()
+        twin = (clean / path.relative_to(leaking)).read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
         for old, new in zip(
             _documents(path, text), _documents(path, twin), strict=True
         ):

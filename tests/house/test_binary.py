@@ -69,7 +69,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def program(packed: Path) -> Path:
     """That of the archive, unpacked as its user would."""
     archive = packed / f"stream-sidecar-{__version__}-{TARGET}.tar.gz"
-    told = archive.with_name(f"{archive.name}.sha256").read_text()
+    told = archive.with_name(f"{archive.name}.sha256").read_text(encoding="utf-8")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     assert told == f"{digest}  {archive.name}\n"
     place = packed / "unpacked"
@@ -135,7 +135,9 @@ def test_npm_packages_in_an_empty_project(packed: Path) -> None:
     run("node", HOME / "scripts" / "pack.mjs", packed)
     project = packed / "project"
     project.mkdir()
-    (project / "package.json").write_text('{"private": true, "type": "module"}')
+    (project / "package.json").write_text(
+        '{"private": true, "type": "module"}', encoding="utf-8"
+    )
     tarballs = [
         packed / f"stream-sidecar-{__version__}.tgz",
         packed / f"stream-sidecar-{PLATFORM}-{__version__}.tgz",
@@ -144,7 +146,9 @@ def test_npm_packages_in_an_empty_project(packed: Path) -> None:
     run(*install, "--ignore-scripts", *tarballs, cwd=project)
     modules = project / "node_modules"
     about = json.loads(
-        (modules / f"@stream-sidecar/{PLATFORM}/package.json").read_text()
+        (modules / f"@stream-sidecar/{PLATFORM}/package.json").read_text(
+            encoding="utf-8"
+        )
     )
     assert (about["os"], about["cpu"]) == ([SYSTEM], [MACHINE])
     assert about["version"] == __version__

@@ -27,6 +27,7 @@ HOUSE = TESTS.parent / "sidecar" / "stream_sidecar"
 
 ROOMS: dict[str, str] = {
     "": "",
+    "patterns": "",
     "records": "",
     "parts": "",
     "errors": "",
@@ -68,8 +69,8 @@ ROOMS: dict[str, str] = {
 }
 """A room -> what it may import, but for itself and `EVERYWHERE`."""
 
-EVERYWHERE = {"", "records"}
-"""The package's version, and how classes are made."""
+EVERYWHERE = {"", "patterns", "records"}
+"""The package's version, and how patterns and classes are made."""
 
 CORE = tuple(ROOMS)[1 : tuple(ROOMS).index("protocol")]
 """Decides what a stream means, and does nothing else."""
@@ -93,7 +94,7 @@ GUARDED = {
     "click": ("cli",),
     "cattrs": ("protocol.converter", "editor.server"),
     "orjson": ("values.jsontext",),
-    "ctypes": ("rpc.lifetime",),
+    "ctypes": ("rpc.processes", "session_files.windows"),
 }
 """Libraries that only these modules, or modules of these rooms, may know."""
 
@@ -104,7 +105,9 @@ def _name(path: Path) -> str:
 
 
 FILES = {_name(path): path for path in sorted(HOUSE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
+TREES = {
+    name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()
+}
 
 
 NODES = {name: [*ast.walk(tree)] for name, tree in TREES.items()}
@@ -353,6 +356,35 @@ def test_no_text_is_run() -> None:
         return (runs ^ expected) | (_others(name) & {"pickle", "marshal", "shelve"})
 
     assert _wrong(running) == {}
+
+
+OF_RE = {"DOTALL", "IGNORECASE", "MULTILINE", "VERBOSE", "Match", "Pattern", "escape"}
+"""What compiles nothing."""
+
+
+@pytest.mark.parametrize("name", sorted(FILES.keys() - {"patterns"}))
+def test_patterns_are_compiled_in_one_place(name: str) -> None:
+    """Elsewhere a Python that misreads possessive repeats would be given them."""
+    uses = [each for each in ast.walk(TREES[name]) if isinstance(each, ast.Attribute)]
+    of_re = {each.attr for each in uses if ast.unparse(each.value) == "re"}
+    assert of_re <= OF_RE
+    assert not {each for each in _imports(name) if each.startswith("re.")}
+
+
+@pytest.mark.parametrize("folder", ["sidecar", "tests", "clients/bundle"])
+def test_a_text_names_its_encoding(folder: str) -> None:
+    """What Python takes where none is named differs by system."""
+    unnamed = [
+        f"{path}:{node.lineno}"
+        for path in sorted((TESTS.parent / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"read_text", "write_text"}
+        and not node.args[node.func.attr == "write_text" :]
+        and "encoding" not in {each.arg for each in node.keywords}
+    ]
+    assert unnamed == []
 
 
 def test_every_wire_is_in_the_table_and_has_a_recording() -> None:

@@ -103,7 +103,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     built = Built(tmp_path_factory.mktemp("packages") / "Größe 日本 Ⅻ")
     built.workspace.mkdir(parents=True)
     for name in OTHERS:
-        (built.workspace / f"{name}.py").write_text(FORBIDDEN)
+        (built.workspace / f"{name}.py").write_text(FORBIDDEN, encoding="utf-8")
     run(sys.executable, "-m", "hatchling", "build", "-d", built.home / "dist")
     bundle = (sys.executable, BUNDLE, "--from", built.wheel)
     run(*bundle, built.folder, built.archive)
@@ -134,7 +134,9 @@ def test_a_wheel_is_the_package_and_nothing_else(built: Built) -> None:
     with ZipFile(built.wheel) as wheel:
         assert set(wheel.namelist()) == expected | {f"{INFO}/{each}" for each in notes}
         facts = message_from_bytes(wheel.read(f"{INFO}/METADATA"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert facts["Name"] == project["name"]
     assert facts["Version"] == __version__
     assert facts["Requires-Python"] == project["requires-python"]

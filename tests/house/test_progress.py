@@ -65,7 +65,9 @@ def test_what_runs_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     seen = []
 
     def run(*_: object, **setting: object) -> subprocess.CompletedProcess[bytes]:
-        Path(setting["env"][VARIABLE]).write_text("1 of 2 tests done, now x\n")
+        Path(setting["env"][VARIABLE]).write_text(
+            "1 of 2 tests done, now x\n", encoding="utf-8"
+        )
         seen.append(parts.where())
         return subprocess.CompletedProcess([], 3, b"all that it said")
 

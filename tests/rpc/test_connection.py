@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import memory_host
 import pytest
 from bad_envelopes import ANSWERED, ENVELOPES
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from memory_host import MemoryHost, error_of
+from memory_host import FakeLsp, MemoryHost, error_of
 from pygls.capabilities import ServerCapabilitiesBuilder
 from rpc_client import RpcError, frame, message
 
@@ -118,7 +119,7 @@ def test_result_that_is_no_json(stream, monkeypatch):
 def test_before_initialize():
     host = MemoryHost(started=False)
 
-    for method in ("stream/list", "shutdown", "a/b", "$/x"):
+    for method in ("stream/list", "shutdown", "textDocument/hover", "$/x"):
         assert error_of(host, method).code == -32002
     assert host.notify("stream/push", {"streamId": "s", "chunk": "x"}) == []
     assert host.request("initialize")
@@ -129,7 +130,7 @@ def test_before_initialize():
 def test_exit(host, shutdown):
     if shutdown:
         assert host.request("shutdown") is None
-        for method in ("stream/list", "shutdown", "initialize", "a/b"):
+        for method in ("stream/list", "shutdown", "initialize", "textDocument/hover"):
             assert error_of(host, method).code == -32600
 
     assert host.push(frame(message("exit")), NEXT) == []
@@ -143,7 +144,7 @@ NEXT = frame(message("stream/list", id=1))
 # The LSP side
 
 
-def test_everything_else_goes_to_the_lsp_side(host):
+def test_methods_of_lsp_go_to_the_lsp_side(host):
     initialized = message("initialized", {})
     hover = message("textDocument/hover", {}, id=5)
     assert host.push(frame(initialized), frame(message("$/setTrace"))) == []
@@ -160,8 +161,38 @@ def test_everything_else_goes_to_the_lsp_side(host):
     assert host.lsp.params == {"initializationOptions": {"streamSidecar": {}}}
 
 
+def test_names_that_nobody_knows_start_no_lsp_side(host):
+    (answer,) = host.push(
+        frame(message("textDocument/noSuch", id=1)), frame(message("no/such"))
+    )
+
+    assert answer["error"]["code"] == -32601
+    assert host.lsp is None
+
+
+@pytest.mark.parametrize(
+    ("params", "begins"),
+    [
+        ({"capabilities": {"textDocument": {}}}, True),
+        ({"capabilities": {"workspace": {}}}, False),
+        ({"capabilities": None}, False),
+        (None, False),
+    ],
+)
+def test_an_editor_has_its_lsp_side_at_initialized(params, begins):
+    host = MemoryHost(started=False)
+    host.request("initialize", params)
+    assert host.lsp is None
+
+    host.notify("initialized", {})
+
+    assert (host.lsp is not None) == begins
+    if begins:
+        assert host.lsp.submitted == [message("initialized", {})]
+
+
 def test_lsp_answers_once(host):
-    host.push(frame(message("a/b", id=1)), frame(message("a/b", id=2)))
+    host.push(*(frame(message("textDocument/hover", id=number)) for number in (1, 2)))
     host.connection.answer(1, {"x": None})
     host.connection.refuse(2, RefusedError("no"))
     host.connection.answer(1, 1)
@@ -178,7 +209,7 @@ class RefusedError(UsageError):
 
 
 def test_id_that_is_in_flight(host):
-    twice = frame(message("a/b", id=1))
+    twice = frame(message("textDocument/hover", id=1))
 
     (answer,) = host.push(twice, twice)
 
@@ -187,7 +218,7 @@ def test_id_that_is_in_flight(host):
 
 
 def test_lsp_requests_at_the_end(host):
-    host.push(frame(message("a/b", id=1)))
+    host.push(frame(message("textDocument/hover", id=1)))
 
     assert host.close() == []
 
@@ -195,8 +226,24 @@ def test_lsp_requests_at_the_end(host):
     assert (answer["id"], answer["error"]["code"]) == (1, -32800)
 
 
+class SlowLsp(FakeLsp):
+    """Answers when it is waited for, as one that is still being imported."""
+
+    def wait_until_ready(self):
+        self.connection.answer(self.submitted[-1]["id"], "late")
+
+
+def test_patience_begins_when_the_lsp_side_is_ready(host, monkeypatch):
+    monkeypatch.setattr(memory_host, "FakeLsp", SlowLsp)
+    host.push(frame(message("textDocument/hover", id=1)))
+
+    assert host.close() == []
+
+    assert host.sent == [{"jsonrpc": "2.0", "id": 1, "result": "late"}]
+
+
 def test_shutdown_is_answered_by_the_lsp_side(host):
-    host.push(frame(message("a/b")))
+    host.push(frame(message("textDocument/hover")))
 
     assert host.push(frame(message("shutdown", id=9))) == []
     host.connection.answer(9, None)

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from ended_input import all_cores_busy, not_answered
 from hosts import LAUNCHER, fill_pipes
 from replay import read, replay
 from rpc_client import COMMAND, PROMPTLY, ROOT, RpcClient, RpcError, frame, message
@@ -134,6 +135,13 @@ def test_end_of_input_after_queued_requests(client):
     assert client.wait(PROMPTLY) == 0
 
 
+@pytest.mark.thorough
+def test_what_was_read_is_answered_on_a_busy_machine():
+    """Requests to the language server, too, which an editor or nobody announced."""
+    with all_cores_busy():
+        assert [*not_answered(editor=True), *not_answered(editor=False)] == []
+
+
 def test_end_of_input_in_the_middle_of_a_message(client):
     client.initialize()
     client.send_bytes(frame(message("stream/list", id=5))[:-3])
@@ -151,6 +159,10 @@ def test_end_of_input_while_nobody_reads(client):
     assert client.wait(PROMPTLY) == 0
 
 
+of_posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@of_posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal(client, number):
     client.initialize()
@@ -160,6 +172,7 @@ def test_signal(client, number):
     assert client.stderr() == ""
 
 
+@of_posix
 def test_sigterm_while_nobody_reads(client):
     fill_pipes(client)
     client.process.terminate()
@@ -184,7 +197,8 @@ def test_death_of_the_parent():
 @pytest.fixture
 def other():
     """Another process, whose death the sidecar is told to watch for."""
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as process:
         yield process
         process.kill()
 
@@ -350,5 +364,5 @@ def test_log_file(tmp_path):
 
         assert client.wait(PROMPTLY) == 0
         assert client.stderr() == ""
-    assert "$/unknown" in path.read_text()
-    assert "password" not in path.read_text()
+    assert "$/unknown" in path.read_text(encoding="utf-8")
+    assert "password" not in path.read_text(encoding="utf-8")

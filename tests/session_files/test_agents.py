@@ -137,7 +137,7 @@ def test_an_editor_shows_the_same(
         twin = clean / path.relative_to(leaking)
         new = fixed(editor, path)
         assert _unpadded(new.encode()) == _unpadded(twin.read_bytes())
-        assert fixed(editor, twin) == twin.read_text()
+        assert fixed(editor, twin) == twin.read_text(encoding="utf-8")
 
 
 def test_what_cannot_be_written_back_is_told_and_stays(tmp_path: Path) -> None:
@@ -203,11 +203,14 @@ def test_a_part_without_its_message(stores: tuple[Path, Path]) -> None:
 def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
     """Headings are in other texts, too."""
     path = tmp_path / "README.md"
-    path.write_text(f"#### About\n\n{LEAK}\n")
+    path.write_text(f"#### About\n\n{LEAK}\n", encoding="utf-8")
     assert "0 messages" in repair(tmp_path).output
     assert repair(path, "--check").exit_code == 2
     log = tmp_path / "old.md"
-    log.write_text(f"# aider chat started at x\n\n#### q\n\n{LEAK}\r\n\r\n#### q\n")
+    log.write_text(
+        f"# aider chat started at x\n\n#### q\n\n{LEAK}\r\n\r\n#### q\n",
+        encoding="utf-8",
+    )
     assert repair(log, "--write").exit_code == 0
     assert log.read_bytes().decode().endswith(f"#### q\n\n{CLEAN}\r\n\r\n#### q\n")
 
@@ -216,7 +219,9 @@ def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
 def test_a_role_without_a_text_is_no_session(name: str, tmp_path: Path) -> None:
     """Only in opencode's store does the text stand in other files."""
     path = tmp_path / name
-    path.write_text(json.dumps({"role": "assistant", "words": LEAK}) + "\n")
+    path.write_text(
+        json.dumps({"role": "assistant", "words": LEAK}) + "\n", encoding="utf-8"
+    )
     told = repair(path, "--check")
     assert told.exit_code == 2
     assert "1 file in which no message of a model was recognised" in told.output

@@ -37,7 +37,7 @@ def tree(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): os.readlink(path)
         if path.is_symlink()
-        else path.read_text()
+        else path.read_text(encoding="utf-8")
         for path in sorted(folder.rglob("*"))
         if path.is_symlink() or (path.is_file() and path.name != LIST)
     }
@@ -47,7 +47,7 @@ def tree(folder: Path) -> dict[str, str]:
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "sessions"
     folder.mkdir()
-    (folder / "a.jsonl").write_text(LEAK)
+    (folder / "a.jsonl").write_text(LEAK, encoding="utf-8")
     return folder
 
 
@@ -72,9 +72,9 @@ def test_a_backup_is_no_session(tmp_path: Path, name: str, kind: str) -> None:
     folder = tmp_path / place
     folder.mkdir(parents=True)
     session = folder / f"session-1.{kind}"
-    session.write_text(LEAK)
-    (folder / f".{session.name}.x.sidecar-new").write_text(LEAK)
-    (folder / f"{session.name}.bak7").write_text(LEAK)
+    session.write_text(LEAK, encoding="utf-8")
+    (folder / f".{session.name}.x.sidecar-new").write_text(LEAK, encoding="utf-8")
+    (folder / f"{session.name}.bak7").write_text(LEAK, encoding="utf-8")
     home = {variable: str(tmp_path)}
 
     assert repair(name, "--write", **home).exit_code == 0
@@ -82,8 +82,8 @@ def test_a_backup_is_no_session(tmp_path: Path, name: str, kind: str) -> None:
     assert repair(name, "--write", **home).exit_code == 0
 
     assert tree(tmp_path) == first
-    assert session.read_text() == CLEAN
-    assert (folder / f"{session.name}.bak").read_text() == LEAK
+    assert session.read_text(encoding="utf-8") == CLEAN
+    assert (folder / f"{session.name}.bak").read_text(encoding="utf-8") == LEAK
     told = repair("--list", name, "--output-format", "json", **home)
     assert json.loads(told.output)["agents"][0]["files"] == [str(session)]
     assert repair(tmp_path, "--check").exit_code == 0
@@ -121,7 +121,7 @@ def strangers(folder: Path) -> dict[str, str]:
     for name in (*names, "deep/conf.json"):
         path = folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{name}, an only copy")
+        path.write_text(f"{name}, an only copy", encoding="utf-8")
     return tree(folder)
 
 
@@ -151,8 +151,8 @@ def test_restore_of_a_folder_is_of_ours_alone(
 def test_a_backup_of_an_older_version(folder: Path) -> None:
     """It is on no list: put back where its file is named, never removed."""
     session, backup = folder / "a.jsonl", folder / "a.jsonl.bak2"
-    session.write_text(CLEAN)
-    backup.write_text(LEAK)
+    session.write_text(CLEAN, encoding="utf-8")
+    backup.write_text(LEAK, encoding="utf-8")
     os.utime(backup, ns=(session.stat().st_atime_ns, session.stat().st_mtime_ns))
     home = {"CODEX_HOME": str(folder.parent)}
     for words in ((folder, "--restore"), ("codex", "--restore"), (session, "--clean")):
@@ -166,7 +166,7 @@ def test_ours_goes_before_a_strangers(folder: Path) -> None:
     """Even where the other has the higher number."""
     session = folder / "a.jsonl"
     repair(session, "--write")
-    (folder / "a.jsonl.bak2").write_text("of somebody else")
+    (folder / "a.jsonl.bak2").write_text("of somebody else", encoding="utf-8")
     assert repair(session, "--restore").exit_code == 0
     assert tree(folder) == {"a.jsonl": LEAK, "a.jsonl.bak2": "of somebody else"}
 
@@ -174,7 +174,7 @@ def test_ours_goes_before_a_strangers(folder: Path) -> None:
 def test_a_backup_that_somebody_has_changed(folder: Path) -> None:
     repair(folder, "--write")
     backup = folder / "a.jsonl.bak"
-    backup.write_text(LEAK.replace("Four", "Five"))
+    backup.write_text(LEAK.replace("Four", "Five"), encoding="utf-8")
     for option in ("--clean", "--restore"):
         assert "0 files" in repair(folder, option).output
         assert backup.exists()
@@ -186,14 +186,14 @@ def test_a_copy_that_comes_after_a_backup_of_ours(folder: Path) -> None:
     repair(folder, "--restore")
     assert inside(folder) == [folder / "a.jsonl"]
     copy = folder / "a.jsonl.bak"
-    copy.write_text(LEAK)
+    copy.write_text(LEAK, encoding="utf-8")
     assert "0 files removed" in repair(folder, "--clean").output
-    assert copy.read_text() == LEAK
+    assert copy.read_text(encoding="utf-8") == LEAK
 
 
 def test_a_copy_that_was_there_before(folder: Path) -> None:
     """Ours has another name, and the list has that alone."""
-    (folder / "a.jsonl.bak").write_text(LEAK)
+    (folder / "a.jsonl.bak").write_text(LEAK, encoding="utf-8")
     repair(folder, "--write")
     assert [*listed(folder)] == ["a.jsonl.bak2"]
     repair(folder, "--clean")
@@ -206,7 +206,7 @@ def test_a_list_that_cannot_be_written(folder: Path) -> None:
     done = repair(folder, "--write")
     assert done.exit_code == 2
     assert "left alone" in done.output
-    assert (folder / "a.jsonl").read_text() == LEAK
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == LEAK
     assert sorted(os.listdir(folder)) == [LIST, "a.jsonl"]
 
 
@@ -221,7 +221,7 @@ def test_a_list_that_cannot_be_written(folder: Path) -> None:
 def test_an_odd_list(folder: Path, content: bytes) -> None:
     """What is no entry counts for nothing, and the next one is read."""
     (folder / LIST).write_bytes(content)
-    (folder / "a.jsonl.bak").write_text("of somebody else")
+    (folder / "a.jsonl.bak").write_text("of somebody else", encoding="utf-8")
     assert repair(folder, "--write").exit_code == 0
     assert repair(folder, "--restore").exit_code == 0
     assert tree(folder) == {"a.jsonl": LEAK, "a.jsonl.bak": "of somebody else"}
@@ -236,7 +236,7 @@ def outside(tmp_path: Path, folder: Path) -> Path:
     outside = tmp_path / "outside"
     (outside / "inner").mkdir(parents=True)
     for path in (outside / "b.jsonl", outside / "inner" / "c.jsonl"):
-        path.write_text(LEAK)
+        path.write_text(LEAK, encoding="utf-8")
     (folder / "b.jsonl").symlink_to(outside / "b.jsonl")
     (folder / "inner").symlink_to(outside / "inner")
     (folder / "same.jsonl").symlink_to("a.jsonl")
@@ -251,7 +251,7 @@ def test_links_that_leave_the_folder(folder: Path, outside: Path) -> None:
     for name in ("b.jsonl", "inner"):
         assert f"{folder / name}  " in done.output
     assert done.output.count("it is a link that leaves its folder") == 2
-    assert (folder / "a.jsonl").read_text() == CLEAN
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == CLEAN
     assert tree(outside) == before
     assert repair(folder, "--check").exit_code == 2, "somebody has to look at them"
     repair(folder, "--restore")
@@ -276,7 +276,7 @@ def test_links_in_the_places_of_an_agent(tmp_path: Path) -> None:
     home, real, outside = (tmp_path / name for name in ("home", "real", "outside"))
     for place in (home, real, real / "x", outside):
         place.mkdir()
-        (place / "s.jsonl").write_text(LEAK)
+        (place / "s.jsonl").write_text(LEAK, encoding="utf-8")
     (home / "projects").symlink_to(real)
     (real / "out").symlink_to(outside)
     (real / "x" / "up").symlink_to(real)
@@ -291,9 +291,9 @@ def test_links_in_the_places_of_an_agent(tmp_path: Path) -> None:
     assert {*found.leaving} == {inner / "out", inner / "x" / "t.jsonl"}
     done = repair("claude-code", "--write", **variables)
     assert done.output.count("it is a link that leaves its folder") == 2
-    assert (outside / "s.jsonl").read_text() == LEAK
+    assert (outside / "s.jsonl").read_text(encoding="utf-8") == LEAK
     assert "2 files put back" in repair("claude-code", "--restore", **variables).output
-    assert (real / "s.jsonl").read_text() == LEAK
+    assert (real / "s.jsonl").read_text(encoding="utf-8") == LEAK
 
 
 # --- A process that is killed ---------------------------------------------------------
@@ -305,7 +305,7 @@ KEEPERS = ("backups", "manifest", "replacing", "beside", "tables", "files")
 
 def _texts(path: Path) -> Any:
     if path.suffix != ".db":
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         return file.execute("SELECT * FROM message_store").fetchall()
@@ -323,8 +323,8 @@ def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> Non
             file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
             file.execute("INSERT INTO message_store VALUES ('s', ?)", (LEAK,))
     else:
-        session.write_text(LEAK)
-    (first / "a.bak").write_text("of somebody else")
+        session.write_text(LEAK, encoding="utf-8")
+    (first / "a.bak").write_text("of somebody else", encoding="utf-8")
     old = _texts(session)
     told = subprocess.run(
         [sys.executable, str(PROGRAM), "killed", str(tmp_path), *KEEPERS],
@@ -354,7 +354,7 @@ def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> Non
             repair(path.parent, "--clean")
             assert _texts(path) == was
         repair(path.parent, "--clean")
-        assert (path.parent / "a.bak").read_text() == "of somebody else"
+        assert (path.parent / "a.bak").read_text(encoding="utf-8") == "of somebody else"
     assert 0 < begun < len(codes)
 
 

@@ -43,7 +43,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     paths = [tmp_path / "a" / "s.jsonl", tmp_path / "b" / "s.jsonl"]
     for path in paths:
         path.parent.mkdir()
-        path.write_text("\n".join(lines()))
+        path.write_text("\n".join(lines()), encoding="utf-8")
     return paths
 
 
@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
     path = files[0]
     more = [path.with_name(f"{number}.jsonl") for number in range(count - 1)]
     for each in more:
-        each.write_text(path.read_text())
+        each.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     paths, job, records = [*more[:3], path, *more[3:]], Job(write=True, wants=kill), []
     before = path.read_bytes()
     told = io.BytesIO()

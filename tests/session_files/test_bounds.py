@@ -69,13 +69,20 @@ def test_a_line_that_is_too_long(
     monkeypatch.setattr(workers, "LARGE", 1)
     monkeypatch.setattr(blocks, "_SIZE", 200)
     path = tmp_path / "a.jsonl"
-    path.write_text("\n".join((LEAK, LONG, LEAK, LEAK, LEAK, LONG)))
+    path.write_text("\n".join((LEAK, LONG, LEAK, LEAK, LEAK, LONG)), encoding="utf-8")
     report = tmp_path / "report"
     done = repair(path, "--write", "--jobs", cores, "--report", report)
     assert done.exit_code == 0, done.output
     assert "2 not read: a line of more than" in done.output
-    assert path.read_text().split("\n") == [CLEAN, LONG, CLEAN, CLEAN, CLEAN, LONG]
-    told = map(json.loads, report.read_text().splitlines())
+    assert path.read_text(encoding="utf-8").split("\n") == [
+        CLEAN,
+        LONG,
+        CLEAN,
+        CLEAN,
+        CLEAN,
+        LONG,
+    ]
+    told = map(json.loads, report.read_text(encoding="utf-8").splitlines())
     assert [each["line"] for each in told] == [1, 3, 4, 5]
     assert repair(path, "--check", "--jobs", cores).exit_code == 2
 
@@ -85,11 +92,14 @@ def test_a_line_that_is_too_long(
 def test_a_document_that_is_too_large(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     text = f"[{LEAK}, {LONG}]" if name == "a.json" else f"#### q\n{LEAK}{LONG}"
-    path.write_text(text)
-    (tmp_path / "b.jsonl").write_text(LEAK)
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(LEAK, encoding="utf-8")
     done = repair(tmp_path, "--write", "--jobs", 1)
     assert "1 not read: a document of more than" in done.output
-    assert (path.read_text(), (tmp_path / "b.jsonl").read_text()) == (text, CLEAN)
+    assert (
+        path.read_text(encoding="utf-8"),
+        (tmp_path / "b.jsonl").read_text(encoding="utf-8"),
+    ) == (text, CLEAN)
     assert repair(tmp_path, "--check", "--jobs", 1).exit_code == 2
 
 
@@ -155,7 +165,7 @@ def test_a_file_that_does_not_fit(tmp_path: Path, jobs: int) -> None:
         file.seek(size)
         file.write('"]')
     for name in ("a.jsonl", "c.jsonl", "d.jsonl"):
-        (tmp_path / name).write_text(CLEAN)
+        (tmp_path / name).write_text(CLEAN, encoding="utf-8")
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (2 * size, 2 * size))

@@ -27,10 +27,10 @@ from rpc_client import ROOT
 
 from stream_sidecar.cli import main
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"),
-]
+if sys.platform == "win32":
+    pytest.skip("files and signals of POSIX", allow_module_level=True)
+
+pytestmark = pytest.mark.thorough
 
 FILES = 200
 PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"
@@ -49,10 +49,12 @@ def folder(tmp_path: Path) -> Path:
         if number % 50 == 10:
             _database(folder / f"{name}.db", [json.dumps(each) for each in pairs])
         elif number % 5 == 0:
-            (folder / f"{name}.json").write_text(json.dumps(pairs, indent=1))
+            (folder / f"{name}.json").write_text(
+                json.dumps(pairs, indent=1), encoding="utf-8"
+            )
         else:
             lines = "".join(json.dumps(each) + "\n" for each in pairs)
-            (folder / f"{name}.jsonl").write_text(lines)
+            (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     return folder
 
 
@@ -67,7 +69,9 @@ def contents(folder: Path) -> dict[str, Any]:
     """What is in every session; of a database its rows."""
     names = (each for each in folder.iterdir() if each.name[0] != ".")
     return {
-        path.name: _rows(path) if path.suffix == ".db" else path.read_text()
+        path.name: _rows(path)
+        if path.suffix == ".db"
+        else path.read_text(encoding="utf-8")
         for path in names
         if path.suffix in {".db", ".json", ".jsonl"}
     }
@@ -195,7 +199,7 @@ def test_a_locked_database(folder: Path) -> None:
         now = contents(each)
         left = {name for name in now if now[name] != new[name]}
         assert all(now[name] == old[name] for name in left)
-        said = each.with_suffix(".txt").read_text()
+        said = each.with_suffix(".txt").read_text(encoding="utf-8")
         assert said.count("database is locked") == len(left)
         assert code == (2 if left else 0)
         finished(each, new)

@@ -20,7 +20,8 @@ from repair_command import COMMAND, ENVIRONMENT, Run, on_a_small_disk, run
 from rpc_client import PATIENCE, ROOT, RpcClient
 from telling import skip_unless_writers_are_told
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+if sys.platform == "win32":
+    pytest.skip("files and signals of POSIX", allow_module_level=True)
 
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
 CLEAN = LEAK.replace("<think>Hm.</think>", "")
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def session(folder: Path) -> Path:
     path = folder / "session.jsonl"
-    path.write_text(LEAK)
+    path.write_text(LEAK, encoding="utf-8")
     return path
 
 
@@ -101,12 +102,16 @@ def test_a_report_replaces_no_session(
 ) -> None:
     report = name(session)
     other = session.with_name("other.jsonl")
-    other.write_text(LEAK)
+    other.write_text(LEAK, encoding="utf-8")
     for paths in ([session.parent], [other, session]):
         done = run("repair", *paths, "--report", report, *options)
         assert done.code == 2
         assert "is being repaired" in done.output
-        assert session.read_text() == other.read_text() == LEAK
+        assert (
+            session.read_text(encoding="utf-8")
+            == other.read_text(encoding="utf-8")
+            == LEAK
+        )
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
@@ -121,16 +126,16 @@ def test_a_report_is_no_part_of_a_database(folder: Path, suffix: str) -> None:
 
 def test_a_report_replaces_another_file_by_force_only(session: Path) -> None:
     report = session.with_name("report")
-    report.write_text("of somebody else")
+    report.write_text("of somebody else", encoding="utf-8")
     done = run("repair", session, "--report", report)
     assert done.code == 2
     assert "exists; --force replaces it" in done.output
-    assert report.read_text() == "of somebody else"
+    assert report.read_text(encoding="utf-8") == "of somebody else"
     other = session.with_name("other")
     os.link(report, other)
     assert run("repair", session, "--report", report, "--force").code == 0
-    assert json.loads(report.read_text())["kind"] == "reasoning"
-    assert other.read_text() == "of somebody else"
+    assert json.loads(report.read_text(encoding="utf-8"))["kind"] == "reasoning"
+    assert other.read_text(encoding="utf-8") == "of somebody else"
     assert run("repair", session, "--force").code == 2
 
 
@@ -139,14 +144,14 @@ def test_a_report_replaces_another_file_by_force_only(session: Path) -> None:
 def test_a_report_follows_no_link(
     session: Path, target: str, options: list[str]
 ) -> None:
-    session.with_name("other").write_text("of somebody else")
+    session.with_name("other").write_text("of somebody else", encoding="utf-8")
     report = session.with_name("report")
     report.symlink_to(target)
     done = run("repair", session, "--report", report, *options)
     assert done.code == 2
     assert "exists" in done.output
     assert names(session.parent) == ["other", "report", "session.jsonl"]
-    assert session.with_name("other").read_text() == "of somebody else"
+    assert session.with_name("other").read_text(encoding="utf-8") == "of somebody else"
 
 
 @pytest.mark.parametrize("options", [[], ["--diff"]])
@@ -173,7 +178,7 @@ def test_a_report_is_its_users_alone(session: Path) -> None:
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
 def test_a_backup_has_the_rights_of_its_file(folder: Path, mode: int) -> None:
     path, text = database(folder / "a.db"), folder / "b.jsonl"
-    text.write_text(LEAK)
+    text.write_text(LEAK, encoding="utf-8")
     for each in (path, text):
         each.chmod(mode)
     assert run("repair", folder, "--write", "--jobs", 1).code == 0
@@ -202,14 +207,14 @@ def test_a_backup_of_a_database_with_a_log(folder: Path) -> None:
 def test_a_recording_replaces_nothing(tmp_path: Path) -> None:
     path, link = tmp_path / "said.jsonl", tmp_path / "link"
     link.symlink_to("nowhere")
-    path.write_text("of somebody else")
+    path.write_text("of somebody else", encoding="utf-8")
     for where in (path, link):
         with RpcClient("--record", str(where)) as client:
             client.initialize()
             client.end_input()
             assert client.wait(PATIENCE) == 0
             assert "no recording" in client.stderr()
-    assert path.read_text() == "of somebody else"
+    assert path.read_text(encoding="utf-8") == "of somebody else"
     assert names(tmp_path) == ["link", "said.jsonl"]
 
 
@@ -235,8 +240,8 @@ def test_a_link_where_the_backup_goes(
     if is_database:
         database(path)
     else:
-        path.write_text(LEAK)
-    (folder / "other").write_text("of somebody else")
+        path.write_text(LEAK, encoding="utf-8")
+    (folder / "other").write_text("of somebody else", encoding="utf-8")
     link = folder / "session.bak"
     link.symlink_to(target.format(itself="session"))
 
@@ -244,9 +249,11 @@ def test_a_link_where_the_backup_goes(
 
     assert names(folder) == ["other", "session", "session.bak", "session.bak2"]
     assert link.is_symlink()
-    assert (folder / "other").read_text() == "of somebody else"
+    assert (folder / "other").read_text(encoding="utf-8") == "of somebody else"
     backup = folder / "session.bak2"
-    assert (cells(backup) if is_database else {backup.read_text()}) == {LEAK}
+    assert (cells(backup) if is_database else {backup.read_text(encoding="utf-8")}) == {
+        LEAK
+    }
 
 
 @pytest.mark.parametrize("is_alive", [False, True])
@@ -287,9 +294,9 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
     if name == "a.db":
         database(path, 600)
     elif name == "a.json":
-        path.write_text(f"[{','.join([LEAK] + [filler] * 150)}]")
+        path.write_text(f"[{','.join([LEAK] + [filler] * 150)}]", encoding="utf-8")
     else:
-        path.write_text(LEAK + filler * 150)
+        path.write_text(LEAK + filler * 150, encoding="utf-8")
     before = path.read_bytes()
     small = len(before) * 3 // 2 if place is on_a_small_disk else len(before) // 2
     small = small // 4096 * 4096
@@ -306,14 +313,14 @@ def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:
 def test_no_room_for_what_is_told(session: Path) -> None:
     """What was done until then is said."""
     other = session.with_name("t.jsonl")
-    other.write_text(LEAK)
+    other.write_text(LEAK, encoding="utf-8")
     words = ("repair", session.parent, "--write", "--jobs", 1)
     done = run(*words, "--report", "/dev/full")
     assert done.code == 2
     assert "No space left" in done.output
     assert "1 repaired" in done.output
     assert "stopped after 1 of 2 files" in done.output
-    assert other.read_text() == LEAK
+    assert other.read_text(encoding="utf-8") == LEAK
 
 
 # --- Owners, links, and who else has it open ------------------------------------------
@@ -333,7 +340,7 @@ def shared() -> Iterator[Path]:
 @pytest.mark.skipif(not IS_ROOT, reason="not root: other owners were not tried")
 def test_the_owner_is_kept(shared: Path) -> None:
     text, path = shared / "a.jsonl", database(shared / "b.db")
-    text.write_text(LEAK)
+    text.write_text(LEAK, encoding="utf-8")
     for each in (text, path):
         os.chown(each, STRANGER, STRANGER + 1)
         each.chmod(0o640)
@@ -353,13 +360,13 @@ def test_an_owner_that_cannot_be_kept(shared: Path) -> None:
     except (PermissionError, subprocess.CalledProcessError):
         pytest.skip("others may not run this Python: other owners were not tried")
     text, path = shared / "a.jsonl", database(shared / "b.db")
-    text.write_text(LEAK)
+    text.write_text(LEAK, encoding="utf-8")
     for each in (text, path):
         each.chmod(0o666)
     done = run("repair", shared, "--write", "--jobs", 1, **as_stranger)
     assert done.code == 2
     assert done.output.count("left alone: its owner and group cannot be kept") == 2
-    assert (text.read_text(), cells(path)) == (LEAK, {LEAK})
+    assert (text.read_text(encoding="utf-8"), cells(path)) == (LEAK, {LEAK})
     assert names(shared) == ["a.jsonl", "b.db"]
 
 
@@ -378,9 +385,14 @@ def test_a_backup_of_a_killed_run_is_no_other_name(session: Path) -> None:
     backup = session.with_name("session.jsonl.bak")
     os.link(session, backup)
     entry = {"name": backup.name, "size": 1, "sha256": "0"}
-    (session.parent / LIST).write_text(f"{json.dumps(entry)}\n{{broken")
+    (session.parent / LIST).write_text(
+        f"{json.dumps(entry)}\n{{broken", encoding="utf-8"
+    )
     assert run("repair", session, "--write").code == 0
-    assert (session.read_text(), backup.read_text()) == (CLEAN, LEAK)
+    assert (
+        session.read_text(encoding="utf-8"),
+        backup.read_text(encoding="utf-8"),
+    ) == (CLEAN, LEAK)
     assert names(session.parent) == ["session.jsonl", "session.jsonl.bak"]
 
 
@@ -402,13 +414,13 @@ def test_a_file_that_is_open_for_appending(session: Path) -> None:
         agent.write(APPENDED)
     assert done.code == 2
     assert "left alone: another program has it open for writing" in done.output
-    assert session.read_text() == LEAK + APPENDED
+    assert session.read_text(encoding="utf-8") == LEAK + APPENDED
     assert names(session.parent) == ["session.jsonl"]
     with session.open("rb"):  # who only reads is in nobody's way
         done = run("repair", session, "--write")
     assert done.code == 0
     assert "could not be told" not in done.output
-    assert session.read_text() == CLEAN + CLEAN.replace("Four", "Five")
+    assert session.read_text(encoding="utf-8") == CLEAN + CLEAN.replace("Four", "Five")
 
 
 def test_a_pipe_is_no_session(folder: Path) -> None:
@@ -430,7 +442,7 @@ def test_one_file_by_two_names(session: Path) -> None:
 
 def test_the_summary_counts_what_was_done(folder: Path) -> None:
     for name in ("a", "b", "c"):
-        (folder / f"{name}.jsonl").write_text(LEAK * 5)
+        (folder / f"{name}.jsonl").write_text(LEAK * 5, encoding="utf-8")
         if name != "a":
             os.link(folder / f"{name}.jsonl", folder / f"{name}.other")
     done = run("repair", folder, "--write", "--jobs", 1)
@@ -481,7 +493,7 @@ def test_ctrl_c_at_a_terminal(folder: Path) -> None:
     import termios
 
     for number in range(40):
-        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * 300)
+        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * 300, encoding="utf-8")
     terminal, ours = pty.openpty()
     reading, writing = os.pipe()
 
@@ -529,21 +541,23 @@ def test_a_signal_stops_before_the_next_file(
 ) -> None:
     """In the midst of the second of three files."""
     for name in ("a", "b", "c"):
-        (folder / f"{name}.jsonl").write_text(f"{LONG}\n" * 300)
+        (folder / f"{name}.jsonl").write_text(f"{LONG}\n" * 300, encoding="utf-8")
     done = _interrupted(folder, b"/b.jsonl", sign, "--jobs", 1)
     assert done.code == 128 + sign
     assert "stopped after 1 of 3 files; the others are as they were" in done.output
     assert "1 file, 300 messages of a model: 300 repaired" in done.output
     assert names(folder) == ["a.jsonl", "a.jsonl.bak", "b.jsonl", "c.jsonl"]
     for name in ("b", "c"):
-        assert (folder / f"{name}.jsonl").read_text() == f"{LONG}\n" * 300
+        assert (folder / f"{name}.jsonl").read_text(
+            encoding="utf-8"
+        ) == f"{LONG}\n" * 300
 
 
 def test_a_signal_stops_workers(folder: Path) -> None:
     count = 40
     for number in range(count):
         size = 300 if not number else 1
-        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * size)
+        (folder / f"{number:02}.jsonl").write_text(f"{LONG}\n" * size, encoding="utf-8")
     done = _interrupted(folder, b"/00.jsonl", signal.SIGINT, "--jobs", 2)
     assert done.code == 130
     written = [name for name in names(folder) if name.endswith(".bak")]
@@ -567,7 +581,7 @@ def test_a_signal_in_a_database(folder: Path) -> None:
 def test_workers_end_with_who_started_them(folder: Path) -> None:
     """Killed while it waits for its reader: the error stream that all share ends."""
     for number in range(3):
-        (folder / f"{number}.jsonl").write_text(f"{LONG}\n" * 300)
+        (folder / f"{number}.jsonl").write_text(f"{LONG}\n" * 300, encoding="utf-8")
     reading, writing = os.pipe()
     words = ("repair", str(folder), "--jobs", "2")
     with os.fdopen(reading, "rb") as pipe:

@@ -51,7 +51,9 @@ def test_forks_of_codex_find_their_place(tmp_path: Path, ascii_only: bool) -> No
     for folder, words in ((tmp_path, LEAK), (twin, CLEAN)):
         STORES["codex"](folder, "?", words)
         path = folder / "rollout-1.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines = [
+            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         texts = (json.dumps(each, ensure_ascii=ascii_only) for each in lines)
         path.write_bytes("\r\n".join(texts).encode())
     parent, fork = tmp_path / "rollout-1.jsonl", tmp_path / "rollout-2.jsonl"
@@ -61,7 +63,7 @@ def test_forks_of_codex_find_their_place(tmp_path: Path, ascii_only: bool) -> No
 
     new = parent.read_bytes()
     assert ends(new) == ends(old)
-    clean = (twin / "rollout-1.jsonl").read_text().splitlines()
+    clean = (twin / "rollout-1.jsonl").read_text(encoding="utf-8").splitlines()
     assert [*map(json.loads, new.splitlines())] == [*map(json.loads, clean)]
     assert b"<think>" not in new
     for one, other in zip(new.decode().splitlines(), clean, strict=True):
@@ -92,7 +94,7 @@ def test_a_large_log_on_all_cores(
     monkeypatch.setattr(blocks, "_SIZE", 500)
     STORES["codex"](tmp_path, "?", LEAK)
     path = tmp_path / "rollout-1.jsonl"
-    path.write_text(path.read_text() * 20)
+    path.write_text(path.read_text(encoding="utf-8") * 20, encoding="utf-8")
     old = path.read_bytes()
     assert repair(path, "--write", "--jobs", 2).exit_code == 0
     assert b"<think>" not in path.read_bytes()
@@ -107,23 +109,28 @@ def index(path: Path) -> None:
 
 POINTERS = {
     "itself": lambda path: path.write_text(
-        path.read_text() + json.dumps({"type": "checkpoint", "byteOffset": 12}) + "\n"
+        path.read_text(encoding="utf-8")
+        + json.dumps({"type": "checkpoint", "byteOffset": 12})
+        + "\n",
+        encoding="utf-8",
     ),
     "another log": lambda path: path.with_name("b.jsonl").write_text(
-        json.dumps({"parent": "a", "end_byte_offset": 12}) + "\n"
+        json.dumps({"parent": "a", "end_byte_offset": 12}) + "\n", encoding="utf-8"
     ),
     "a document": lambda path: path.with_name("index.json").write_text(
-        json.dumps({"sessions": [{"name": "a", "offset_bytes": 12}]}, indent=1)
+        json.dumps({"sessions": [{"name": "a", "offset_bytes": 12}]}, indent=1),
+        encoding="utf-8",
     ),
     "a database": lambda path: index(path.with_name("history.sqlite")),
 }
 NO_POINTERS = {
     "nothing": lambda _path: None,
     "words": lambda path: path.with_name("b.jsonl").write_text(
-        json.dumps({"role": "user", "content": 'In {"byte_offset": 12}?'}) + "\n"
+        json.dumps({"role": "user", "content": 'In {"byte_offset": 12}?'}) + "\n",
+        encoding="utf-8",
     ),
     "offsets of text": lambda path: path.with_name("b.json").write_text(
-        json.dumps({"offset": 12, "position": 2, "byteLength": 4})
+        json.dumps({"offset": 12, "position": 2, "byteLength": 4}), encoding="utf-8"
     ),
 }
 
@@ -157,7 +164,7 @@ def test_each_fix_of_an_editor_keeps_the_length(tmp_path: Path) -> None:
     """That of one finding, of a message and of all; what an editor has need be no
     file."""
     STORES["codex"](tmp_path, "?", f"{LEAK}</s>")
-    text = (tmp_path / "rollout-1.jsonl").read_text()
+    text = (tmp_path / "rollout-1.jsonl").read_text(encoding="utf-8")
     uri = "untitled:rollout-1.jsonl"
     sizes = [len(line.encode()) for line in text.splitlines()]
     with RpcClient() as client:
@@ -173,10 +180,11 @@ def test_a_document_is_no_log(tmp_path: Path) -> None:
     """Nothing points into one that is read whole."""
     path = tmp_path / "a.json"
     path.write_text(
-        json.dumps([{"role": "assistant", "content": LEAK}, {"byte_offset": 1}])
+        json.dumps([{"role": "assistant", "content": LEAK}, {"byte_offset": 1}]),
+        encoding="utf-8",
     )
     assert repair(path, "--write").exit_code == 0
-    assert path.read_text() == json.dumps(
+    assert path.read_text(encoding="utf-8") == json.dumps(
         [{"role": "assistant", "content": CLEAN}, {"byte_offset": 1}]
     )
 

@@ -59,9 +59,9 @@ def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
             rows = [("s", each) for each in documents]
             db.executemany("INSERT INTO message_store VALUES (?, ?)", rows)
     elif name == "a.json":
-        path.write_text(f"[{', '.join(documents)}]")
+        path.write_text(f"[{', '.join(documents)}]", encoding="utf-8")
     else:
-        path.write_text("\n".join(documents))
+        path.write_text("\n".join(documents), encoding="utf-8")
     before = path.read_bytes()
     place = f"/*{place}" if name == "a.json" else place
 
@@ -101,7 +101,7 @@ def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
 )
 def test_text_that_others_said(tmp_path: Path, record: Any) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(f"{json.dumps(MESSAGE)}\n{json.dumps(record)}")
+    path.write_text(f"{json.dumps(MESSAGE)}\n{json.dumps(record)}", encoding="utf-8")
     assert repair(path, "--check").exit_code == 0, repair(path).output
 
 
@@ -128,7 +128,7 @@ def test_reasons_are_bounded(tmp_path: Path) -> None:
     """Names come from files, and may be many."""
     path = tmp_path / "a.jsonl"
     records = [{f"{number}{'x' * 500}": {"text": LEAK}} for number in range(100)]
-    path.write_text("\n".join(map(json.dumps, [MESSAGE, *records])))
+    path.write_text("\n".join(map(json.dumps, [MESSAGE, *records])), encoding="utf-8")
     told = json.loads(repair(path, "--output-format", "json").output)
     (file,) = told["files"]
     assert sum(file["notRead"].values()) == 100
@@ -143,5 +143,5 @@ def test_files_that_are_known_to_hold_no_message(tmp_path: Path, name: str) -> N
     for path in tmp_path.iterdir():
         told = repair(path, tmp_path, "--check", "--output-format", "json")
         assert told.exit_code == 0, told.output
-    (tmp_path / "sessions.json").write_text('[{"title": "a"}]')
+    (tmp_path / "sessions.json").write_text('[{"title": "a"}]', encoding="utf-8")
     assert repair(tmp_path, "--check").exit_code == 2

@@ -229,7 +229,7 @@ def session(tmp_path: Path) -> Path:
     text = "\n".join(
         [*map(json.dumps, lines), "{broken", "", json.dumps(assistant("ok"))]
     )
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -251,29 +251,31 @@ def test_check(session: Path) -> None:
     assert run(session, "--check").exit_code == 1
     run(session, "--write")
     assert run(session, "--check").exit_code == 2, "a line is broken"
-    session.write_text(session.read_text().replace("{broken\n", ""))
+    session.write_text(
+        session.read_text(encoding="utf-8").replace("{broken\n", ""), encoding="utf-8"
+    )
     assert run(session, "--check").exit_code == 0
     assert run(session, "--check", "--write").exit_code == 2
 
 
 def test_write(session: Path) -> None:
     session.chmod(0o640)
-    before = session.read_text()
+    before = session.read_text(encoding="utf-8")
 
     result = run(session, "--write")
 
     assert result.exit_code == 0, result.output
-    assert session.read_text() == before.replace(
+    assert session.read_text(encoding="utf-8") == before.replace(
         json.dumps(assistant(LEAK, model="m")),
         json.dumps(assistant("Four.", model="m")),
     )
     assert session.stat().st_mode & 0o777 == 0o640
-    assert session.with_name("session.jsonl.bak").read_text() == before
+    assert session.with_name("session.jsonl.bak").read_text(encoding="utf-8") == before
     assert len(inside(session.parent)) == 2
 
-    session.write_text(json.dumps(assistant(LEAK)))
+    session.write_text(json.dumps(assistant(LEAK)), encoding="utf-8")
     run(session, "--write")
-    assert session.with_name("session.jsonl.bak").read_text() == before
+    assert session.with_name("session.jsonl.bak").read_text(encoding="utf-8") == before
     assert session.with_name("session.jsonl.bak2").exists()
 
 
@@ -299,19 +301,27 @@ def test_a_link_is_followed(session: Path) -> None:
     link.symlink_to(session)
     run(link, "--write")
     assert link.is_symlink()
-    assert LEAK not in session.read_text().splitlines()[1]
+    assert LEAK not in session.read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_report(session: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.jsonl"
     run(session, "--report", report)
-    assert [json.loads(line) for line in report.read_text().splitlines()] == [
+    assert [
+        json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()
+    ] == [
         {
             "file": str(session),
             "line": 2,
-            "column": session.read_text().splitlines()[1].index("<think>") + 1,
+            "column": session.read_text(encoding="utf-8")
+            .splitlines()[1]
+            .index("<think>")
+            + 1,
             "endLine": 2,
-            "endColumn": session.read_text().splitlines()[1].index("Four.") + 1,
+            "endColumn": session.read_text(encoding="utf-8")
+            .splitlines()[1]
+            .index("Four.")
+            + 1,
             "message": "/message",
             "path": "/content",
             "kind": "reasoning",
@@ -330,15 +340,17 @@ def test_folders_and_workers(tmp_path: Path) -> None:
     for number in range(7):
         folder = tmp_path / "sessions" / str(number)
         folder.mkdir(parents=True)
-        (folder / "s.json").write_text(json.dumps([assistant(f"{number}</think>")]))
-        (folder / "notes.txt").write_text("</think>")
+        (folder / "s.json").write_text(
+            json.dumps([assistant(f"{number}</think>")]), encoding="utf-8"
+        )
+        (folder / "notes.txt").write_text("</think>", encoding="utf-8")
     reports = []
     for jobs in (1, 2):
         report = tmp_path / f"report{jobs}"
         result = run(tmp_path / "sessions", "--report", report, "--jobs", jobs)
         assert result.exit_code == 0, result.output
         assert "7 files, 7 messages of a model: 7 to repair" in result.output
-        reports.append(report.read_text())
+        reports.append(report.read_text(encoding="utf-8"))
     assert reports[0] == reports[1]
     assert [json.loads(line)["before"] for line in reports[0].splitlines()] == [
         *"0123456"
@@ -348,7 +360,7 @@ def test_folders_and_workers(tmp_path: Path) -> None:
 def test_models_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     messages = [assistant(LEAK, model="m", provider="p"), assistant("x", model="n")]
-    path.write_text(json.dumps(messages))
+    path.write_text(json.dumps(messages), encoding="utf-8")
 
     lines = [line.split() for line in run(path).output.splitlines()]
 
@@ -358,7 +370,7 @@ def test_models_are_counted(tmp_path: Path) -> None:
 
 def test_text_of_files_does_not_steer_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_text(json.dumps(assistant("\x1b[2J\u202e</think>x")))
+    path.write_text(json.dumps(assistant("\x1b[2J\u202e</think>x")), encoding="utf-8")
     output = run(path, "--diff").output
     assert "\\x1b[2J\\u202e" in output
     assert "\x1b" not in output
@@ -389,7 +401,7 @@ def test_formats(tmp_path: Path) -> None:
         "f.ndjson": "",
     }
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     formats = [format_of(tmp_path / name) for name in texts]
     assert formats == ["json", "jsonl", "jsonl", "json", "json", "jsonl"]
 
@@ -402,10 +414,10 @@ def test_a_file_that_was_changed_meanwhile(session: Path) -> None:
         with session.open("rb") as old:
             new.begin(old)
         new.change(b"new")
-        session.write_text("of somebody else")
+        session.write_text("of somebody else", encoding="utf-8")
         with pytest.raises(FileChangedError):
             new.commit()
-    assert session.read_text() == "of somebody else"
+    assert session.read_text(encoding="utf-8") == "of somebody else"
     assert inside(session.parent) == [session]
 
 
@@ -414,11 +426,11 @@ def test_a_file_system_without_links(
 ) -> None:
     monkeypatch.setattr(backups.os, "link", _refuse)
     session.chmod(0o640)
-    before = session.read_text()
+    before = session.read_text(encoding="utf-8")
     session.with_name("session.jsonl.bak").symlink_to("nowhere")
     assert run(session, "--write").exit_code == 0
     backup = session.with_name("session.jsonl.bak2")
-    assert backup.read_text() == before
+    assert backup.read_text(encoding="utf-8") == before
     assert backup.stat().st_mode & 0o777 == 0o640
     assert len(inside(session.parent)) == 3
 
@@ -440,14 +452,14 @@ def test_what_is_written_in_the_last_moment(
             file.write("of somebody else")
 
     _before_replace(monkeypatch, write)
-    before = session.read_text() if mode == "a" else ""
+    before = session.read_text(encoding="utf-8") if mode == "a" else ""
 
     result = run(session, "--write")
 
     assert result.exit_code == 2
     assert "left alone: the file was changed meanwhile" in result.output
     assert "0 repaired, 1 left as they were" in result.output
-    assert session.read_text() == before + "of somebody else"
+    assert session.read_text(encoding="utf-8") == before + "of somebody else"
     assert inside(session.parent) == [session]
 
 
@@ -455,7 +467,7 @@ def test_another_repair_right_before_the_backup(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it has done stays, with its backup alone."""
-    real, before = backups.back_up, session.read_text()
+    real, before = backups.back_up, session.read_text(encoding="utf-8")
 
     def back_up(path: Path) -> Path:
         monkeypatch.setattr(replacing, "back_up", real)
@@ -466,9 +478,9 @@ def test_another_repair_right_before_the_backup(
     result = run(session, "--write")
     assert result.exit_code == 2
     assert "left alone: the file was changed meanwhile" in result.output
-    assert session.read_text() != before
+    assert session.read_text(encoding="utf-8") != before
     backup = session.with_name("session.jsonl.bak")
-    assert backup.read_text() == before
+    assert backup.read_text(encoding="utf-8") == before
     assert {*inside(session.parent)} == {session, backup}
 
 
@@ -490,7 +502,9 @@ def test_what_is_written_to_both_files(
     assert "what it was before is in" in result.output
     assert "1 to repair" not in result.output
     for path in session.parent.iterdir():
-        assert path.name == LIST or path.read_text().endswith("of somebody else")
+        assert path.name == LIST or path.read_text(encoding="utf-8").endswith(
+            "of somebody else"
+        )
 
 
 def test_who_opens_it_in_the_last_moment(
@@ -520,9 +534,9 @@ def test_a_name_that_cannot_be_taken(
 ) -> None:
     """As on Windows, where somebody has the old file open: no backup is left."""
     _before_replace(monkeypatch, _refuse)
-    before = session.read_text()
+    before = session.read_text(encoding="utf-8")
     assert run(session, "--write").exit_code == 2
-    assert session.read_text() == before
+    assert session.read_text(encoding="utf-8") == before
     assert inside(session.parent) == [session]
 
 
@@ -534,11 +548,11 @@ def _before_replace(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) 
     real = os.replace
 
     def replace(new: Any, path: Any) -> None:
-        monkeypatch.setattr(beside.os, "replace", real)
+        monkeypatch.setattr(beside, "put", real)
         act()
         real(new, path)
 
-    monkeypatch.setattr(beside.os, "replace", replace)
+    monkeypatch.setattr(beside, "put", replace)
 
 
 KILLS = 50
@@ -551,8 +565,10 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     first = tmp_path / "0"
     first.mkdir()
     messages = [assistant(LEAK if n % 2 else "é" * 50) for n in range(12)]
-    (first / "a.jsonl").write_text("".join(json.dumps(m) + "\n" for m in messages))
-    (first / "b.json").write_text(json.dumps(messages))
+    (first / "a.jsonl").write_text(
+        "".join(json.dumps(m) + "\n" for m in messages), encoding="utf-8"
+    )
+    (first / "b.json").write_text(json.dumps(messages), encoding="utf-8")
     _database(first / "c.db", [json.dumps(message) for message in messages])
     old = {name: _content(first / name) for name in names}
     for number in ("last", *range(1, KILLS + 1)):

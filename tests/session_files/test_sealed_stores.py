@@ -44,9 +44,9 @@ def named(folder: Path, kind: str) -> Path:
     text = json.dumps([said(LEAK)])
     folder = folder / "chunks"
     folder.mkdir()
-    (folder / f"{sha256('[]')}.json").write_text("[]")
+    (folder / f"{sha256('[]')}.json").write_text("[]", encoding="utf-8")
     path = folder / f"{hashlib.new(kind, text.encode()).hexdigest()}.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -59,7 +59,7 @@ def chained(folder: Path) -> Path:
         line = {"record": record, "record_sha256": digest, "previous_sha256": last}
         lines.append(json.dumps(line) + "\n")
         last = digest
-    path.write_text("".join(lines))
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
@@ -67,10 +67,15 @@ def listed(folder: Path) -> Path:
     """A checkpoint whose name and hash are in a manifest above it."""
     path = folder / "generations" / "29" / "checkpoint.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"messages": [said(LEAK)]}))
-    entry = {"path": "29/checkpoint.json", "sha256": sha256(path.read_text())}
+    path.write_text(json.dumps({"messages": [said(LEAK)]}), encoding="utf-8")
+    entry = {
+        "path": "29/checkpoint.json",
+        "sha256": sha256(path.read_text(encoding="utf-8")),
+    }
     manifest = {"generation": 29, "checkpoint": entry, "chunks": []}
-    (folder / "generations" / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "generations" / "manifest.json").write_text(
+        json.dumps(manifest), encoding="utf-8"
+    )
     return path
 
 
@@ -93,7 +98,7 @@ STORES = {
 
 def one(folder: Path, message: Any) -> Path:
     path = folder / "a.json"
-    path.write_text(json.dumps({"messages": [message]}))
+    path.write_text(json.dumps({"messages": [message]}), encoding="utf-8")
     return path
 
 
@@ -115,18 +120,22 @@ def test_it_is_reported_and_stays(tmp_path: Path, name: str) -> None:
     assert tree(tmp_path) == before
     with RpcClient() as client:
         client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
-        assert fixed(client, path) == fixed(client, path, fix="one") == path.read_text()
+        assert (
+            fixed(client, path)
+            == fixed(client, path, fix="one")
+            == path.read_text(encoding="utf-8")
+        )
 
 
 def test_the_rest_of_a_file_is_repaired(tmp_path: Path) -> None:
     """Only the records that a hash vouches for stay."""
     path = chained(tmp_path)
-    sealed = path.read_text()
-    path.write_text(sealed + json.dumps(said(LEAK)) + "\n")
+    sealed = path.read_text(encoding="utf-8")
+    path.write_text(sealed + json.dumps(said(LEAK)) + "\n", encoding="utf-8")
     done = repair(path, "--write")
     assert done.exit_code == 2
     assert "1 repaired, 2 left as they were" in done.output
-    assert path.read_text() == sealed + json.dumps(said("Four.")) + "\n"
+    assert path.read_text(encoding="utf-8") == sealed + json.dumps(said("Four.")) + "\n"
     assert repair(path, "--restore").exit_code == 0
 
 
@@ -158,9 +167,11 @@ def test_what_only_looks_so(tmp_path: Path) -> None:
         "lastCheckpoint.json": [{**said(LEAK), "lastCheckpointHash": project[:40]}],
     }
     for each, document in sessions.items():
-        (tmp_path / each).write_text(json.dumps(document))
+        (tmp_path / each).write_text(json.dumps(document), encoding="utf-8")
     other = {"attachment": {"path": "picture.png", "sha256": project}}
-    (tmp_path / "index.json").write_text(json.dumps({**other, "messages": [said("a")]}))
+    (tmp_path / "index.json").write_text(
+        json.dumps({**other, "messages": [said("a")]}), encoding="utf-8"
+    )
     done = repair(tmp_path, "--write")
     assert done.exit_code == 0, done.output
     assert "7 messages of a model: 6 repaired, 0 that" in done.output
@@ -180,8 +191,8 @@ def test_a_manifest_that_is_none(tmp_path: Path) -> None:
     """What cannot be read says nothing."""
     path = one(tmp_path, said(LEAK))
     (tmp_path / "large.json").write_bytes(b'{"sha256": "' + b"0" * 5_000_000)
-    (tmp_path / "broken.json").write_text('{"sha256": "a.json"')
-    (tmp_path / "deep").write_text('{"sha256": ' + "[" * 100_000)
+    (tmp_path / "broken.json").write_text('{"sha256": "a.json"', encoding="utf-8")
+    (tmp_path / "deep").write_text('{"sha256": ' + "[" * 100_000, encoding="utf-8")
     with closing(sqlite3.connect(tmp_path / "a.db")) as db, db:
         db.execute("CREATE TABLE t (sha256 TEXT)")
     assert repair(path, "--write").exit_code == 0

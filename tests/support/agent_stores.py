@@ -34,7 +34,8 @@ def _claude_code(folder: Path, question: str, answer: str) -> int:
             {"type": "summary", "summary": "A talk"},
             {"type": "user", "message": {"role": "user", "content": question}},
             {"type": "assistant", "uuid": "u", "message": said},
-        )
+        ),
+        encoding="utf-8",
     )
     return 1
 
@@ -71,12 +72,13 @@ def _codex(folder: Path, question: str, answer: str) -> int:
             done("UserMessage", "text", question),
             done("AgentMessage", "Text", answer),
             ended,
-        )
+        ),
+        encoding="utf-8",
     )
     base = {"thread_id": "1", "end_ordinal_exclusive": 2, "end_byte_offset": 60}
     fork = {"id": "2", "forked_from_id": "1", "history_base": base}
     (folder / "rollout-2.jsonl").write_text(
-        _lines({"type": "session_meta", "payload": fork})
+        _lines({"type": "session_meta", "payload": fork}), encoding="utf-8"
     )
     return 4
 
@@ -98,14 +100,16 @@ def _gemini_cli(folder: Path, question: str, answer: str) -> int:
         {"id": "3", "type": "gemini", "content": [{"text": answer}]},
     ]
     session = {"sessionId": "s", "messages": messages}
-    (folder / "session-1.json").write_text(json.dumps(session, indent=2))
-    (folder / "session-2.jsonl").write_text(_lines(*messages))
+    (folder / "session-1.json").write_text(
+        json.dumps(session, indent=2), encoding="utf-8"
+    )
+    (folder / "session-2.jsonl").write_text(_lines(*messages), encoding="utf-8")
     thought = {"text": question, "thought": True}
     checkpoint = [
         {"role": "user", "parts": [{"text": question}]},
         {"role": "model", "parts": [thought, {"text": answer}]},
     ]
-    (folder / "checkpoint-a.json").write_text(json.dumps(checkpoint))
+    (folder / "checkpoint-a.json").write_text(json.dumps(checkpoint), encoding="utf-8")
     return 5
 
 
@@ -125,7 +129,8 @@ def _qwen_code(folder: Path, question: str, answer: str) -> int:
                 "type": "assistant",
                 "message": {"role": "model", "parts": [thought, {"text": answer}]},
             },
-        )
+        ),
+        encoding="utf-8",
     )
     return 2
 
@@ -134,7 +139,7 @@ def _opencode(folder: Path, question: str, answer: str) -> int:
     def write(name: str, document: Any) -> None:
         path = folder / "storage" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(document, indent=2))
+        path.write_text(json.dumps(document, indent=2), encoding="utf-8")
 
     write("session/p/ses_1", {"id": "ses_1", "projectID": "p", "directory": "/x"})
     for role, message, words in (
@@ -159,7 +164,7 @@ def _opencode_export(folder: Path, question: str, answer: str) -> int:
         },
     ]
     export = {"info": {"id": "ses_1"}, "messages": messages}
-    (folder / "export.json").write_text(json.dumps(export))
+    (folder / "export.json").write_text(json.dumps(export), encoding="utf-8")
     return 1
 
 
@@ -200,7 +205,9 @@ def _cline(folder: Path, question: str, answer: str) -> int:
         {"role": "user", "content": [text(f"<task>{question}</task>")]},
         {"role": "assistant", "content": [text(answer)]},
     ]
-    (folder / "api_conversation_history.json").write_text(json.dumps(api))
+    (folder / "api_conversation_history.json").write_text(
+        json.dumps(api), encoding="utf-8"
+    )
     ui = [
         {"ts": 1, "type": "say", "say": "text", "text": question},
         {"ts": 2, "type": "say", "say": "user_feedback", "text": question},
@@ -209,7 +216,7 @@ def _cline(folder: Path, question: str, answer: str) -> int:
         {"ts": 5, "type": "ask", "ask": "followup", "text": question},
         {"ts": 6, "type": "say", "say": "completion_result", "text": answer},
     ]
-    (folder / "ui_messages.json").write_text(json.dumps(ui))
+    (folder / "ui_messages.json").write_text(json.dumps(ui), encoding="utf-8")
     return 3
 
 
@@ -218,10 +225,12 @@ def _continue(folder: Path, question: str, answer: str) -> int:
         {"message": {"role": "user", "content": question}, "contextItems": []},
         {"message": {"role": "assistant", "content": answer}, "contextItems": []},
     ]
-    (folder / "1.json").write_text(json.dumps({"sessionId": "1", "history": history}))
+    (folder / "1.json").write_text(
+        json.dumps({"sessionId": "1", "history": history}), encoding="utf-8"
+    )
     entry = {"sessionId": "1", "title": question, "dateCreated": "1"}
     (folder / "sessions.json").write_text(
-        json.dumps([{**entry, "workspaceDirectory": "/x"}], indent=2)
+        json.dumps([{**entry, "workspaceDirectory": "/x"}], indent=2), encoding="utf-8"
     )
     return 1
 
@@ -235,7 +244,8 @@ def _goose(folder: Path, question: str, answer: str) -> int:
                 {"role": role, "created": 1, "content": parts}
                 for role, parts in messages
             ),
-        )
+        ),
+        encoding="utf-8",
     )
     with database(folder / "sessions.db") as db:
         db.execute(
@@ -308,7 +318,7 @@ def _vs_code(folder: Path, question: str, answer: str) -> int:
     ]
     request = {"requestId": "r", "message": {"text": question}, "response": response}
     state = {"version": 3, "requests": [request]}
-    (folder / "1.json").write_text(json.dumps(state))
+    (folder / "1.json").write_text(json.dumps(state), encoding="utf-8")
     part = {"value": answer}
     (folder / "2.jsonl").write_text(
         _lines(
@@ -319,7 +329,8 @@ def _vs_code(folder: Path, question: str, answer: str) -> int:
             {"kind": 1, "k": ["requests", 1, "message", "text"], "v": question},
             {"kind": 1, "k": ["requests", 1, "response", 1], "v": part},
             {"kind": 1, "k": ["requests", 1, "response", 1, "value"], "v": answer},
-        )
+        ),
+        encoding="utf-8",
     )
     return 6
 
@@ -333,7 +344,8 @@ def _copilot_cli(folder: Path, question: str, answer: str) -> int:
                 "type": "assistant.message",
                 "data": {"messageId": "1", "content": answer},
             },
-        )
+        ),
+        encoding="utf-8",
     )
     return 1
 
@@ -362,7 +374,9 @@ def _open_webui(folder: Path, question: str, answer: str) -> int:
         "3": {"id": "3", "role": "assistant", "content": own + answer},
     }
     chat = {"history": {"messages": messages, "currentId": "3"}}
-    (folder / "chat-export.json").write_text(json.dumps([{"id": "c", "chat": chat}]))
+    (folder / "chat-export.json").write_text(
+        json.dumps([{"id": "c", "chat": chat}]), encoding="utf-8"
+    )
     with database(folder / "webui.db") as db:
         db.execute("CREATE TABLE chat (id TEXT, title TEXT, chat JSON)")
         db.execute("INSERT INTO chat VALUES ('c', 'A talk', ?)", (json.dumps(chat),))
@@ -385,7 +399,9 @@ def _libre_chat(folder: Path, question: str, answer: str) -> int:
             ],
         },
     ]
-    (folder / "talk.json").write_text(json.dumps({"messages": messages}))
+    (folder / "talk.json").write_text(
+        json.dumps({"messages": messages}), encoding="utf-8"
+    )
     return 2
 
 
@@ -401,7 +417,7 @@ def _chat_gpt(folder: Path, question: str, answer: str) -> int:
         "3": node("assistant", "text", answer),
     }
     export = [{"title": "A talk", "mapping": mapping}]
-    (folder / "conversations.json").write_text(json.dumps(export))
+    (folder / "conversations.json").write_text(json.dumps(export), encoding="utf-8")
     return 1
 
 
@@ -413,7 +429,7 @@ def _pydantic_ai(folder: Path, question: str, answer: str) -> int:
         {"kind": "request", "parts": [asked]},
         {"kind": "response", "parts": [thought, said], "model_name": "m"},
     ]
-    (folder / "talk.json").write_text(json.dumps(messages))
+    (folder / "talk.json").write_text(json.dumps(messages), encoding="utf-8")
     return 1
 
 
@@ -438,7 +454,7 @@ def _lang_messages(question: str, answer: str) -> list[Any]:
 
 def _lang_chain(folder: Path, question: str, answer: str) -> int:
     messages = _lang_messages(question, answer)
-    (folder / "talk.json").write_text(json.dumps(messages))
+    (folder / "talk.json").write_text(json.dumps(messages), encoding="utf-8")
     with database(folder / "memory.db") as db:
         db.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
         for message in messages:
@@ -471,7 +487,7 @@ def _ai_sdk(folder: Path, question: str, answer: str) -> int:
             "parts": [{"type": "step-start"}, text(answer)],
         },
     ]
-    (folder / "chat.json").write_text(json.dumps(messages))
+    (folder / "chat.json").write_text(json.dumps(messages), encoding="utf-8")
     return 1
 
 
@@ -499,7 +515,8 @@ def _aider(folder: Path, question: str, answer: str) -> int:
         "\n# aider chat started at 2026-11-01 10:00:00\n\n"
         f"> Aider v1\n> Added a.py, {question}\n\n"
         f"#### {question}\n#### And why?\n\n{answer}\n\n"
-        f"> Tokens: 2 sent\n\n#### {question}\n\n{answer}\n"
+        f"> Tokens: 2 sent\n\n#### {question}\n\n{answer}\n",
+        encoding="utf-8",
     )
     return 2
 
@@ -510,7 +527,7 @@ def _cursor_cli(folder: Path, question: str, answer: str) -> int:
 
     use = {"type": "tool_use", "name": "Read", "input": {"path": question}}
     lines = _lines(said("user", text(question)), said("assistant", text(answer), use))
-    (folder / "0f3.jsonl").write_text(lines)
+    (folder / "0f3.jsonl").write_text(lines, encoding="utf-8")
     return 1
 
 
@@ -536,7 +553,8 @@ def _kimi_code(folder: Path, question: str, answer: str) -> int:
             looped(type="tool.call", toolCallId="c", args={"content": question}),
             looped(type="tool.result", toolCallId="c", result={"output": question}),
             {**shown, "type": "agent.message.appended", "kind": "event"},
-        )
+        ),
+        encoding="utf-8",
     )
     return 2
 

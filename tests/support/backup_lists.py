@@ -13,7 +13,7 @@ def listed(folder: Path) -> dict[str, tuple[int, str]]:
     """The backups on the list of a folder: size and hash by name. A line that a killed
     process has left counts for nothing."""
     path = folder / LIST
-    lines = path.read_text().split("\n") if path.exists() else []
+    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
     found: dict[str, tuple[int, str]] = {}
     for told in (json.loads(line) for line in lines if line.endswith("}")):
         found.pop(told["name"], None)

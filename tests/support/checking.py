@@ -1,4 +1,4 @@
-"""`check`: the only test code that knows how the core is called.
+"""`check`: whether all that has to hold does hold for one input.
 
 It feeds one input in every way it may be cut and asserts that each gives the same
 joined events and the same message (text rule 1.1), and what holds for any stream
@@ -12,22 +12,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import attrs
+from attrs import evolve
 from cutting import IS_FEW, LONG, cuttings
-from notation import lines, plain
+from feeding import Chunks, Fed, Params, feed
+from notation import plain
 from open_params import options_of
 from oracle import delimiters_of, healed, outside_code, tiles
-
-from stream_sidecar.stream.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.events import Event
-    from stream_sidecar.message.message import Message, Stats
-
-Chunks = list[Any]
-Params = dict[str, Any]
+    from stream_sidecar.message.message import Message
 
 _SMALL, _TRACED = (0, 3) if IS_FEW else (400, 20)
 """Inputs up to this size have every feeding replayed and traced, longer ones so many;
@@ -35,41 +31,6 @@ where inputs are cut at few places: whole, by character and in two."""
 
 _LONGEST = 64
 """No delimiter is longer, so much may be held beside ``maxHeldChars``."""
-
-
-@attrs.frozen
-class Fed:
-    """What came of one way of feeding."""
-
-    events: list[Event]
-    message: Message
-    stats: Stats
-
-    @property
-    def lines(self) -> list[str]:
-        return lines(self.events, self.message)
-
-
-def feed(
-    params: Params,
-    chunks: Chunks,
-    *,
-    close: Params | None = None,
-    trace: bool = False,
-    snapshots: bool = False,
-) -> Fed:
-    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it."""
-    options = options_of(params)
-    if trace:
-        options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
-    stream = Stream(options)
-    events: list[Event] = []
-    for chunk in chunks:
-        events += stream.push(chunk)
-        if snapshots:
-            stream.message()
-    events += stream.close(**(close or {}))
-    return Fed(events, stream.message(), stream.stats())
 
 
 def check(
@@ -239,7 +200,7 @@ def assert_traced(
     traced = feed(params, chunks, close=close, trace=True)
     assert plain(traced.message) == plain(fed.message), "trace changes the message"
     same = {"events": fed.stats.events, "held_peak": fed.stats.held_peak}
-    stats = attrs.evolve(traced.stats, **same)
+    stats = evolve(traced.stats, **same)
     assert stats == fed.stats, "trace changes the statistics"
     more = fed.stats.held_peak - traced.stats.held_peak
     assert abs(more) < _LONGEST, "trace changes what is held"

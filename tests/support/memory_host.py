@@ -28,6 +28,9 @@ class FakeLsp:
     def cancel(self, message_id: Any) -> None:
         self.cancelled.append(message_id)
 
+    def wait_until_ready(self) -> None:
+        """It answers when the test does."""
+
 
 class MemoryHost:
     """``lsp`` is None until the first LSP message; ``sent`` is what other threads send.

@@ -37,9 +37,9 @@ def prepare(home: Path = HOME) -> None:
     """Installs what is not there yet, and builds; raises CalledProcessError."""
     stamp = home / "node_modules" / ".stamp"
     wanted = _fingerprint(home)
-    if not stamp.exists() or stamp.read_text() != wanted:
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", home=home)
-        stamp.write_text(wanted)
+        stamp.write_text(wanted, encoding="utf-8")
     npm("run", "build", home=home)
     if home == HOME:
         _prepare_worker()
@@ -49,9 +49,9 @@ def _prepare_worker() -> None:
     """What the client's worker loads, made where the sidecar has changed."""
     stamp, wanted = HOME / "node_modules" / ".wasm-stamp", _core_fingerprint()
     made = (HOME / "wasm" / "made.json").exists() and stamp.exists()
-    if not made or stamp.read_text() != wanted:
+    if not made or stamp.read_text(encoding="utf-8") != wanted:
         npm("run", "build:wasm")
-        stamp.write_text(wanted)
+        stamp.write_text(wanted, encoding="utf-8")
 
 
 def npm(*arguments: str, home: Path = HOME) -> str:

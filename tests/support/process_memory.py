@@ -20,6 +20,6 @@ def peak_memory(process_id: int) -> int:
 
 
 def _status(process_id: int, name: str) -> int:
-    status = Path(f"/proc/{process_id}/status").read_text()
+    status = Path(f"/proc/{process_id}/status").read_text(encoding="utf-8")
     line = next(line for line in status.splitlines() if line.startswith(name))
     return int(line.split()[1]) * 1024

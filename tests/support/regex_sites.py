@@ -1,8 +1,8 @@
 """Which regular expressions the project makes, where, and what it does with them.
 
-Nobody keeps a list. ``made()`` runs this file in a process of its own: there ``re`` is
-watched while every module is imported and the examples of the pages and recordings are
-read, so that each call of ``re`` from a file of ours is known with the patterns that
+Nobody keeps a list. ``made()`` runs this file in a process of its own: there
+``patterns.compile`` is watched while every module is imported and the examples of the
+pages and recordings are read, so that each call of it is known with the patterns that
 it was given, those made at run time included. ``calls()`` finds the same calls in the
 source, and the pattern where it is written there: one that has none and was not seen
 fails the test, so no pattern can hide.
@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,6 @@ from attrs import frozen
 SUPPORT = Path(__file__).resolve().parent
 TESTS = SUPPORT.parent
 PACKAGE = TESTS.parent / "sidecar" / "stream_sidecar"
-MAKERS = ("compile", "search", "match", "fullmatch", "split")
-MAKERS += ("findall", "finditer", "sub", "subn")
 
 
 @frozen
@@ -69,7 +67,7 @@ def made() -> tuple[Made, ...]:
 
 @frozen
 class Call:
-    """A call of ``re`` in the source; ``literal`` is None for a computed pattern."""
+    """A call of ``patterns.compile``; ``literal`` is None for a computed pattern."""
 
     literal: Any
     searches: bool
@@ -80,7 +78,7 @@ _SEARCHING = {"search", "findall", "finditer", "sub", "subn"}
 
 
 def calls() -> dict[str, Call]:
-    """The calls of ``re`` in the source, by place."""
+    """The calls of ``patterns.compile`` in the source, by place."""
     return {
         place: call
         for path in sorted(PACKAGE.rglob("*.py"))
@@ -90,7 +88,7 @@ def calls() -> dict[str, Call]:
 
 def _calls_of(path: Path, tree: ast.Module) -> Iterator[tuple[str, Call]]:
     nodes = list(ast.walk(tree))
-    assert not any(map(_hides, nodes)), f"{path.name} hides where it calls re"
+    assert not any(map(_hides, nodes)), f"{path.name} hides where it compiles"
     called = {node.func: node for node in nodes if isinstance(node, ast.Call)}
     names = {
         statement.value: statement.targets[0].id
@@ -101,9 +99,7 @@ def _calls_of(path: Path, tree: ast.Module) -> Iterator[tuple[str, Call]]:
     for node in nodes:
         if isinstance(node, ast.Attribute) and _is_maker(node):
             call = called[node]
-            uses = {node.attr}
-            if node.attr == "compile":
-                uses = _uses(call, names, nodes)
+            uses = _uses(call, names, nodes)
             pattern = call.args[0]
             literal = pattern.value if isinstance(pattern, ast.Constant) else None
             where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
@@ -111,17 +107,17 @@ def _calls_of(path: Path, tree: ast.Module) -> Iterator[tuple[str, Call]]:
 
 
 def _hides(node: ast.AST) -> bool:
-    """Whether ``re`` goes by another name."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module == "re"
-    return isinstance(node, ast.Import) and any(
-        name.name == "re" and name.asname for name in node.names
-    )
+    """Whether ``patterns`` goes by another name."""
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    renamed = any(name.name == "patterns" and name.asname for name in node.names)
+    return renamed or node.module == "stream_sidecar.patterns"
 
 
 def _is_maker(node: ast.Attribute) -> bool:
     owner = node.value
-    return isinstance(owner, ast.Name) and owner.id == "re" and node.attr in MAKERS
+    is_ours = isinstance(owner, ast.Name) and owner.id == "patterns"
+    return is_ours and node.attr == "compile"
 
 
 def _uses(call: ast.Call, names: dict[Any, str], nodes: list[ast.AST]) -> set[str]:
@@ -135,7 +131,7 @@ def _uses(call: ast.Call, names: dict[Any, str], nodes: list[ast.AST]) -> set[st
     loads = [node for node in nodes if _is_loaded(node, names.get(call))]
     uses = {methods.get(node, "") for node in loads}
     if not loads or "" in uses:
-        known = {"re", *names.values()}
+        known = set(names.values())
         uses |= {
             method
             for owner, method in methods.items()
@@ -154,32 +150,17 @@ def _is_loaded(node: ast.AST, name: str | None) -> bool:
 
 
 def _watch(seen: set[tuple[str, Any, int]]) -> None:
-    for name in MAKERS:
-        setattr(re, name, _watched(getattr(re, name), seen))
+    from stream_sidecar import patterns
 
-
-def _watched(maker: Callable[..., Any], seen: set[Any]) -> Callable[..., Any]:
-    def call(pattern: Any, *arguments: Any, **named: Any) -> Any:
+    def call(pattern: Any, flags: int = 0) -> Any:
+        assert isinstance(pattern, str | bytes), "a compiled pattern has methods"
         caller = sys._getframe(1)
         path = Path(caller.f_code.co_filename)
-        if path.is_relative_to(PACKAGE):
-            flags = _flags(maker.__name__, pattern, arguments, named)
-            place = f"{path.relative_to(PACKAGE)}:{caller.f_lineno}"
-            seen.add((place, pattern, flags))
-        return maker(pattern, *arguments, **named)
+        place = f"{path.relative_to(PACKAGE)}:{caller.f_lineno}"
+        seen.add((place, pattern, int(flags)))
+        return re.compile(pattern, flags)
 
-    return call
-
-
-_FLAGS_AT = {"compile": 0, "sub": 3, "subn": 3, "split": 2}
-
-
-def _flags(name: str, pattern: Any, arguments: Any, named: Any) -> int:
-    """What the pattern is compiled with; a compiled one brings its own."""
-    assert isinstance(pattern, str | bytes), "a compiled pattern has methods"
-    at = _FLAGS_AT.get(name, 1)
-    given = arguments[at] if len(arguments) > at else named.get("flags", 0)
-    return int(given)
+    patterns.compile = call
 
 
 def _import_all() -> None:

@@ -3,7 +3,7 @@
 It reads exactly one Content-Length header and then so many bytes of JSON that the
 strictest peers accept (serde_json), and fails on any other byte, where other clients
 read over a stray ``print`` (pytest-lsp does). Nothing blocks for ever: all waiting ends
-after `PATIENCE` seconds with an error. POSIX only.
+after `PATIENCE` seconds with an error.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import subprocess
 import sys
-from typing import Any
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 from places import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMAND = (sys.executable, "-m", "stream_sidecar", "--stdio")
 PATIENCE = 120.0
@@ -26,6 +30,7 @@ minute of it, and nothing that waits for what never comes ends by then."""
 
 _HEADER = re.compile(rb"Content-Length: (0|[1-9][0-9]*)\r\n\r\n")
 _LONGEST_HEADER = 40
+_PIECE = 65_536
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSENT = object()
 
@@ -103,12 +108,14 @@ class RpcClient:
         """Writes all of ``data``, however long the peer takes to read it."""
         assert self.process.stdin is not None
         descriptor = self.process.stdin.fileno()
-        os.set_blocking(descriptor, False)
         rest = memoryview(data)
         while rest:
-            _, ready, _ = select.select([], [descriptor], [], PATIENCE)
-            assert ready, "the peer does not read"
-            rest = rest[os.write(descriptor, rest[:65_536]) :]
+            piece = rest[:_PIECE]
+            written = within_patience(
+                lambda piece=piece: os.write(descriptor, piece),
+                "the peer does not read",
+            )
+            rest = rest[written:]
 
     def read(self) -> Any:
         """The next message, checked byte by byte."""
@@ -154,12 +161,34 @@ class RpcClient:
 
     def _more(self) -> None:
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
-        assert ready, "no answer"
-        data = os.read(self.process.stdout.fileno(), 1 << 20)
+        descriptor = self.process.stdout.fileno()
+        data = within_patience(lambda: os.read(descriptor, 1 << 20), "no answer")
         if not data:
             raise EOFError(self.stderr() if self.process.stderr else "")
         self._buffer += data
+
+
+def within_patience(act: Callable[[], Any], complaint: str) -> Any:
+    """What a call gives that may wait for somebody; fails when it waits for too long.
+
+    It waits in a thread, since not every system tells whether a pipe is ready.
+    """
+    told: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            told.put((act(), None))
+        except BaseException as error:
+            told.put((None, error))
+
+    Thread(target=run, daemon=True).start()
+    try:
+        result, error = told.get(timeout=PATIENCE)
+    except Empty:
+        raise AssertionError(complaint) from None
+    if error is not None:
+        raise error
+    return result
 
 
 def message(method: str, params: Any = _ABSENT, **more: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _HIDE = "import sys\nsys.modules['orjson'] = None\n"
 
 sys.modules["orjson"] = None  # type: ignore[assignment]
 _FOLDER = tempfile.TemporaryDirectory(prefix="sidecar-without-orjson-")
-(Path(_FOLDER.name) / "sitecustomize.py").write_text(_HIDE)
+(Path(_FOLDER.name) / "sitecustomize.py").write_text(_HIDE, encoding="utf-8")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (_FOLDER.name, os.environ.get("PYTHONPATH")))
 )

@@ -75,7 +75,10 @@ def test_a_benchmark_that_fails_loses_no_rows(
     command.main(["--json", str(file)])
     printed = capsys.readouterr()
 
-    assert tuple(row["what"] for row in json.loads(file.read_text())) == rows
+    assert (
+        tuple(row["what"] for row in json.loads(file.read_text(encoding="utf-8")))
+        == rows
+    )
     assert all(row in printed.out for row in rows)
     assert "OSError: no such peer" in printed.err
     assert printed.err.endswith("failed: broken\n")

@@ -94,7 +94,7 @@ def test_only_the_files_that_were_asked_for_are_written(tmp_path: Path) -> None:
 def _done(report: Path) -> list[str]:
     """What was done but for opening the standard output a second time, which Linux
     lets a process do with a pipe of its own."""
-    said = report.read_text().splitlines()
+    said = report.read_text(encoding="utf-8").splitlines()
     own = [line for line in said if re.fullmatch(r"open /proc/self/fd/\d+", line)]
     assert len(own) == (sys.platform == "linux")
     return [line for line in said if line not in own]

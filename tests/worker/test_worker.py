@@ -89,7 +89,9 @@ def test_documents_of_an_editor(host):
 
 def test_a_request_that_is_cancelled(host):
     host.request("initialize", {"capabilities": {}})
-    host.send(message("nobody/knows", id=1), message("$/cancelRequest", {"id": 1}))
+    host.send(
+        message("textDocument/hover", id=1), message("$/cancelRequest", {"id": 1})
+    )
     assert host.read()["error"]["code"] == -32800
 
 

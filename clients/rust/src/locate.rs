@@ -226,7 +226,13 @@ fn words(text: &str) -> Vec<OsString> {
 fn on_path(name: &str, path: Option<&OsStr>) -> Option<OsString> {
     let directories = env::split_paths(path?).filter(|it| it.is_absolute());
     let files = directories.flat_map(|it| names(name).map(move |name| it.join(name)));
-    files.into_iter().find(|it| is_program(it)).map(PathBuf::into_os_string)
+    files.into_iter().find(|it| is_program(it) && !is_stub(it)).map(PathBuf::into_os_string)
+}
+
+/// What of macOS opens an installer where Xcode's tools are not there, and is too old where
+/// they are.
+fn is_stub(path: &Path) -> bool {
+    cfg!(target_os = "macos") && path == Path::new("/usr/bin/python3")
 }
 
 #[cfg(windows)]

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { delimiter, dirname, join, posix, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SidecarOptions } from "./options.js";
+import { fileNames, isStub } from "./programs.js";
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -124,11 +125,10 @@ function inWorker({ resolve }: Surroundings): Way[] {
 
 /** A relative place on PATH is one in the folder that the host works in, and is passed over. */
 function onPath(name: string, { env, platform, exists }: Surroundings): string | undefined {
-  const endings = platform === "win32" ? [".exe", ".com"] : [""];
   const { isAbsolute } = platform === "win32" ? win32 : posix;
   const places = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((place) => isAbsolute(place));
-  const files = places.flatMap((place) => endings.map((ending) => join(place, name + ending)));
-  return files.find(exists);
+  const files = places.flatMap((place) => fileNames(name, platform).map((each) => join(place, each)));
+  return files.find((file) => exists(file) && !isStub(file, platform));
 }
 
 /** Words of a command line; quotes keep blanks in one. */

@@ -10,6 +10,7 @@ import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
 import type { Ending } from "./errors.js";
 import { LeadingNoise } from "./leading-noise.js";
 import type { Peer } from "./peer.js";
+import { startable } from "./programs.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
 /** So long the pipes of a process that has ended are read, when they do not end. */
@@ -34,8 +35,9 @@ export class SidecarProcess implements Peer {
   #isGone = false;
 
   constructor(command: readonly string[], { cwd, env, inheritEnv, onStderr }: ProcessOptions = {}) {
-    const [file = "", ...args] = command;
+    const { file, args, ...how } = startable(command);
     this.#child = spawn(cwd === undefined ? fromHere(file) : file, args, {
+      ...how,
       cwd: cwd ?? ownFolder(),
       env: childEnvironment(inherited(inheritEnv), env),
       stdio: ["pipe", "pipe", "pipe"],

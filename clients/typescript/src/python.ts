@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
 import type { Attempt } from "./errors.js";
+import { startable } from "./programs.js";
 
 /** A Python that was found: "3.10" at "/usr/bin/python3". */
 export interface FoundPython {
@@ -61,11 +62,11 @@ function interpreterOf(command: readonly string[]): readonly (readonly [string, 
 }
 
 async function versionOf(interpreter: readonly string[]): Promise<FoundPython | undefined> {
-  const [path = "", ...words] = interpreter;
-  const options = { cwd: ownFolder(), env: childEnvironment(process.env), timeout: PATIENCE_MS };
+  const { file, args, ...how } = startable([...interpreter, ...ASK_VERSION]);
+  const options = { ...how, cwd: ownFolder(), env: childEnvironment(process.env), timeout: PATIENCE_MS };
   try {
-    const { stdout } = await promisify(execFile)(fromHere(path), [...words, ...ASK_VERSION], options);
-    return { version: stdout.trim(), path };
+    const { stdout } = await promisify(execFile)(fromHere(file), args, options);
+    return { version: stdout.trim(), path: interpreter[0] ?? "" };
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import { Gate } from "../src/gate.js";
 import { LeadingNoise } from "../src/leading-noise.js";
 import { described, ways, type Surroundings } from "../src/locate.js";
 import { QueueFull, Sidecar } from "../src/index.js";
+import { startable } from "../src/programs.js";
 import { Restarts } from "../src/restarts.js";
 import { StderrTail } from "../src/stderr-tail.js";
 
@@ -62,8 +63,34 @@ test.for([
     place(["/a/stream-sidecar.exe", "/a/python3", "/b/py.exe"], {}, "win32"),
     [["/a/stream-sidecar.exe", "--stdio"], ...served("/b/py.exe", "-3")],
   ],
+  [
+    "batch files",
+    {},
+    place(["/a/python.bat", "/b/python.exe", "/b/uvx.cmd"], {}, "win32"),
+    [
+      ["/a/python.bat", ...python],
+      ["/b/uvx.cmd", "--offline", "stream-sidecar", "--stdio"],
+    ],
+  ],
+  [
+    "the stub of macOS",
+    {},
+    place(["/usr/bin/python3", "/b/python3"], { PATH: ["/usr/bin", "/b"].join(delimiter) }, "darwin"),
+    [["/b/python3", ...python]],
+  ],
 ] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
   expect(ways(choice, surroundings).map(({ command }) => command)).toEqual(expected);
+});
+
+test("the shell starts a batch file, and passes its words on", () => {
+  const windows = { platform: "win32", env: { ComSpec: "C:\\cmd.exe" } } as unknown as NodeJS.Process;
+  expect(startable(["C:\\a b\\s.cmd", 'say "%x%"', "tail\\"], windows)).toEqual({
+    file: "C:\\cmd.exe",
+    args: ["/d", "/s", "/c", '"^"C:\\a^ b\\s.cmd^" ^"say^ \\^"^%x^%\\^"^" ^"tail\\\\^""'],
+    windowsVerbatimArguments: true,
+  });
+  expect(startable(["s.exe", "a b"], windows)).toEqual({ file: "s.exe", args: ["a b"] });
+  expect(startable(["s.cmd"])).toEqual({ file: "s.cmd", args: [] });
 });
 
 test("the ways are tried, and told, in one order", () => {

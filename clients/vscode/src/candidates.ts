@@ -2,6 +2,7 @@
 // settings, the environment and at which files exist; starts nothing.
 
 import { delimiter, join, posix, win32 } from "node:path";
+import { fileNames, isStub } from "../../typescript/src/programs.js";
 
 /** What the user and the surroundings say. */
 export interface Choice {
@@ -58,8 +59,8 @@ export function candidates(choice: Choice, { env, platform, exists }: Surroundin
 
 /** A relative place on PATH is one in the folder that is worked in, and is passed over. */
 function find(name: string, separator: string, { env, platform, exists }: Surroundings): string | undefined {
-  const endings = platform === "win32" ? [".exe", ".com"] : [""];
   const { isAbsolute } = platform === "win32" ? win32 : posix;
   const places = (env["PATH"] ?? env["Path"] ?? "").split(separator).filter((place) => isAbsolute(place));
-  return places.flatMap((place) => endings.map((ending) => join(place, name + ending))).find(exists);
+  const files = places.flatMap((place) => fileNames(name, platform).map((each) => join(place, each)));
+  return files.find((file) => exists(file) && !isStub(file, platform));
 }

@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import { LanguageClient, PortMessageReader, PortMessageWriter } from "vscode-languageclient/node";
+import { startable } from "../../typescript/src/programs.js";
 import { clientOptions } from "./documents.js";
 import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";
@@ -39,9 +40,8 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 function processClient(command: readonly string[], output: vscode.LogOutputChannel): LanguageClient {
-  const [file = "", ...args] = command;
-  const level = ["--log-level", settings().logLevel];
-  const executable = { command: file, args: [...args, "--stdio", ...level], options: place() };
+  const { file, args, ...how } = startable([...command, "--stdio", "--log-level", settings().logLevel]);
+  const executable = { command: file, args: [...args], options: { ...how, ...place() } };
   return new LanguageClient("streamSidecar", "Stream Sidecar", executable, clientOptions(output));
 }
 

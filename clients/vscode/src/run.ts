@@ -4,6 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { childEnvironment, ownFolder, type Environment } from "../../typescript/src/child-place.js";
+import { startable } from "../../typescript/src/programs.js";
 
 export interface Run {
   readonly signal?: AbortSignal | undefined;
@@ -34,8 +35,9 @@ export function place(added: Environment = {}) {
 
 /** Rejects with RunError where it cannot be started, with the reason of `signal` where it was ended. */
 export function run(command: readonly string[], { signal }: Run = {}): Promise<Ending> {
-  const [file = "", ...args] = command;
-  const options = { ...place({ PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" }), signal, windowsHide: true };
+  const { file, args, ...how } = startable(command);
+  const env = place({ PYTHONUTF8: "1", PYTHONUNBUFFERED: "1", NO_COLOR: "1" });
+  const options = { ...how, ...env, signal, windowsHide: true };
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     const stdout: Buffer[] = [];
@@ -43,7 +45,7 @@ export function run(command: readonly string[], { signal }: Run = {}): Promise<E
     child.stdout.on("data", (data: Buffer) => stdout.push(data));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT)));
     child.on("error", (cause) => {
-      reject(signal?.aborted ? (signal.reason as Error) : new RunError(`${file}: ${cause.message}`, { cause }));
+      reject(signal?.aborted ? (signal.reason as Error) : new RunError(`${command[0]}: ${cause.message}`, { cause }));
     });
     child.on("close", (code) => resolve({ code, stdout: Buffer.concat(stdout).toString("utf8"), stderr }));
   });

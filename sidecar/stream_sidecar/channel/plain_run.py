@@ -11,13 +11,14 @@ over.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.events import ReasoningDelta, TextDelta
 from stream_sidecar.text.fast_path import AT_ONCE, INSIDE, in_code
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from stream_sidecar.events import Event
@@ -30,7 +31,7 @@ _MOST = 256
 _AT_FIRST = in_code(-1)
 """The gates before a run begins: any will do."""
 
-_ANYTHING = re.compile("").match
+_ANYTHING = patterns.compile("").match
 """What is asked first where a delta is not all that counts: it has to be read."""
 
 

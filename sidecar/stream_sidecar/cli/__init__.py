@@ -11,8 +11,9 @@ would have: SIGPIPE, which Python has as an error, where nobody reads what is pr
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
-from errno import EPIPE
+from errno import EINVAL, EPIPE
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             raise Failure(one_line(error.format_message())) from None
         except OSError as error:
-            if error.errno == EPIPE:
+            if _is_unread(error):
                 from stream_sidecar.cli.terminal import hush
 
                 hush()
@@ -88,6 +89,12 @@ class LazyGroup(click.Group):
             raise Failure(one_line(str(error))) from None
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+
+
+def _is_unread(error: OSError) -> bool:
+    """Whether nobody reads what is printed; Windows calls that an invalid argument."""
+    known = (EPIPE, EINVAL) if sys.platform == "win32" else (EPIPE,)
+    return error.errno in known and error.filename is None
 
 
 def _told(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:

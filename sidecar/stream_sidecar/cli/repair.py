@@ -32,7 +32,7 @@ from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import define
 from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
-from stream_sidecar.session_files.files import Job, find_files
+from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
 from stream_sidecar.session_files.reports import FileReport
 from stream_sidecar.session_files.workers import repair_files, void
@@ -328,12 +328,12 @@ def _found(
 ) -> tuple[list[Path], list[FileReport]]:
     """The files to deal with; and a report of each link that was not followed, and of
     each folder in which nothing may be a session."""
-    found: dict[str, Path] = {}
+    found: dict[tuple[int, int] | str, Path] = {}
     nowhere = [*meant.nowhere]
     for path in meant.paths:
         inner = find_files(path, layout)
         for each in inner.files:
-            found.setdefault(os.path.realpath(each), each)
+            found.setdefault(identity_of(each), each)
         nowhere += map(_leaving, inner.leaving)
         if not (inner.files or inner.leaving):
             nowhere.append(FileReport(str(path)))

@@ -47,9 +47,12 @@ def open_report(
 def _is_of(path: Path, file: Path) -> bool:
     """Whether ``path`` is the session file, by any name, or belongs to it."""
     real, names = os.path.realpath(path), os.path.realpath(file)
-    if any(real == names + each for each in _OF_A_DATABASE):
-        return True
+    return any(_is_same(real, names + each) for each in _OF_A_DATABASE)
+
+
+def _is_same(real: str, other: str) -> bool:
+    """A file is itself by any name, and in whatever case it is spelled."""
     try:
-        return os.path.samefile(path, file)
+        return real == other or os.path.samefile(real, other)
     except OSError:
         return False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.connection import Connection
 
 _ANSWER_SECONDS = 0.6
-"""So long LSP requests in flight may go on at the end of stdin."""
+"""So long what is in flight may be worked at, at the end of stdin."""
 
 _WRITE_SECONDS = 0.3
 """So long the client may take nothing before what is left to write is given up."""

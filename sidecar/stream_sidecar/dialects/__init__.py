@@ -9,9 +9,9 @@ same character.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects import (
     framed_calls,
     function_tags,
@@ -44,7 +44,7 @@ from stream_sidecar.forms.form import Dialect, Form
 if TYPE_CHECKING:
     from stream_sidecar.forms.literals import Pair
 
-_BARE = re.compile(r"[\w:.-]+")
+_BARE = patterns.compile(r"[\w:.-]+")
 
 _FORMS: dict[str, tuple[Form, ...]] = {}
 for _table in (
@@ -94,7 +94,7 @@ def pair_of(tag: str) -> Pair:
     """
     if _BARE.fullmatch(tag):
         return f"<{tag}>", f"</{tag}>"
-    match = re.search(r"\w", tag)
+    match = patterns.compile(r"\w").search(tag)
     at = match.start() if match else len(tag) - 1
     return tag, f"{tag[:at]}/{tag[at:]}"
 

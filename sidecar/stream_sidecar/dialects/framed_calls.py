@@ -8,9 +8,9 @@ is a row of tokens, CWM and HyperCLOVA X have a grammar of their own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import cut_part, json_part
 from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_ID = re.compile(r"[^\s<>]*+")
+_ID = patterns.compile(r"[^\s<>]*+")
 
 
 @frozen

@@ -7,9 +7,9 @@ Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import cut_part
 from stream_sidecar.forms.call_bodies import properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 NAMESPACE = "default_api:"
 _WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")
-_NAME = re.compile(r"[\w.-]*+")
-_SPACED = re.compile(r"[^{}()\n<>]*+")
-_FIRST_KEY = re.compile(r"\b(\w++)\s*+=")
-_NEXT_KEY = re.compile(r",\s*+(\w++)\s*+=")
-_CONTROL = re.compile(r"[0-9]*+")
+_NAME = patterns.compile(r"[\w.-]*+")
+_SPACED = patterns.compile(r"[^{}()\n<>]*+")
+_FIRST_KEY = patterns.compile(r"\b(\w++)\s*+=")
+_NEXT_KEY = patterns.compile(r",\s*+(\w++)\s*+=")
+_CONTROL = patterns.compile(r"[0-9]*+")
 
 
 class _Head:

@@ -10,9 +10,9 @@ format in the repository openai/harmony.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
@@ -45,7 +45,7 @@ _CHANNELS = ("analysis", "commentary", "final")
 _SHORTEST = 4
 """So many letters of a channel's name tell it."""
 
-_LETTERS = re.compile(r"[a-z]*+")
+_LETTERS = patterns.compile(r"[a-z]*+")
 _TEXT_ENDS = Literals(("<|call|>", "<|end|>", "<|eom|>", "<|eot|>"))
 _NOBODY = ("user", "self", "assistant", "all", "")
 _TOKENS = ("<|message|>", "<|channel|>", "<|constrain|>", "to=")

@@ -7,10 +7,10 @@ A marker at a line's start takes its line with it, or the block from ``[x]`` to
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.form import Dialect, Form, Found, mark
 from stream_sidecar.forms.grammar import before, blanks, literals, peek, run
 from stream_sidecar.forms.kinds import PieceKind
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from stream_sidecar.options import EchoPolicy
 
 TIMESTAMP = "timestamp"
-_TIME = re.compile(
+_TIME = patterns.compile(
     r"(?:time:? |[A-Z][a-z]{2,8},? )?"
     r"\d{4}-\d\d-\d\d(?:[T ,]+\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?\s*"
     r"(?:[AaPp][Mm]|Z|UTC|[A-Z]{3,4}|[+-]\d\d:?\d\d)?"
 )
-_LINE = re.compile(r"[^\r\n]*+")
-_OPENER = re.compile(r"\[([^\[\]/]+)\]")
+_LINE = patterns.compile(r"[^\r\n]*+")
+_OPENER = patterns.compile(r"\[([^\[\]/]+)\]")
 
 
 @lru_cache(maxsize=64)

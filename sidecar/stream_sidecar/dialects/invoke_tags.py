@@ -9,9 +9,9 @@ without a closer, one that closes itself, a tag with the parameter's own name.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
@@ -60,11 +60,11 @@ PREFIXES = (*SPACES, *_BARRED)
 
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
 _QUOTED = tuple(f"{key}={quote}" for key in ("name", "tool") for quote in _QUOTES)
-_ATTRIBUTES = re.compile(r"[^<>]*+")
-_STRING = re.compile(r'string\s*+=\s*+["“](true|false)["”]')
-_OWN_VALUE = re.compile(r'(?:string|value)\s*+=\s*+"([^"]*+)"\s*+/')
+_ATTRIBUTES = patterns.compile(r"[^<>]*+")
+_STRING = patterns.compile(r'string\s*+=\s*+["“](true|false)["”]')
+_OWN_VALUE = patterns.compile(r'(?:string|value)\s*+=\s*+"([^"]*+)"\s*+/')
 _KINDS = {"true": "string", "false": "json"}
-_KEY = re.compile(r"[\w.-]*+")
+_KEY = patterns.compile(r"[\w.-]*+")
 _VALUE_STARTS = tuple(
     f"<{prefix}{word} " for prefix in PREFIXES for word in ("parameter", "param")
 )
@@ -231,7 +231,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
     return grammar
 
 
-_WORD = re.compile(r"\w*+")
+_WORD = patterns.compile(r"\w*+")
 
 
 def _dsml(cursor: Cursor) -> Reading[Found]:

@@ -7,9 +7,9 @@ of their own, and only with the names of declared tools (text rule 11.6).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import python_calls
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.call_bodies import (
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_ARGUED = re.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
-_NAMES = re.compile(
+_ARGUED = patterns.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
+_NAMES = patterns.compile(
     rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
-_ATTRIBUTE = re.compile(r"([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
+_ATTRIBUTE = patterns.compile(r"([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
 """An answer that is JSON has to stream: in so many characters behind its first key a
 call has named its tool and begun its arguments."""

@@ -8,9 +8,9 @@ one thing only. Each family is a row of tags.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.call_bodies import Parameter, calls_of, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 TagPair: TypeAlias = tuple[str, str]
 """Opener and closer."""
 
-_NAME = re.compile(r"[^\s<>{}\[\]\"']*+")
-_KEY = re.compile(r"[^<>\r\n]*+")
+_NAME = patterns.compile(r"[^\s<>{}\[\]\"']*+")
+_KEY = patterns.compile(r"[^<>\r\n]*+")
 
 
 @frozen

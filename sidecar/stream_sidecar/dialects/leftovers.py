@@ -8,9 +8,9 @@ too.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.gemma import RESULTS
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
@@ -45,7 +45,7 @@ STOP_TOKENS = (
 it, which may have attributes."""
 _STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
-_DIGITS = re.compile(r"[0-9]*+")
+_DIGITS = patterns.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
@@ -80,9 +80,9 @@ def _reserved(cursor: Cursor) -> Reading[Found]:
 LONGEST_MARKER = 4096
 """Code points of a citation's marker with all its references."""
 
-_WORD = re.compile("[a-z_]")
-_CITED = re.compile("\ue202([^\ue200-\ue202]+)")
-_INSIDE = re.compile("[^\ue200\ue201]*+")
+_WORD = patterns.compile("[a-z_]")
+_CITED = patterns.compile("\ue202([^\ue200-\ue202]+)")
+_INSIDE = patterns.compile("[^\ue200\ue201]*+")
 
 
 def _marker(cursor: Cursor) -> Reading[Found]:

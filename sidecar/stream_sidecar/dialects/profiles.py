@@ -9,9 +9,9 @@ template writes the opener itself, so that only a closer may arrive (text rule 9
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 
 
@@ -139,7 +139,7 @@ API Compatible"); recorded in can1357/oh-my-pi#2434. Some of its servers send fr
 (MiniMax-AI/MiniMax-M2#95), which do not begin with all that came before.
 """
 
-_PATTERNS = tuple((re.compile(pattern), profile) for pattern, profile in _ROWS)
+_PATTERNS = tuple((patterns.compile(pattern), profile) for pattern, profile in _ROWS)
 PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
 
 

@@ -6,9 +6,9 @@ and no more: a program stays text (text rule 11.9).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import line_end, literal, need, scan, space
@@ -38,7 +38,7 @@ def python_calls(cursor: Cursor, raw: str, part: Extent) -> Calls:
     ]
 
 
-_CUT_NAME = re.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
+_CUT_NAME = patterns.compile(r"[\s\[,]*+([\w.]{1,256}+)\(")
 
 
 def _cut(cursor: Cursor, raw: str, at: int) -> Calls:

@@ -6,9 +6,9 @@ Roo Code use the tool's name as the outer tag: ``<f><a>1</a></f>``.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.call_bodies import Parameter, typed, typed_tree
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 TOKEN = "]<]minimax[>["
-_INVOKE = re.compile(r'<invoke\s++name\s*+=\s*+"([^"]++)"\s*+>')
+_INVOKE = patterns.compile(r'<invoke\s++name\s*+=\s*+"([^"]++)"\s*+>')
 _TOKEN = Literals((TOKEN,))
-_INSIDE = re.compile(r"[^<>]*+")
-_KEY = re.compile(r"[\w.-]*+")
-_TAG = re.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
+_INSIDE = patterns.compile(r"[^<>]*+")
+_KEY = patterns.compile(r"[\w.-]*+")
+_TAG = patterns.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
 
 
 def _minimax(cursor: Cursor) -> Reading[Found]:

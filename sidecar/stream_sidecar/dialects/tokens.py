@@ -6,9 +6,9 @@ Borders of sections of calls are marks (see ``stream_sidecar.dialects``).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_KIMI_ID = re.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
-_ID = re.compile(r"[^\s<>]*+")
+_KIMI_ID = patterns.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
+_ID = patterns.compile(r"[^\s<>]*+")
 _KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
 _KIMI_ARGUMENTS = "<|tool_call_argument_begin|>"
 _FENCE, _TICKS = "```json", "```"
-_PLAIN = re.compile(r"[^<\[]*+")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PLAIN = patterns.compile(r"[^<\[]*+")
+_UUID = patterns.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
 _TYPE = "function"
 
@@ -211,7 +211,7 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
         raise cursor.mismatch()
     id = ""
     if (yield from optional(cursor, "[CALL_ID]")):
-        id = yield from word(cursor, re.compile(r"[\w-]*+"))
+        id = yield from word(cursor, patterns.compile(r"[\w-]*+"))
         yield from space(cursor)
     yield from optional(cursor, "[ARGS]")
     yield from space(cursor)
@@ -220,8 +220,8 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
-_K3_CALL = re.compile(r'\s*+tool="([^"]++)"[^<>]*+')
-_K3_ARGUMENT = re.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
+_K3_CALL = patterns.compile(r'\s*+tool="([^"]++)"[^<>]*+')
+_K3_ARGUMENT = patterns.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
 _K3_END = Literals(("<|close|>argument<|sep|>",))
 _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 

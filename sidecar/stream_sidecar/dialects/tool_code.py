@@ -6,9 +6,9 @@ the first character that says so: a program is code and stays (text rule 11.9).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import bare, call_reader, python_calls
 from stream_sidecar.forms.call_bodies import calls_of
 from stream_sidecar.forms.form import Form, Found, WrittenCall
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_TICKS = re.compile(r"`*+")
-_TILDES = re.compile(r"~*+")
-_DOTTED = re.compile(r"[\w.]*+")
-_LINE = re.compile(r"[^\n]*+")
+_TICKS = patterns.compile(r"`*+")
+_TILDES = patterns.compile(r"~*+")
+_DOTTED = patterns.compile(r"[\w.]*+")
+_LINE = patterns.compile(r"[^\n]*+")
 _CODE_INFO = ("tool_code", "tool_call")
 _PYTHON = ("python", "py")
 _RESULT_INFO = ("tool_outputs", "tool_output")

@@ -7,9 +7,9 @@ ones in these words. All of them count on lines of their own, for declared tools
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.form import Form, Found, mark
 from stream_sidecar.forms.grammar import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Reading
 
-_ID = re.compile(r"[\w.:-]*+")
+_ID = patterns.compile(r"[\w.:-]*+")
 
 
 def _called(cursor: Cursor) -> Reading[Found]:

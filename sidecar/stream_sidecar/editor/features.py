@@ -6,12 +6,12 @@ symbols. Nothing here asks or tells the client.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lsprotocol import types
 
+from stream_sidecar import patterns
 from stream_sidecar.editor.session import places_of
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.messages import role_of
@@ -289,7 +289,7 @@ def _is_in(raw: object, text: str) -> bool:
 
 def _fenced(text: str, language: str = "") -> str:
     """A fenced block; the fence is longer than any in the text."""
-    longest = max(map(len, re.findall("`+", text)), default=0)
+    longest = max(map(len, patterns.compile("`+").findall(text)), default=0)
     fence = "`" * max(longest + 1, 3)
     return f"{fence}{language}\n{text}\n{fence}"
 

@@ -9,7 +9,6 @@ answer goes back there. Errors are answers or log lines, never ``window/showMess
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -24,7 +23,7 @@ from pygls.protocol import (
     LanguageServerProtocol,
 )
 
-from stream_sidecar import __version__
+from stream_sidecar import __version__, patterns
 from stream_sidecar.errors import (
     CancelledError,
     InvalidParamsError,
@@ -176,8 +175,11 @@ class SidecarServer(LanguageServer):
         log.warning("%s", error)
 
 
+_HUMP = patterns.compile("_([a-z])")
+
+
 def _first_problem(error: Exception) -> str:
     """``params.position.line: required field missing``, from cattrs' description."""
     reason, _, path = transform_error(error, path="$")[0].rpartition(" @ ")
-    camel_path = re.sub(r"_([a-z])", lambda match: match[1].upper(), path[2:])
+    camel_path = _HUMP.sub(lambda match: match[1].upper(), path[2:])
     return f"{camel_path}: {reason}"

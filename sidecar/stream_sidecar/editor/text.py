@@ -8,10 +8,10 @@ types.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.values.units import Unit, width
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Point: TypeAlias = tuple[int, int]
 UNITS: dict[str, Unit] = {"utf-8": "byte", "utf-16": "utf16", "utf-32": "code-point"}
 """Position encodings of LSP."""
 
-_BREAK = re.compile("\r\n|\n|\r")
+_BREAK = patterns.compile("\r\n|\n|\r")
 
 
 class DocumentText:

@@ -10,6 +10,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 from stream_sidecar.wires import WIRES
 
@@ -17,10 +18,12 @@ PAGES = "https://github.com/stream-sidecar/stream-sidecar/blob/main/"
 """Where the pages of the project are read."""
 
 _PAGE = "sidecar/stream_sidecar/text/README.md"
-_EXAMPLE = re.compile(r"^`{32} example.*+\n(?:(?!`{32}).*+\n)*+`{32}$", re.MULTILINE)
-_HEADING = re.compile(r"^##++ (?P<title>(?P<number>[\d.]++) .*+)\n", re.MULTILINE)
-_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
-_NO_ANCHOR = re.compile(r"[^\w -]")
+_EXAMPLE = patterns.compile(
+    r"^`{32} example.*+\n(?:(?!`{32}).*+\n)*+`{32}$", re.MULTILINE
+)
+_HEADING = patterns.compile(r"^##++ (?P<title>(?P<number>[\d.]++) .*+)\n", re.MULTILINE)
+_LINK = patterns.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
+_NO_ANCHOR = patterns.compile(r"[^\w -]")
 
 
 @frozen

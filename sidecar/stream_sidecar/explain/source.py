@@ -9,12 +9,12 @@ finds the streams in it.
 from __future__ import annotations
 
 import base64
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.errors import UsageError
 from stream_sidecar.options import Limits, Policy, StreamOptions
 from stream_sidecar.protocol.converter import structure
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _MOST_STEPS = 2000
 """Words that a text is cut into, about; of a longer one several are one slice."""
 
-_WORD = re.compile(rb"\s*+\S*+")
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_WORD = patterns.compile(rb"\s*+\S*+")
+_LINE = patterns.compile(rb"[^\n]*\n|[^\n]+")
 
 
 @frozen

@@ -10,11 +10,11 @@ what has no type in the text (``<parameter=n>3``) gets the type that the tool's
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.definitions import is_definition
 from stream_sidecar.forms.form import MalformedError, WrittenCall
 from stream_sidecar.forms.schemas import kind_of, kinds_of, member_of
@@ -38,13 +38,13 @@ ID_KEYS = ("id", "tool_call_id", "call_id")
 CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
 
 _DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_CUT_NAME = re.compile(
+_SPACE = patterns.compile(r"[ \t\n\r]*+")
+_CUT_NAME = patterns.compile(
     rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}}+)"'
 )
-_CUT_ID = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}}+)"')
-_CUT_KEY = re.compile(r'"((?:[^"\\]|\\.){1,256}+)"\s*+:\s*+')
-_CUT_ARGUMENTS = re.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
+_CUT_ID = patterns.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}}+)"')
+_CUT_KEY = patterns.compile(r'"((?:[^"\\]|\\.){1,256}+)"\s*+:\s*+')
+_CUT_ARGUMENTS = patterns.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
 
 
 # JSON
@@ -242,7 +242,7 @@ def _first_text(value: Any, keys: Iterable[str]) -> str:
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
-_LIKE_JSON = re.compile(r'\{\s*+"')
+_LIKE_JSON = patterns.compile(r'\{\s*+"')
 
 
 def arguments_of(text: str) -> str:

@@ -7,9 +7,9 @@ An answer about tools shows ``{"name": "f", "description": "..", "parameters": {
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 LONGEST_TOOL_NAME = 128
 
-_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_.:/-]{{0,{LONGEST_TOOL_NAME - 1}}}+")
-_PLACEHOLDER = re.compile(r"\.\.\.|…|\$[A-Z_]++")
+_NAME = patterns.compile(rf"[A-Za-z_][A-Za-z0-9_.:/-]{{0,{LONGEST_TOOL_NAME - 1}}}+")
+_PLACEHOLDER = patterns.compile(r"\.\.\.|…|\$[A-Z_]++")
 _TYPES = frozenset(
     ("object", "array", "string", "number", "integer", "boolean", "null")
 )

@@ -25,6 +25,7 @@ from typing import (
     TypeVar,
 )
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.repeated_results import NO_ECHO
 from stream_sidecar.records import frozen
@@ -43,8 +44,8 @@ LONGEST_NAME = 256
 """Code points of a tool's name or a parameter's; a longer one is none."""
 
 _FEW = 8
-_SPACE = re.compile(r"\s*+")
-_BLANKS = re.compile(r"[ \t]*+")
+_SPACE = patterns.compile(r"\s*+")
+_BLANKS = patterns.compile(r"[ \t]*+")
 
 
 class MismatchError(Exception):
@@ -265,7 +266,7 @@ def label(cursor: Cursor, end: str) -> Reading[str]:
 
 @lru_cache(maxsize=16)
 def _label(end: str) -> re.Pattern[str]:
-    return re.compile(rf"[^<>\r\n{re.escape(end)}]*+")
+    return patterns.compile(rf"[^<>\r\n{re.escape(end)}]*+")
 
 
 def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Extent, str]]:

@@ -16,13 +16,15 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Pair: TypeAlias = tuple[str, str]
 """Opener and closer; an empty opener is written by the chat template alone."""
 
-_NAME = re.compile(r"<[\w.-]++>")
+_NAME = patterns.compile(r"<[\w.-]++>")
 """An opener that is a bare name."""
 
 _TELLING = 4
@@ -46,8 +48,8 @@ class Literals:
         )
         #: the characters that may begin a literal, escaped
         self.firsts = "".join(sorted({re.escape(text[0]) for text in self.literals}))
-        self.first = re.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
-        self.any = re.compile(_alternatives(self.literals) or r"(?!)")
+        self.first = patterns.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
+        self.any = patterns.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
         """Up to where ``text`` is certain: a literal may begin (text rule 1.2)."""

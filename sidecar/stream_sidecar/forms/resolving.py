@@ -7,9 +7,9 @@ never an id.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.records import evolve
 from stream_sidecar.values.jsontext import dumps, loads
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from stream_sidecar.forms.form import WrittenCall
 
-_NUMBERED = re.compile(r"(?:functions?[._])?+(?P<name>.+?)(?:[:!_]\d{1,6})?")
-_NAMESPACED = re.compile(r"functions?[._](?P<name>.+?)(?:[:!_]\d{1,6})?")
-_MEANINGLESS = re.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{4,}")
+_NUMBERED = patterns.compile(r"(?:functions?[._])?+(?P<name>.+?)(?:[:!_]\d{1,6})?")
+_NAMESPACED = patterns.compile(r"functions?[._](?P<name>.+?)(?:[:!_]\d{1,6})?")
+_MEANINGLESS = patterns.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{4,}")
 
 
 def resolved(

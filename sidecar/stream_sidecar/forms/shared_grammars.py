@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import calls_of, cut_calls
 from stream_sidecar.forms.form import Found
 from stream_sidecar.forms.grammar import (
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-NAME = re.compile(r"[\w.:/-]*+")
-_NO_TAG = re.compile(r"[^<>\n]*+")
-_CLOSERS = re.compile(r"(?:</[^<>\n]*+>|\s)*+")
-_MAY_CLOSE = re.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
+NAME = patterns.compile(r"[\w.:/-]*+")
+_NO_TAG = patterns.compile(r"[^<>\n]*+")
+_CLOSERS = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+")
+_MAY_CLOSE = patterns.compile(r"(?:</[^<>\n]*+>|\s)*+(?:<|</[^<>\n]*+)?")
 _FAR = 256
 """So far is looked for what closes everything."""
 

@@ -14,7 +14,6 @@ eight bytes with the right checksum is. Each byte is looked at a few times only.
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode, b64encode
 from struct import Struct
 from typing import Any
@@ -22,6 +21,7 @@ from zlib import crc32
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.framing.frames import Frame, Held, malformed
 from stream_sidecar.parts import DiagnosticPart, Document
 from stream_sidecar.values.jsontext import decode
@@ -31,7 +31,7 @@ _CHECKSUM_SIZE = 4
 _AROUND = _PRELUDE.size + _CHECKSUM_SIZE
 """Bytes of a frame without headers and payload."""
 
-_BEGIN = re.compile(rb"(?!\0\0\0[\0-\x0f])[\0\1][\s\S]{3}\0[\0-\2][\s\S]{6}")
+_BEGIN = patterns.compile(rb"(?!\0\0\0[\0-\x0f])[\0\1][\s\S]{3}\0[\0-\2][\s\S]{6}")
 """What may be a prelude: frames have 16 bytes to 24 MiB, headers at most 128 KiB."""
 
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}

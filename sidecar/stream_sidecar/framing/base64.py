@@ -6,20 +6,20 @@ it is reported as one piece. Time is linear in the input.
 
 from __future__ import annotations
 
-import re
 from binascii import a2b_base64
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.framing.frames import Held, take_junk
 from stream_sidecar.framing.json_documents import end_of
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import DiagnosticPart
 
-_WORDS = re.compile(r"\s+|\S+")
-_ALPHABET = re.compile(r"[A-Za-z0-9+/]*+")
-_PADDED = re.compile(r"[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)")
-_CUT_QUARTET = re.compile(r"[A-Za-z0-9+/]{0,3}|[A-Za-z0-9+/]{2}=")
+_WORDS = patterns.compile(r"\s+|\S+")
+_ALPHABET = patterns.compile(r"[A-Za-z0-9+/]*+")
+_PADDED = patterns.compile(r"[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)")
+_CUT_QUARTET = patterns.compile(r"[A-Za-z0-9+/]{0,3}|[A-Za-z0-9+/]{2}=")
 
 
 class Base64Reader:

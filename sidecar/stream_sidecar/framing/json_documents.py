@@ -15,14 +15,17 @@ character. Time is linear in the input.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from string import digits, hexdigits
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from stream_sidecar import patterns
 from stream_sidecar.framing.frames import Frame, Held, frame_of, malformed
 from stream_sidecar.parts import DiagnosticPart, Document
 from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    import re
 
 _BLANKS = " \t\n\r"
 
@@ -32,8 +35,8 @@ class SequenceReader:
 
     framing = "ndjson"
     _separators = _BLANKS
-    _between = re.compile(r"[ \t\n\r]*+")
-    _extent = re.compile(r"[^\r\n]*+")
+    _between = patterns.compile(r"[ \t\n\r]*+")
+    _extent = patterns.compile(r"[^\r\n]*+")
     _scanning: ClassVar = ("bare", "line")
 
     def __init__(self, limit: int) -> None:
@@ -97,8 +100,8 @@ class ArrayReader(SequenceReader):
     framing = "json-array"
     idle = False  # what comes next depends on the bracket before
     _separators = _BLANKS + ","
-    _between = re.compile(r"[ \t\n\r,]*+")
-    _extent = re.compile(r"(?s:.*+)")
+    _between = patterns.compile(r"[ \t\n\r,]*+")
+    _extent = patterns.compile(r"(?s:.*+)")
     _scanning: ClassVar = ("element", "nested")
     _brackets: ClassVar = {"before": ("[", "inside"), "inside": ("]", "outside")}
 
@@ -144,7 +147,7 @@ _ITEM = rf"{_SPACE},{_SPACE}{_SCALAR}"
 _MEMBER = rf'{_SPACE},{_SPACE}"{_STRING}"{_SPACE}:{_SPACE}{_SCALAR}'
 
 _RUNS = {
-    state: re.compile(run)
+    state: patterns.compile(run)
     for states, run in (
         ("start value first-value first-name next-name colon", _SPACE),
         ("name string", _STRING),

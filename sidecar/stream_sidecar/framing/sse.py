@@ -22,12 +22,11 @@ and joined once, so time is linear; beyond ``limit`` characters nothing is held.
 
 from __future__ import annotations
 
-import re
-
+from stream_sidecar import patterns
 from stream_sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
 from stream_sidecar.parts import DiagnosticPart
 
-_HEAD = re.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
+_HEAD = patterns.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
 _ENDS = ("\n\n", "\n\r\n")
 """How an event begins and ends, as most do: a name or none, an object on one line, or
 the end mark."""

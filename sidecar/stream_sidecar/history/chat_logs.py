@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.history.documents import FoundMessage
 from stream_sidecar.history.shapes import MESSAGE
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 NAME = ".aider.chat.history.md"
 
-_BEGUN = re.compile(r"^# aider chat started at ", re.MULTILINE)
-_ASKED = re.compile(r"^#### ", re.MULTILINE)
+_BEGUN = patterns.compile(r"^# aider chat started at ", re.MULTILINE)
+_ASKED = patterns.compile(r"^#### ", re.MULTILINE)
 _ENDS = ("#### ", "> ", "# aider chat started at ")
 
 

@@ -10,11 +10,11 @@ Pure, like ``stream_sidecar.history``.
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.history.messages import Border, Text, read_message
 from stream_sidecar.history.shapes import is_question, shape_of
 from stream_sidecar.history.unread import UnreadText, is_text_name
@@ -70,7 +70,9 @@ _NAMES_IN_TOOL_RECORDS = frozenset(
         *("tool_call_id", "tool_use_id", "tool_name"),
     )
 )
-_TOOL_TYPE = re.compile(r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call")
+_TOOL_TYPE = patterns.compile(
+    r"(?:^|[._-])(?:tool|TOOL)(?![a-z])|^(?:function|mcp)_call"
+)
 """In the ``type`` of a record of a tool: ``tool.execution_start``,
 ``mcp_tool_call_end``, ``function_call``."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.values.units import width
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _OFFSET = (
 )
 """How a name ends of what holds a place in a file."""
 
-_MEMBER = re.compile(rf'{_OFFSET}"\s*:'.encode(), re.IGNORECASE)
-_COLUMN = re.compile(rf"{_OFFSET}\b", re.IGNORECASE)
+_MEMBER = patterns.compile(rf'{_OFFSET}"\s*:'.encode(), re.IGNORECASE)
+_COLUMN = patterns.compile(rf"{_OFFSET}\b", re.IGNORECASE)
 
 
 def is_pointed_at(line: Json) -> bool:

@@ -11,11 +11,11 @@ delimiters but of one that a program writes itself (`Text`).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.history.shapes import GENERAL_PARTS, at, shape_of
 from stream_sidecar.records import frozen
 
@@ -34,7 +34,7 @@ _FIELDS = ("content", "parts")
 STAND_IN = "\ufffc"
 """Read in place of a character that may not be edited, where it has no meaning."""
 
-_OWN_OPENER = re.compile(r'<details type="reasoning"[^<>]*+>')
+_OWN_OPENER = patterns.compile(r'<details type="reasoning"[^<>]*+>')
 _OWN_CLOSER = "</details>"
 """Around reasoning that Open WebUI has moved out of the answer, and shows folded."""
 

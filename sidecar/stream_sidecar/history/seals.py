@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -29,10 +31,10 @@ _DIGEST_NAME = (
 """How a member's name ends that holds a digest of what is stored. A ``hash`` alone may
 be that of a commit or of a folder's name."""
 
-_NAME = re.compile(f"{_DIGEST_NAME}$", re.IGNORECASE)
-_MEMBER = re.compile(rf'{_DIGEST_NAME}"\s*:'.encode(), re.IGNORECASE)
+_NAME = patterns.compile(f"{_DIGEST_NAME}$", re.IGNORECASE)
+_MEMBER = patterns.compile(rf'{_DIGEST_NAME}"\s*:'.encode(), re.IGNORECASE)
 
-_DIGEST = re.compile(
+_DIGEST = patterns.compile(
     r"(?:[\w-]{1,20}[:=])?(?:[0-9a-f]{32,128}|[0-9a-z+/_-]{43,88}={0,2})", re.IGNORECASE
 )
 """In hexadecimal digits or in base64, perhaps behind the name of its kind."""

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.history.shapes import ASSISTANT, at
 from stream_sidecar.records import frozen
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.values.json_places import Path
 
-_TEXT_NAME = re.compile(
+_TEXT_NAME = patterns.compile(
     r"(?:answer|completion|content|markdown|message|parts|reply|response|text|value)$",
     re.IGNORECASE,
 )
@@ -56,7 +57,7 @@ _TELLS = (
 """Names of members that tell who speaks, or what a record is."""
 
 _PLACES = (("author", "role"), ("info", "role"), ("id", -1))
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORD = patterns.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @frozen

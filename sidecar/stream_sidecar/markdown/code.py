@@ -9,12 +9,12 @@ business of `RunIndex`.
 
 from __future__ import annotations
 
-import re
 from operator import attrgetter
 from typing import Any, ClassVar
 
 from attrs import fields_dict
 
+from stream_sidecar import patterns
 from stream_sidecar.markdown.lines import OTHER, SIGNS, Line, read_line
 from stream_sidecar.records import define
 
@@ -29,32 +29,32 @@ _LOOKED_AT = 2_048
 
 BLANKS = " \t\r\f\v"
 
-_SIGNS = re.compile(f"{SIGNS}*+")
+_SIGNS = patterns.compile(f"{SIGNS}*+")
 _WORD = r" {0,3}+(?:[0-9]++(?![.)])|(?:[*_+\-#=.)]++|`{1,2}+)(?!\n))"
 """Signs that are text where no other of them follows, and digits on their own line."""
 
-_PLAIN_LINES = re.compile(rf"(?:(?:{_WORD})?+(?!{SIGNS})[^\n]*+\n)++")
+_PLAIN_LINES = patterns.compile(rf"(?:(?:{_WORD})?+(?!{SIGNS})[^\n]*+\n)++")
 _FENCED_LINE = r"(?:(?![ \r]*+[`~])[^\n]*+\n)"
-_FENCED_LINES = re.compile(f"{_FENCED_LINE}++")
+_FENCED_LINES = patterns.compile(f"{_FENCED_LINE}++")
 _NO_FENCES = r"(?:[^\n`~]*+(?:(?!```|~~~)[`~][^\n`~]*+)*+\n)*+"
 _SIGNS_OF_FENCE, _INFO = "`{3,64}+", r"[^`\n]*+\n"
-_FENCES = re.compile(
+_FENCES = patterns.compile(
     rf"(?:{_NO_FENCES}(?P<signs>{_SIGNS_OF_FENCE}){_INFO}{_FENCED_LINE}*+"
     rf"(?P=signs)`*+[ \t]*+\n)*(?:{_NO_FENCES}(?={_SIGNS_OF_FENCE}{_INFO}))?"
 )
 """Up to the last fence in nothing else, or behind it, with what no fence begins in."""
 
-_ANEW = re.compile(
+_ANEW = patterns.compile(
     rf"\n(?:(?<=\n\n)(?![ \t\r>\n])|(?=[*+\-#] [^\n{BLANKS}]))"
     rf"{SIGNS}{{0,64}}+(?!{SIGNS})(?s:.)"
 ).match
-_RUN = re.compile(r"[`\\](?:(?<=`)`*+|(?<!`)(?<!\\\\)\\*+(?:`++|\Z))")
+_RUN = patterns.compile(r"[`\\](?:(?<=`)`*+|(?<!`)(?<!\\\\)\\*+(?:`++|\Z))")
 """A run, or backslashes at the text's end; a set comes first, for it is soon found."""
 
-_MAY_HAVE_RUN = re.compile(r"[`\\]").search
-_MAY_BEGIN_FENCE = re.compile("```|~~~").search
-_MAY_BE_CODE = re.compile(r" {4}|[\t\r~]")
-_TICK_OR_BREAK = re.compile(r"[`\n]")
+_MAY_HAVE_RUN = patterns.compile(r"[`\\]").search
+_MAY_BEGIN_FENCE = patterns.compile("```|~~~").search
+_MAY_BE_CODE = patterns.compile(r" {4}|[\t\r~]")
+_TICK_OR_BREAK = patterns.compile(r"[`\n]")
 
 AT_BEGINNING = frozenset((Line.OPEN, Line.PARAGRAPH))
 _NEXT = {Line.TEXT: Line.PARAGRAPH, Line.PARAGRAPH: Line.PARAGRAPH}

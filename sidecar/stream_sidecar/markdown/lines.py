@@ -9,10 +9,14 @@ and ``    b`` is text of the list item.
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from stream_sidecar import patterns
+
+if TYPE_CHECKING:
+    import re
 
 DEEPEST = 12
 """So many quotes and list items stand in one another at most; the next mark is text."""
@@ -50,17 +54,17 @@ class Known(NamedTuple):
     fence: str
 
 
-_MARK = re.compile(
+_MARK = patterns.compile(
     r" {0,3}(?:(?P<quote>> ?)|(?:[-+*]|(?P<number>[0-9]{1,9})[.)])"
     r"(?:(?P<empty>(?= *$))| {1,4}(?! )| (?= {4})))"
 )
 """What begins a quote or a list item; behind five blanks an item has code."""
 
-_QUOTE = re.compile(" {0,3}> ?")
-_RULE = re.compile(r" {0,3}(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)$")
-_UNDERLINE = re.compile(" {0,3}(?:=++|-++) *+$")
-_HEADING = re.compile(" {0,3}#{1,6}(?: |$)")
-_FENCE = re.compile(" {0,3}(`{3,}+(?=[^`]*+$)|~{3,}+)")
+_QUOTE = patterns.compile(" {0,3}> ?")
+_RULE = patterns.compile(r" {0,3}(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)$")
+_UNDERLINE = patterns.compile(" {0,3}(?:=++|-++) *+$")
+_HEADING = patterns.compile(" {0,3}#{1,6}(?: |$)")
+_FENCE = patterns.compile(" {0,3}(`{3,}+(?=[^`]*+$)|~{3,}+)")
 _CODE = " " * 4
 
 

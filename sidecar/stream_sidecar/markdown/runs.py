@@ -6,22 +6,23 @@ the place of ``<b>`` is code, which is known when the second backtick has come.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.markdown.code import LONGEST_RUN, with_run
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.records import define, field
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection
 
     from stream_sidecar.markdown.code import CodeState
 
-_RUN_OR_BREAK = re.compile(r"`++|\n")
-_TICKS = re.compile("`*+")
-_RUN = re.compile(r"(?<!\\)\\*+`++")
+_RUN_OR_BREAK = patterns.compile(r"`++|\n")
+_TICKS = patterns.compile("`*+")
+_RUN = patterns.compile(r"(?<!\\)\\*+`++")
 
 
 def open_runs(line: str) -> dict[int, int]:

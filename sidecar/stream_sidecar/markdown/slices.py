@@ -7,8 +7,7 @@ fence; what ``-`` alone begins is not known yet.
 
 from __future__ import annotations
 
-import re
-
+from stream_sidecar import patterns
 from stream_sidecar.markdown.code import BLANKS, LONGEST_START
 
 INDENT = 24
@@ -45,7 +44,7 @@ behind which it is open what comes, be it backticks."""
 BEGUN = rf"(?:[{BLANKS}]*+(?=[>*+\-0-9]){_ANY_PREFIX}(?:{_PART})?)?\Z"
 """A slice's end on a line of which it is open what it is."""
 
-OPENS = re.compile(r"\n`{3,64}+(?!`)")
+OPENS = patterns.compile(r"\n`{3,64}+(?!`)")
 """Backticks that begin a fence in nothing else, unless one more is on their line."""
 
 

@@ -11,7 +11,6 @@ field of a class is read and written by itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import (
@@ -31,6 +30,7 @@ from cattrs import Converter, override
 from cattrs.fns import identity
 from cattrs.gen import make_dict_unstructure_fn_from_attrs
 
+from stream_sidecar import patterns
 from stream_sidecar.errors import InvalidParamsError
 from stream_sidecar.events import Span
 from stream_sidecar.values.absent import ABSENT, NULLABLE
@@ -56,9 +56,12 @@ class Invalid(Exception):  # noqa: N818 - never leaves the converter
         self.path = path
 
 
+_HUMP = patterns.compile(r"_(\w)")
+
+
 def camel(name: str) -> str:
     """``tool_call_id`` -> ``toolCallId``."""
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+    return _HUMP.sub(lambda match: match[1].upper(), name)
 
 
 def structure(value: Any, kind: type[T], path: str) -> T:

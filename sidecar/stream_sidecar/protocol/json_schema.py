@@ -9,7 +9,6 @@ an ``Unknown...`` variant, and there is no null. What annotations do not say is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from inspect import cleandoc
 from types import NoneType, UnionType
@@ -27,6 +26,7 @@ from typing import (
 
 from attrs import NOTHING, fields, fields_dict, has
 
+from stream_sidecar import patterns
 from stream_sidecar.events import Span
 from stream_sidecar.parts import JsonObject
 from stream_sidecar.protocol.converter import CHECKS, NOT_ZERO, camel
@@ -171,11 +171,14 @@ def _is_required(
 def prose(kind: Any) -> str:
     """The docstring with JSON's names and values, a paragraph a line."""
     text = cleandoc(kind.__doc__)
-    text = re.sub("``(.+?)``", lambda code: f"`{_told(code[1])}`", text)
-    text = re.sub(r"\b(None|True|False)\b", lambda word: _VALUES[word[1]], text)
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+    text = _CODE.sub(lambda code: f"`{_told(code[1])}`", text)
+    text = _VALUE.sub(lambda word: _VALUES[word[1]], text)
+    return _BREAK.sub(" ", text)
 
 
+_CODE = patterns.compile("``(.+?)``")
+_VALUE = patterns.compile(r"\b(None|True|False)\b")
+_BREAK = patterns.compile(r"(?<!\n)\n(?!\n)")
 _VALUES = {"None": "absent", "True": "true", "False": "false"}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.provider_errors.kinds import WINDOW
 from stream_sidecar.provider_errors.waits import milliseconds, wait_of_headers
 from stream_sidecar.records import define, field
@@ -62,15 +63,15 @@ _WRAPPERS = ("Response", "Error", "ErrorMsg")
 _ASIDE = ("details", "innererror", "inner_error", "metadata")
 """Where an error keeps more about itself."""
 
-_NOTHING = re.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.I)
-_EVENT_NAME = re.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
+_NOTHING = patterns.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.IGNORECASE)
+_EVENT_NAME = patterns.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
 """Names of events, as ``type`` has them in a stream: they are no types of errors."""
 
-_DATA = re.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
-_HTML = re.compile(r"\s*<(?:!doctype|html|head|body)", re.I)
-_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,300})", re.I)
-_TAG = re.compile(r"<[^<>]{0,500}>")
-_TITLE_STATUS = re.compile(r"\s*([45][0-9]{2})\b")
+_DATA = patterns.compile(r"^data: ?(.{1,4000})", re.MULTILINE)
+_HTML = patterns.compile(r"\s*<(?:!doctype|html|head|body)", re.IGNORECASE)
+_TITLE = patterns.compile(r"<title[^>]{0,200}>([^<]{1,300})", re.IGNORECASE)
+_TAG = patterns.compile(r"<[^<>]{0,500}>")
+_TITLE_STATUS = patterns.compile(r"\s*([45][0-9]{2})\b")
 
 
 @define

@@ -7,10 +7,12 @@ message, and each is linear in it.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 WINDOW = 4000
@@ -196,14 +198,14 @@ _FIRST: tuple[tuple[str, str], ...] = (
 """Messages that outrank codes and types. ``too_many_tokens`` by the minute is no full
 context, and Anthropic calls a plan that does not reach a ``rate_limit_error``."""
 
-_FIRST_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _FIRST)
-_STRONG_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
-_WEAK_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _WEAK)
-_BARE_429 = re.compile(r"\b429\b")
-_WORD_ENDS = re.compile(r"(?<!error)(?<!exception)(?:error|exception)++\Z")
-_CLASS_NAME = re.compile(r"\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b")
+_FIRST_RULES = tuple((kind, patterns.compile(pattern)) for kind, pattern in _FIRST)
+_STRONG_RULES = tuple((kind, patterns.compile(pattern)) for kind, pattern in _PATTERNS)
+_WEAK_RULES = tuple((kind, patterns.compile(pattern)) for kind, pattern in _WEAK)
+_BARE_429 = patterns.compile(r"\b429\b")
+_WORD_ENDS = patterns.compile(r"(?<!error)(?<!exception)(?:error|exception)++\Z")
+_CLASS_NAME = patterns.compile(r"\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b")
 _CLASS_WINDOW = 300  # a message may begin with names of exceptions, as LiteLLM's do
-_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_NOT_WORD = patterns.compile(r"[^a-z0-9]+")
 
 
 def normal_word(word: str) -> str:
@@ -211,7 +213,7 @@ def normal_word(word: str) -> str:
 
     The part after ``#`` or ``/`` counts of a qualified name (AWS's ``__type``).
     """
-    short = re.split(r"[#/]", word[:200])[-1].lower()
+    short = patterns.compile("[#/]").split(word[:200])[-1].lower()
     return _WORD_ENDS.sub("", _NOT_WORD.sub("", short))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import ErrorPart
 from stream_sidecar.provider_errors.bodies import (
     EXCEPTIONS,
@@ -59,7 +60,7 @@ _SENTENCES = {
 }
 """Messages for bodies that have none."""
 
-_BY_DAY = re.compile(r"per day|daily", re.IGNORECASE)
+_BY_DAY = patterns.compile(r"per day|daily", re.IGNORECASE)
 """A quota of the day is spent until the next one, unless the provider says a wait."""
 
 _EMPTY_MEANS_LONG = ("cerebras", "mistral")

@@ -6,11 +6,11 @@ wires/README.md, "When to try again". Never raises.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.provider_errors.kinds import WINDOW
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _UNIT = r"(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
-_SOON = re.compile(
+_SOON = patterns.compile(
     rf"(?:retry|try again)(?: your request)? (?:in|after) (?:about )?"
     rf"((?:{_NUMBER} ?{_UNIT} ?){{1,4}})"
 )
-_PIECE = re.compile(rf"({_NUMBER}) ?({_UNIT})")
+_PIECE = patterns.compile(rf"({_NUMBER}) ?({_UNIT})")
 _UNITS = (("ms", 1), ("milli", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000))
 _LONGEST_WAIT = 10**10  # milliseconds; more is a mistake
 
-_DATE = re.compile(
+_DATE = patterns.compile(
     r"[A-Za-z]{3}, ([0-9]{2}) ([A-Za-z]{3}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -66,7 +66,7 @@ def milliseconds(value: Any, unit: int) -> int | None:
         value = value.get("seconds")
     if isinstance(value, str):
         value = value.strip().removesuffix("s")
-        value = float(value) if re.fullmatch(_NUMBER, value) else None
+        value = float(value) if patterns.compile(_NUMBER).fullmatch(value) else None
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return ceil(value * unit) if 0 <= value * unit <= _LONGEST_WAIT else None

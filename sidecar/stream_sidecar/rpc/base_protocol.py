@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.errors import LimitExceededError, ParseError, UsageError
 from stream_sidecar.records import define, frozen
 from stream_sidecar.rpc.envelope import SAMPLE, Id, recover_id
@@ -37,11 +38,11 @@ ReadFrame: TypeAlias = bytes | UnreadableFrame
 
 _NAME = b"content-length"
 # The header that nearly all messages have: read without looking at lines.
-_PLAIN = re.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
-_HEADER = re.compile(
+_PLAIN = patterns.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
+_HEADER = patterns.compile(
     rb"content-length[ \t]{0,8}:[ \t]{0,8}[0-9]{1,15}[ \t]{0,8}\r?\n", re.IGNORECASE
 )
-_LENGTH = re.compile(rb"[0-9]{1,15}")
+_LENGTH = patterns.compile(rb"[0-9]{1,15}")
 _LONGEST_HEADER = 64
 _LONGEST_LINE = 65_536
 _WINDOW = 256

@@ -2,10 +2,11 @@
 
 ``push(data)`` takes bytes from the client and gives those for the client; ``close()``
 does so at the end. Our own methods are called right here, one after the other, but for
-batches, which have a thread of their own (`Batching`). All other methods are LSP's and
-pygls' business, on another one (`Lsp`). Either starts when the first of them arrives.
-What reads streams is two thirds of the modules; it is loaded behind the answer of
-``initialize``, when the host says the next thing, which mostly is ``initialized``.
+batches, which have a thread of their own (`Batching`). The methods of LSP are pygls'
+business, on another one (`Lsp`). Either starts when the first of them arrives, and LSP
+at ``initialized`` already where the client has documents. What reads streams is two
+thirds of the modules; it is loaded behind the answer of ``initialize``, when the host
+says the next thing, which mostly is ``initialized``.
 
 Answers, in the order in which a request is looked at (protocol.md, "Errors"): not JSON
 -32700, not a request -32600, before ``initialize`` -32002, after ``shutdown`` -32600,
@@ -16,6 +17,7 @@ cannot be used is ignored and logged.
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -44,6 +46,7 @@ from stream_sidecar.rpc.envelope import (
     usage_error,
 )
 from stream_sidecar.rpc.logs import log
+from stream_sidecar.rpc.lsp_methods import LSP_METHODS
 from stream_sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
@@ -56,6 +59,12 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.base_protocol import ReadFrame
     from stream_sidecar.rpc.batches import Client
 
+_LIFECYCLE = ("initialized", "$/setTrace")
+"""Notifications that an LSP side is told, and that need none."""
+
+_IDLE_SECONDS = 0.01
+"""A process that works takes more processor time than this in the time of patience."""
+
 
 class Lsp(Protocol):
     """The LSP side; gives its answers to the connection's ``answer`` and ``refuse``."""
@@ -65,6 +74,9 @@ class Lsp(Protocol):
 
     def cancel(self, message_id: Id) -> None:
         """The client does not want the answer to a submitted request any more."""
+
+    def wait_until_ready(self) -> None:
+        """Waits until what was submitted can be looked at."""
 
 
 class Batching(Protocol):
@@ -122,15 +134,28 @@ class Connection:
         return self._take()
 
     def close(self, patience: float) -> bytes:
-        """The end of input, or ``exit``: waits for LSP answers, then gives them up."""
+        """The end of input, or ``exit``: waits for what is in flight, then gives it up.
+
+        ``patience``: seconds that this process may work for it, however long that takes
+        on a busy machine, and so long it may wait for somebody else.
+        """
         if self.exit_code is None:
             if (found := self._reader.finish()) is not None:
                 self._receive(found)
-            with self._answered:
-                self._answered.wait_for(lambda: not self._in_flight, patience)
+            if self._in_flight and self._lsp is not None:
+                self._lsp.wait_until_ready()
+            self._wait_for_answers(patience)
         for message_id in list(self._in_flight):
             self.refuse(message_id, CancelledError("the process is ending"))
         return self._take()
+
+    def _wait_for_answers(self, patience: float) -> None:
+        begun = worked = time.process_time()
+        with self._answered:
+            while not self._answered.wait_for(lambda: not self._in_flight, patience):
+                before, worked = worked, time.process_time()
+                if worked - before < _IDLE_SECONDS or worked - begun > patience:
+                    return
 
     # From the LSP side, on any thread
 
@@ -247,7 +272,7 @@ class Connection:
             raise NotInitializedError(f"{name} before initialize")
         if name == "shutdown":
             return self._shutdown(message_id, message)
-        if name.startswith("$/"):
+        if name not in LSP_METHODS:
             raise MethodNotFoundError(f"there is no method {name}")
         return self._submit(message_id, message)
 
@@ -304,14 +329,16 @@ class Connection:
             log.debug("ignored notification %s", name)
         elif (method := self._methods.get(name)) is not None:
             self._notify(method, self._sessions, message.get("params"))
-        elif self._lsp is None and name == "initialized":
-            self._initialized = message
         elif name == "$/cancelRequest":
             self._cancel(message.get("params"))
-        elif self._lsp is None and name.startswith("$/"):
-            log.debug("ignored notification %s", name)
-        else:
+        elif name == "initialized" and self._lsp is None:
+            self._initialized = message
+            if _has_documents(self._initialize_params):
+                self._lsp_side()
+        elif name in LSP_METHODS or (name in _LIFECYCLE and self._lsp is not None):
             self._lsp_side().submit(message)
+        else:
+            log.debug("ignored notification %s", name)
 
     def _notify(self, method: Method, sessions: Sessions, params: Any) -> None:
         """Calls a method whose result, if anybody wants it, is a notification."""
@@ -337,3 +364,10 @@ class Connection:
             self._batches.cancel(message_id)
             if self._lsp is not None:
                 self._lsp.cancel(message_id)
+
+
+def _has_documents(initialize_params: Any) -> bool:
+    """Whether the client is an editor, which will ask for the language server."""
+    known = initialize_params if isinstance(initialize_params, dict) else {}
+    capabilities = known.get("capabilities")
+    return isinstance(capabilities, dict) and "textDocument" in capabilities

@@ -13,6 +13,7 @@ import json
 import re
 from typing import Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.errors import InternalError, UsageError
 from stream_sidecar.rpc.logs import log
 from stream_sidecar.values.jsontext import encode
@@ -84,8 +85,10 @@ def fault(message: Any) -> str | None:
     return None
 
 
-_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
-_LAST_ID = re.compile(
+_TOKENS = patterns.compile(
+    rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL
+)
+_LAST_ID = patterns.compile(
     rb'[,{]\s*+"id"\s*+:\s*+("(?:[^"\\]|\\.){0,255}+"|-?[0-9]{1,16}+)\s*+'
     rb'(?:,\s*+"(?:jsonrpc|method)"\s*+:\s*+"[^"\\]{0,255}+"\s*+){0,2}+\}\s*+\Z',
     re.DOTALL,

@@ -3,7 +3,7 @@
 A sidecar that outlives its host is the top complaint about language servers
 (openlawlibrary/pygls#130, rust-lang/rust-analyzer#5496, oraios/serena#1750), so several
 signs are watched at once: the end of stdin is the reading loop's; here are SIGTERM,
-SIGINT, the change of the parent's id, and the death of the process that the host names
+SIGINT, the death of the parent, and that of the process that the host names
 (``processId``, LSP 3.17; ``--clientProcessId``, vscode-languageclient).
 """
 
@@ -13,10 +13,14 @@ import os
 import signal
 import sys
 import threading
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from stream_sidecar.rpc.logs import log
+from stream_sidecar.rpc.processes import parent, seen
 from stream_sidecar.rpc.transport import Stderr
+
+if TYPE_CHECKING:
+    from stream_sidecar.rpc.processes import HasEnded
 
 _POLL_SECONDS = 0.5
 _STDERR_SECONDS = 0.1
@@ -39,9 +43,10 @@ class ParentWatch:
     """Ends the process when its parent, or a process given to ``add``, is gone."""
 
     def __init__(self) -> None:
-        self._parent = os.getppid()
-        self._watched: set[int] = set()
+        self._watched: dict[int, HasEnded] = {}
         self._never = threading.Event()
+        if (has_ended := parent()) is not None:
+            self._watched[os.getppid()] = has_ended
 
     def start(self) -> None:
         threading.Thread(target=self._run, daemon=True).start()
@@ -49,8 +54,9 @@ class ParentWatch:
     def add(self, process_id: int) -> None:
         """Watches ``process_id`` too, if it can be seen: a host's number from another
         sandbox or container is nobody's here, and the end of stdin tells its death."""
-        if 0 < process_id < 2**31 and is_alive(process_id):
-            self._watched = self._watched | {process_id}
+        has_ended = seen(process_id) if 0 < process_id < 2**31 else None
+        if has_ended is not None:
+            self._watched = {process_id: has_ended, **self._watched}
         else:
             log.warning("no process %s is seen, so that it is not watched", process_id)
 
@@ -62,44 +68,5 @@ class ParentWatch:
 
     def _gone(self) -> int | None:
         """The first of those it is to end with that is there no more."""
-        if os.getppid() != self._parent:
-            return self._parent
-        return next((each for each in self._watched if not is_alive(each)), None)
-
-
-if sys.platform == "win32":
-    import ctypes
-
-    _SYNCHRONIZE = 0x0010_0000
-    _WAIT_OBJECT_0 = 0
-
-    def is_alive(process_id: int) -> bool:
-        """Whether the process runs. ``os.kill(pid, 0)`` would end it on Windows."""
-        kernel = ctypes.windll.kernel32
-        handle = kernel.OpenProcess(_SYNCHRONIZE, False, process_id)
-        if not handle:
-            return False
-        ended: int = kernel.WaitForSingleObject(handle, 0)
-        kernel.CloseHandle(handle)
-        return ended != _WAIT_OBJECT_0
-
-else:
-
-    def is_alive(process_id: int) -> bool:
-        """Whether the process runs; a dead one that nobody waited for does not."""
-        try:
-            os.kill(process_id, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return not _is_zombie(process_id)
-
-    def _is_zombie(process_id: int) -> bool:
-        """Known on Linux only; elsewhere the end of stdin has to do."""
-        try:
-            with open(f"/proc/{process_id}/stat", "rb") as file:
-                status = file.read()
-        except OSError:
-            return False
-        return status.rpartition(b")")[2].split()[:1] == [b"Z"]
+        ended = (each for each, has_ended in self._watched.items() if has_ended())
+        return next(ended, None)

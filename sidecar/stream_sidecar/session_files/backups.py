@@ -23,6 +23,8 @@ from stream_sidecar.session_files.beside import (
     FileBeside,
     take_rights,
 )
+from stream_sidecar.session_files.beside import put as move
+from stream_sidecar.session_files.beside import remove as unlink
 from stream_sidecar.session_files.manifest import (
     Manifest,
     fingerprint_of,
@@ -79,7 +81,7 @@ def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
 
 def drop(backup: Path) -> None:
     """Removes a backup."""
-    os.unlink(backup)
+    unlink(backup)
     forget([backup])
 
 
@@ -91,9 +93,9 @@ def put(backup: Path, path: Path) -> None:
 
 def _put(backup: Path, path: Path) -> None:
     if is_same(backup, path):  # of a run that was killed
-        os.unlink(backup)
+        unlink(backup)
     else:
-        os.replace(backup, path)
+        move(backup, path)
 
 
 def forget(backups: Iterable[Path]) -> None:
@@ -171,8 +173,24 @@ def _take(new: FileBeside, name: Path) -> None:
         try:
             new.take_name(name)
         except OSError:
-            os.unlink(name)
+            unlink(name)
             raise
+
+
+def free_name(path: Path) -> Path:
+    """The first free name of a backup of the file at ``path``, on the list of its
+    folder; an empty file holds it."""
+    content = fingerprint_of(path)
+    with Manifest(path.parent) as manifest:
+        for name in _names(path):
+            manifest.note(name, content, path)
+            try:
+                name.touch(0o600, exist_ok=False)
+            except FileExistsError:
+                manifest.forget(name)
+            else:
+                return name
+    raise AssertionError("numbers do not end")
 
 
 @frozen
@@ -275,4 +293,4 @@ def remove(backup: OurBackup) -> None:
     somebody has changed it."""
     if not backup.is_still:
         raise CannotReplaceError("somebody has changed it")
-    os.unlink(backup.path)
+    unlink(backup.path)

@@ -18,11 +18,24 @@ from typing import IO, TYPE_CHECKING
 
 from stream_sidecar.session_files.names import NEW_SUFFIX
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    from stream_sidecar.session_files.windows import put, remove
+else:
     import fcntl
+    from os import replace as put
+    from os import unlink as remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+__all__ = [
+    "CannotReplaceError",
+    "FileBeside",
+    "put",
+    "remove",
+    "remove_leftovers",
+    "take_rights",
+]
 
 
 class CannotReplaceError(Exception):
@@ -45,7 +58,7 @@ class FileBeside:
         """Has the name ``path`` from now on, in place of what has it."""
         if sys.platform == "win32":  # no open file can be renamed there
             self.file.close()
-        os.replace(self.name, path)
+        put(self.name, path)
         self.file.close()
 
     def remove(self) -> None:
@@ -55,7 +68,7 @@ class FileBeside:
                 self.file.close()
         finally:
             with suppress(OSError):
-                os.unlink(self.name)
+                remove(self.name)
 
 
 def take_rights(name: Path, like: Path) -> None:

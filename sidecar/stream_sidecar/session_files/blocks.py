@@ -8,11 +8,11 @@ file are those that one process makes.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import results_of
@@ -34,7 +34,7 @@ LARGE = 8_000_000
 """From so many bytes on a file is worth further processes."""
 
 _SIZE = 1 << 20
-MAY_HOLD_RESULTS = re.compile(
+MAY_HOLD_RESULTS = patterns.compile(
     rb'"(?:tool["-]|function"|toolResult"|dynamic-tool"|function_?[rR]esponse"'
     rb'|\w*tool_result"|\w*_call_output")|\\u00[2-7]'
 )

@@ -7,7 +7,6 @@ the report says why it was left alone.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 from collections import deque
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import is_chat_log
 from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History
@@ -57,7 +57,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 NO_MEMORY = "it does not fit into the memory"
 
 _HEAD = 1 << 16
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+_JSON = patterns.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 """How a document with messages begins."""
 
 
@@ -249,6 +249,15 @@ def find_files(path: Path, layout: TableLayout | None = None) -> FoundFiles:
     inner.add_below(path, lambda name: Path(name).suffix in SUFFIXES, path)
     files = [each for each in inner.files if _may_be(each, layout)]
     return FoundFiles([*inner.unread, *files], inner.leaving)
+
+
+def identity_of(path: Path) -> tuple[int, int] | str:
+    """What a file is known by under any name, in whatever case it is spelled."""
+    try:
+        told = path.stat()
+    except OSError:
+        return str(path)
+    return (told.st_dev, told.st_ino)
 
 
 def _may_be(path: Path, layout: TableLayout | None) -> bool:

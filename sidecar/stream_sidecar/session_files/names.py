@@ -3,11 +3,11 @@ that are not done."""
 
 from __future__ import annotations
 
-import re
+from stream_sidecar import patterns
 
 NEW_SUFFIX = ".sidecar-new"
 MANIFEST = ".stream-sidecar-backups"
-BACKUP = re.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
+BACKUP = patterns.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
 
 
 def is_beside(name: str) -> bool:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.history.lengths import has_offsets, is_pointed_at, says_offsets
 from stream_sidecar.history.seals import names_sealed_in, says_digests, seal_of
 from stream_sidecar.records import frozen
@@ -37,7 +38,7 @@ _KINDS = frozenset(("", ".db", ".json", ".jsonl", ".sqlite", ".sqlite3"))
 """Endings of what may be a manifest or an index."""
 
 _SQLITE = b"SQLite format 3\0"
-_HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_HEX = patterns.compile(r"[0-9a-f]+", re.IGNORECASE)
 _SURELY = 64
 """A name of so many digits is a hash; one of fewer may be any id."""
 

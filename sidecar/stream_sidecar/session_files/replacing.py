@@ -1,7 +1,9 @@
 """A file that is rewritten so that at every moment it is the old or the new one.
 
 The new content goes into a file of its own beside it, is flushed to the disk, and takes
-the old one's name at once; the old file itself stays as the backup. A process that is
+the old one's name at once; the old file itself stays as the backup. Windows does both
+in one step, while nobody else can write; elsewhere the old file is looked at once more
+when it has its new name. A process that is
 killed leaves the old file, or the new one, and perhaps the file beside it, which the
 next run removes.
 
@@ -14,15 +16,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import ExitStack, suppress
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 
+from stream_sidecar.session_files import windows
 from stream_sidecar.session_files.backups import (
     back_up,
     backup_links,
     copied,
     drop,
+    free_name,
     is_same,
     put,
 )
@@ -42,7 +47,6 @@ _State: TypeAlias = tuple[int, int, int, int]
 """Device, inode, size in bytes, time of the last change in ns."""
 
 
-_IS_WINDOWS = os.name == "nt"
 _CHANGED = "the file was changed meanwhile"
 _OPEN = "another program has it open for writing"
 
@@ -97,25 +101,54 @@ class Replacement:
         CannotReplaceError when it must not be replaced.
         """
         assert self._new is not None
-        new = self._new
-        new.sync()
-        with ExitStack() as files:
-            # Windows replaces no open file; there its backup is looked at.
-            old = None if _IS_WINDOWS else files.enter_context(self._path.open("rb"))
-            self.writers_unknown = not are_told(new.file.fileno())
-            self._check(old)
-            take_rights(new.name, self._path)
-            backup = back_up(self._path)
-            self._check_backup(backup)
-            self._swap(new, backup)
-            made = _state(self._path.stat())
-            old = old or files.enter_context(backup.open("rb"))
-            self._settle(old, backup, made)
+        self._new.sync()
+        backup = self._take_place(self._new)
         self._new = None
         _sync_folder(self._path.parent)
         return str(backup)
 
-    def _check(self, old: IO[bytes] | None) -> None:
+    if sys.platform == "win32":
+
+        def _take_place(self, new: FileBeside) -> Path:
+            """The backup of what had the name before ``new``."""
+            new.file.close()  # no open file can be renamed
+            try:
+                with windows.held(self._path):
+                    self._check()
+                    take_rights(new.name, self._path)
+                    return self._swapped(new)
+            except OSError as error:
+                if windows.is_in_use(error):
+                    raise CannotReplaceError(_OPEN) from None
+                raise
+
+        def _swapped(self, new: FileBeside) -> Path:
+            backup = free_name(self._path)
+            try:
+                windows.swap(new.name, self._path, backup)
+            except OSError:
+                if backup.exists() and not backup.stat().st_size:  # what held the name
+                    drop(backup)
+                raise
+            return backup
+
+    else:
+
+        def _take_place(self, new: FileBeside) -> Path:
+            """The backup of what had the name before ``new``."""
+            with self._path.open("rb") as old:
+                self.writers_unknown = not are_told(new.file.fileno())
+                self._check()
+                if self._is_written(old):
+                    raise CannotReplaceError(_OPEN)
+                take_rights(new.name, self._path)
+                backup = back_up(self._path)
+                self._check_backup(backup)
+                self._swap(new, backup)
+                self._settle(old, backup, _state(self._path.stat()))
+            return backup
+
+    def _check(self) -> None:
         """Raises unless the old file may be replaced."""
         now = self._path.stat()
         if _state(now) != self._state:
@@ -123,8 +156,6 @@ class Replacement:
         names = now.st_nlink
         if names > 1 and (names := names - backup_links(self._path)) > 1:
             raise CannotReplaceError(f"it has {names} names (hard links)")
-        if old is not None and self._is_written(old):
-            raise CannotReplaceError(_OPEN)
 
     def _check_backup(self, backup: Path) -> None:
         """Raises where somebody replaced the file right before it got its backup."""
@@ -143,12 +174,10 @@ class Replacement:
         """Puts the old file back when somebody has it open, or has written to it, since
         it was looked at: what was written would be in the backup only."""
         now = _state(os.fstat(old.fileno()))
-        if now[:2] != self._state[:2]:  # a copy: the old file is gone
-            self.writers_unknown = True
-        elif self._is_written(old):
+        if self._is_written(old):
             self._restore(old, backup, made)
             raise CannotReplaceError(_OPEN)
-        elif now != self._state:
+        if now != self._state:
             self._restore(old, backup, made)
             raise FileChangedError(_CHANGED)
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _UP = 5
 """So many folders above a part's file the messages are looked for."""
 
-_NAME = re.compile(r"[\w-]{1,200}+")
+_NAME = patterns.compile(r"[\w-]{1,200}+")
 """An id that is a file's name, and leads nowhere else."""
 
 _LARGEST = 1 << 20

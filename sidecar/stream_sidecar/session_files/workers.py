@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _TELL_BYTES = 1 << 18
 """So many bytes a worker reads before it says so."""
 
+_MOST = 61 if sys.platform == "win32" else 1 << 16
+"""So many workers one process can wait for: Windows waits for few."""
+
 _WAIT_SECONDS = 0.1
 _AHEAD = 4
 """So many files for each worker wait for their turn; a list of files may be long."""
@@ -79,7 +82,7 @@ def repair_files(
     forget()
     if job.write:
         remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
-    cores = workers or os.cpu_count() or 1
+    cores = min(workers or os.cpu_count() or 1, _MOST)
     if cores > 1 and len(paths) == 1 and _is_large(paths[0]):
         yield _by_blocks(paths[0], job, advance, records, cores, is_stopped)
         return

@@ -1,9 +1,9 @@
 """Whether a file is open for writing anywhere on this machine.
 
-Linux alone tells it exactly: a read lease (fcntl(2), F_SETLEASE) is given only where no
-process has the file open for writing. Other systems do not tell, and neither do file
-systems that give no leases, or, as some of a network do, none even for a file that
-nobody else knows of.
+Linux tells it exactly: a read lease (fcntl(2), F_SETLEASE) is given only where no
+process has the file open for writing. So does Windows (`windows`). Other systems do not
+tell, and neither do file systems that give no leases, or, as some of a network do, none
+even for a file that nobody else knows of.
 """
 
 from __future__ import annotations
@@ -38,6 +38,17 @@ if sys.platform == "linux":
             return None
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
         return True
+
+elif sys.platform == "win32":
+    from stream_sidecar.session_files import windows
+
+    def are_told(handle: int) -> bool:
+        """Windows tells."""
+        return True
+
+    def has_writers(handle: int) -> bool | None:
+        """Of the file behind a descriptor that is open for reading."""
+        return windows.has_writers(handle)
 
 else:
 

@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.channel.text_map import ForgottenError, TextMap
 from stream_sidecar.parts import CitationPart
 from stream_sidecar.records import define, evolve
@@ -273,7 +274,8 @@ def _occurrences(
     lengths = sorted({len(marker) for marker in markers if marker}, reverse=True)
     heads = "".join(sorted({re.escape(marker[0]) for marker in markers if marker}))
     end = end_utf16 = 0
-    for match in re.finditer(f"[{heads}]" if heads else "(?!)", text):
+    found = patterns.compile(f"[{heads}]" if heads else "(?!)")
+    for match in found.finditer(text):
         start = match.start()
         sizes = (size for size in lengths if text[start : start + size] in markers)
         size = next(sizes, 0) if start >= end else 0

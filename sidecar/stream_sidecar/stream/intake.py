@@ -8,10 +8,10 @@ page or plain text under HTTP 200); what begins as an exception does is one at o
 
 from __future__ import annotations
 
-import re
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.framing.framer import Framer
 from stream_sidecar.parts import (
     DiagnosticPart,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
 
-_EXCEPTION = re.compile(
+_EXCEPTION = patterns.compile(
     r"\s*(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""

@@ -7,12 +7,12 @@ a piece or into the hands of what makes it wait. Example: of ``Hello<thi`` at po
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import define, field
 from stream_sidecar.text.shown_text import SPACE
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Failed, Taken
     from stream_sidecar.text.pieces import Pieces
 
-_SPACE = re.compile(f"[{SPACE}]*+")
+_SPACE = patterns.compile(f"[{SPACE}]*+")
 
 
 @define(eq=False)

@@ -9,9 +9,9 @@ in the fence closes nothing.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define, field
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’»")
 """After these an opener is not in mid-sentence."""
 
-_OPENS_AGAIN = re.compile(
+_OPENS_AGAIN = patterns.compile(
     r"^[ \t>*+-]*(?:[0-9]{1,9}[.)])?[ \t]*(?:\[[ xX]?\])\Z"  # a task's box
     r"|^[ \t>]*(?:[0-9]{1,9}[.)])\Z"  # a list mark
     r"|(?:^|[\s(\[{=,:])[rRbBfFuU]{0,2}[\"'”’»]\Z"  # an opening quote

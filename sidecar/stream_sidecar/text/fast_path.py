@@ -15,6 +15,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.literals import UndecidedError, beginnings
 from stream_sidecar.markdown import slices
 from stream_sidecar.markdown.code import BLANKS
@@ -35,8 +36,8 @@ Gate: TypeAlias = str
 """What stands before a slice: a line break and the beginning of a line that may become
 anything, else nothing."""
 
-NOTHING = re.compile(r"(?!)").match
-_BREAK = re.compile(r"(?=\n)").match
+NOTHING = patterns.compile(r"(?!)").match
+_BREAK = patterns.compile(r"(?=\n)").match
 _INDENTS = ("", " ", "  ", "   ")
 """A line that begins with other blanks may be code."""
 
@@ -157,7 +158,7 @@ def _search(literals: frozenset[str], line: str | None = None) -> Search:
     firsts = "".join(map(re.escape, ways))
     behind = [f"(?<={re.escape(first)})(?:{way})" for first, way in ways.items()]
     found = "|".join([*behind, f"(?<=[{HALVES}])"])
-    return re.compile(f"[{firsts}{HALVES}](?:{found})").search
+    return patterns.compile(f"[{firsts}{HALVES}](?:{found})").search
 
 
 def _tails(literals: Iterable[str]) -> str:
@@ -183,7 +184,7 @@ def in_code(indent: int) -> Gates:
 def in_fence(fence: str, outside: Gates) -> Gates:
     """In a ``fence`` in nothing else, where it is known what is ``outside``."""
     search = _search(frozenset(), slices.line_of_fence(fence))
-    border = re.compile(slices.end_of_fence(fence)).match
+    border = patterns.compile(slices.end_of_fence(fence)).match
     return Gates(search, border=border, behind=lambda *_: outside)
 
 

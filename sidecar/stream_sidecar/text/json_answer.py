@@ -7,14 +7,13 @@ string is open, behind ``{"a": "b"}`` there is no place any more (text rule 4.11
 
 from __future__ import annotations
 
-import re
-
+from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 
-_BEGINNING = re.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+(?:[\"0-9]|\{\s*+\"))")
-_MAY_BEGIN = re.compile(r"\s*+(?:\{|\[\s*+\{?+)?+\s*+")
-_NEXT = re.compile(r'[^"{}\[\]]*+(["{}\[\]]?)')
-_STRING = re.compile(r'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(["\n]?)')
+_BEGINNING = patterns.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+(?:[\"0-9]|\{\s*+\"))")
+_MAY_BEGIN = patterns.compile(r"\s*+(?:\{|\[\s*+\{?+)?+\s*+")
+_NEXT = patterns.compile(r'[^"{}\[\]]*+(["{}\[\]]?)')
+_STRING = patterns.compile(r'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(["\n]?)')
 
 
 @frozen
@@ -29,7 +28,7 @@ class JsonPlace:
     rest: str = ""
 
     def behind(self, text: str) -> JsonPlace | None:
-        """The place after ``text``; None: no JSON, or no more of it (text rule 4.11)."""
+        """The place after ``text``; None: no more JSON, or none (text rule 4.11)."""
         if self.begun is None:
             return _read(self.depth, self.rest + text, in_string=self.in_string)
         begun = self.begun + text

@@ -8,10 +8,10 @@ could change.
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.candidate import Opening, Taken
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import (
@@ -28,6 +28,7 @@ from stream_sidecar.text.mentions import LiteralKind
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Collection
 
     from stream_sidecar.forms.form import Dialect
@@ -274,4 +275,4 @@ def _is_outdone(opening: Opening, found: list[Opening]) -> bool:
 @lru_cache(maxsize=64)
 def _line_starts(openers: str) -> re.Pattern[str]:
     """``openers`` is a pattern of what may begin a line, if anything may."""
-    return re.compile(rf"\n[{BLANKS}]*+(?={openers})")
+    return patterns.compile(rf"\n[{BLANKS}]*+(?={openers})")

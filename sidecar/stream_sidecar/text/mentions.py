@@ -13,6 +13,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
 from stream_sidecar.records import hot
@@ -26,7 +27,7 @@ _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
 _QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
-_TYPOGRAPHIC = re.findall("..", "“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
+_TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
 _BRACKETS = dict(zip("([《「（", ")]》」）", strict=True))
@@ -52,7 +53,7 @@ LONGEST_SPAN = 200
 LONGEST_TAG = 48
 """A tag of which the opener is only the beginning has at most so much behind it."""
 
-_TAG = re.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
+_TAG = patterns.compile(rf"[^<>\n]{{0,{LONGEST_TAG}}}+>")
 
 
 class LiteralKind(Enum):
@@ -225,8 +226,8 @@ def _is_first(place: AnswerPlace, rest: str) -> bool:
     return place.is_all and not place.before[: -len(rest)].strip()
 
 
-_SIGNS = re.compile(r"\\.|\"\"\"|'''|[\"'”’“„‘‚«»‹›「」『』/\n]", re.DOTALL)
-_PREFIXED = re.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
+_SIGNS = patterns.compile(r"\\.|\"\"\"|'''|[\"'”’“„‘‚«»‹›「」『』/\n]", re.DOTALL)
+_PREFIXED = patterns.compile(r"(?:^|[\s(\[{=,:])[rRbBfFuU]{1,2}\Z")
 
 
 def _quotes(text: str) -> Iterator[tuple[int, str]]:
@@ -263,14 +264,18 @@ def _ends(sign: str, behind: str) -> bool:
 _MARKS = r"[!#-&(-/:;=?@\[-_{-~·…—–、，。・]"  # no quotes, and none of ``<>``
 _WORDS = "and|or|to|und|oder|et|ou|y|o"
 _MARKED = rf"[ \t]*+{_MARKS}(?:{_MARKS}|[ \t])*+"
-_MENTIONED = re.compile(rf"{_MARKED}|[ \t]++(?:{_WORDS})[ \t]++|[ \t]*+[和与][ \t]*+")
-_BEGUN = re.compile(rf"{_MARKED}|[ \t]*+(?:(?<=[ \t])[a-z]{{1,4}}+|[和与])?+[ \t]*+")
+_MENTIONED = patterns.compile(
+    rf"{_MARKED}|[ \t]++(?:{_WORDS})[ \t]++|[ \t]*+[和与][ \t]*+"
+)
+_BEGUN = patterns.compile(
+    rf"{_MARKED}|[ \t]*+(?:(?<=[ \t])[a-z]{{1,4}}+|[和与])?+[ \t]*+"
+)
 
 
 def pair_of(after: str, closers: Iterable[str], *, final: bool) -> int | None:
     """Up to where in ``after`` an opener in the middle of a line makes a mention with
-    its closer (text rule 4.12); 0: nowhere, None: more is needed. Example: behind the opener of ``the
-    <think>...</think> tags`` it is 11."""
+    its closer (text rule 4.12); 0: nowhere, None: more is needed. Example: behind the
+    opener of ``the <think>...</think> tags`` it is 11."""
     found = [
         (at, -len(each)) for each in closers if 0 <= (at := after.find(each)) <= BETWEEN
     ]

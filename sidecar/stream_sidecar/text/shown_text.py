@@ -12,11 +12,11 @@ openers in mid-sentence) and sees the first visible character behind an orphan c
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
 from stream_sidecar.records import define, field
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SPACE = "\n" + BLANKS
 
-_LINE = re.compile("[^\n]*+\n++|[^\n]++")
+_LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
 """A line, and the empty ones behind it, in which no blank can fill the hold."""
 
 _KNOWN = (

@@ -8,19 +8,19 @@ it looks at each character a fixed number of times.
 
 from __future__ import annotations
 
-import re
 from copy import copy
 
+from stream_sidecar import patterns
 from stream_sidecar.tools.snapshots import SHORTEST, Snapshot
 from stream_sidecar.values.equality import equal
 from stream_sidecar.values.jsontext import loads
 
 _SPACE = " \t\n\r"
-_PLACEHOLDERS = re.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
-_OPENED = re.compile(r"\{[ \t\n\r]*+\Z")
-_MARKS = re.compile(r'["\\{}\[\]]')
-_GLUED = re.compile(r"(?:\A|\})[ \t\n\r]*+\{")
-_BEHIND = re.compile(r"[\]}][ \t\n\r]*+\{")
+_PLACEHOLDERS = patterns.compile(r"[ \t\n\r]*+(?:(\{[ \t\n\r]*+\})[ \t\n\r]*+)*+")
+_OPENED = patterns.compile(r"\{[ \t\n\r]*+\Z")
+_MARKS = patterns.compile(r'["\\{}\[\]]')
+_GLUED = patterns.compile(r"(?:\A|\})[ \t\n\r]*+\{")
+_BEHIND = patterns.compile(r"[\]}][ \t\n\r]*+\{")
 
 _MAX_LEAD = 64
 """Code points at the start that may wait until it is clear whether they are ``{}``."""

@@ -6,16 +6,16 @@ tool/classify from a provider's item. `Entry` is the assembler's own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define, field
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import CallPart
     from stream_sidecar.tools.arguments import ArgumentText
 
-_MARKUP = re.compile("[<>\"']")
+_MARKUP = patterns.compile("[<>\"']")
 
 
 @define(eq=False)

@@ -9,12 +9,12 @@ members of one name (`is_ambiguous`).
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import DiagnosticPart
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import NumberText
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import ToolCall
     from stream_sidecar.options import Tool
 
-_ENVELOPE = re.compile(
+_ENVELOPE = patterns.compile(
     r"</(?:\w+:)?(?:parameter|invoke|function|function_calls|tool_calls?)/?>"
     r"|</?arg_(?:key|value)>|<(?:\w+:)?parameter(?: name)?=|</?[｜|]DSML[｜|]"
 )

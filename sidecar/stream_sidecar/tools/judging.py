@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.values.jsontext import loads
 
 ArgumentState: TypeAlias = Literal["complete", "truncated", "invalid"]
 
 _BODY = r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
-_TOKEN = re.compile(
+_TOKEN = patterns.compile(
     rf"""[ \t\n\r]*+(?:
       (?P<end>\Z)
     | (?P<mark>[{{}}\[\]:,])

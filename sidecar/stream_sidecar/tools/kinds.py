@@ -8,10 +8,10 @@ table or an annotation does: words may raise a permission level, never lower it.
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _WORD_KINDS = {
     word: kind for kind, words in reversed(WORDS.items()) for word in words.split()
 }
 _RANK = {kind: rank for rank, kind in enumerate(WORDS)}
-_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
+_TOKEN = patterns.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]++|[0-9]++")
 _LONGEST_NAME = 256
 """Code points of a name that are looked at; a hostile name may be of any length."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from stream_sidecar import patterns
 from stream_sidecar.values.surrogates import has_half, without_halves
 
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = patterns.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:

@@ -13,6 +13,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -21,8 +23,8 @@ Place: TypeAlias = tuple[int, int]
 """``(start, end)``; a string's quotes are inside."""
 
 _DECODER = json.JSONDecoder(strict=False)
-_SPACE = re.compile(r"[ \t\n\r]*")
-_TOKEN = re.compile(
+_SPACE = patterns.compile(r"[ \t\n\r]*")
+_TOKEN = patterns.compile(
     r"""[^"\\]{1,256}+
     |\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
     |\\u[0-9a-fA-F]{4}

@@ -12,12 +12,17 @@ and the separators U+2028 and U+2029 go with them. Pure.
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
+
+from stream_sidecar import patterns
+
+if TYPE_CHECKING:
+    import re
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _ANYWHERE = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff"
-_IN_LINES = re.compile(f"[{_ANYWHERE}]")
-_IN_ONE_LINE = re.compile(f"[\t\n{_ANYWHERE}]")
+_IN_LINES = patterns.compile(f"[{_ANYWHERE}]")
+_IN_ONE_LINE = patterns.compile(f"[\t\n{_ANYWHERE}]")
 
 
 def in_lines(text: str) -> str:

@@ -8,9 +8,9 @@ means anything, is the business of the module that writes the `Syntax`.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.records import field, frozen
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ MAX_NESTING = 128
 Moves: TypeAlias = "dict[str, dict[str, str]]"
 
 
-def _runs(patterns: Mapping[str, str]) -> dict[str, Callable[[str, int], Any]]:
+def _runs(rows: Mapping[str, str]) -> dict[str, Callable[[str, int], Any]]:
     return {
-        state: re.compile(pattern).match
-        for states, pattern in patterns.items()
+        state: patterns.compile(pattern).match
+        for states, pattern in rows.items()
         for state in states.split()
     }
 
 
 def _classes(
-    patterns: Mapping[str, tuple[str, str]],
+    rows: Mapping[str, tuple[str, str]],
 ) -> dict[str, tuple[Callable[[str], object], str]]:
     return {
-        state: (re.compile(pattern).match, move)
-        for state, (pattern, move) in patterns.items()
+        state: (patterns.compile(pattern).match, move)
+        for state, (pattern, move) in rows.items()
     }
 
 

@@ -10,17 +10,18 @@ Nothing here knows which tools there are, or where a call may begin.
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from bisect import bisect_left
 from itertools import accumulate
 from keyword import kwlist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.values.pushdown import Scanner
 from stream_sidecar.values.pythonic_tables import CALLS, CALLS_WITH_BREAKS
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Sequence
 
 PythonCall: TypeAlias = "tuple[str, dict[str, Any], tuple[int, int]]"
@@ -96,7 +97,7 @@ _STANDS_FOR = {
 _MEANT = {name: word for word, name in _STANDS_FOR.items()}
 _BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
 _SHOWN = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
-_WORDS_AND_STRINGS = re.compile(
+_WORDS_AND_STRINGS = patterns.compile(
     r"#[^\r\n]*+"
     r"""|\"{3}(?:[^"\\]++|\\(?s:.)|"(?!""))*+(?:\"{3})?"""
     r"""|'{3}(?:[^'\\]++|\\(?s:.)|'(?!''))*+(?:'{3})?"""
@@ -150,7 +151,7 @@ def _calls(
 
 
 _FILE = "<calls>"
-_indented = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]++[^#\s]")
+_indented = patterns.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]++[^#\s]")
 
 
 def _statements(text: str) -> tuple[list[ast.stmt], int]:
@@ -273,7 +274,7 @@ def _key(node: ast.expr | None) -> str:
     raise ValueError("a key that is no text")
 
 
-_lines = re.compile(r"\r\n|\r|\n")
+_lines = patterns.compile(r"\r\n|\r|\n")
 
 
 class _Places:

@@ -20,9 +20,9 @@ Nothing here knows what an object is good for, or where one may begin.
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define
 from stream_sidecar.values.jsontext import NumberText
 from stream_sidecar.values.pushdown import Scanner
@@ -39,6 +39,9 @@ from stream_sidecar.values.relaxed_tables import (
     SPACE,
     STRINGS,
 )
+
+if TYPE_CHECKING:
+    import re
 
 
 class ObjectScanner(Scanner):
@@ -96,17 +99,17 @@ def begun_keys(text: str) -> list[str]:
     return keys
 
 
-_tokens = re.compile(
+_tokens = patterns.compile(
     rf"(?P<key>{KEY}){SPACE}:|[{{}}\[\]]"
     r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
     rf"|{NAME}"
 )
-_separators = re.compile(r"[\s,]*+")
-_colon = re.compile(rf"{SPACE}[:=]{SPACE}")
-_key = re.compile(KEY)
-_scalars = {bare: re.compile(pattern) for bare, pattern in SCALARS.items()}
-_texts = {closer: re.compile(pattern) for closer, pattern in BARE_TEXT.items()}
-_after = {closer: re.compile(pattern) for closer, pattern in AFTER_VALUE.items()}
+_separators = patterns.compile(r"[\s,]*+")
+_colon = patterns.compile(rf"{SPACE}[:=]{SPACE}")
+_key = patterns.compile(KEY)
+_scalars = {bare: patterns.compile(pattern) for bare, pattern in SCALARS.items()}
+_texts = {closer: patterns.compile(pattern) for closer, pattern in BARE_TEXT.items()}
+_after = {closer: patterns.compile(pattern) for closer, pattern in AFTER_VALUE.items()}
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -216,7 +219,7 @@ def _scalar(token: str) -> Any:
 
 
 _HEX = "[0-9a-fA-F]"
-_escape = re.compile(
+_escape = patterns.compile(
     rf"\\(?:u([dD][89abAB]{_HEX}{{2}})\\u([dD][c-fC-F]{_HEX}{{2}})"
     rf"|(?:u({_HEX}{{4}})|x({_HEX}{{2}})|U(000{_HEX}{{5}}|0010{_HEX}{{4}}))"
     r"|(\r\n|0(?![0-9])|(?s:[^0])))"

@@ -6,15 +6,19 @@ outside the basic plane. `SurrogateJoiner` puts the halves together (text rule 1
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define
+
+if TYPE_CHECKING:
+    import re
 
 HALVES = "\ud800-\udfff"
 """Halves of a character of two UTF-16 units, as a range of a regular expression."""
 
-_SURROGATE = re.compile(f"[{HALVES}]")
-_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+_SURROGATE = patterns.compile(f"[{HALVES}]")
+_PAIR = patterns.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 
 has_half = _SURROGATE.search

@@ -115,7 +115,9 @@ def _start_python(home: Path, driver: Path) -> list[str]:
 
 
 def _install_javascript(peer: Peer, home: Path) -> None:
-    (home / "package.json").write_text('{"private": true, "type": "module"}\n')
+    (home / "package.json").write_text(
+        '{"private": true, "type": "module"}\n', encoding="utf-8"
+    )
     quietly = ("--no-audit", "--no-fund", "--ignore-scripts", "--silent")
     npm = shutil.which("npm")
     assert npm is not None

@@ -165,7 +165,9 @@ def _do(start: list[str], **job: list[Any]) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONUTF8": "1", **_QUIET, **own}
     with tempfile.TemporaryDirectory() as folder:
         given, taken = Path(folder, "job.json"), Path(folder, "result.json")
-        given.write_text(json.dumps({"timed": [], "split": [], **job}))
+        given.write_text(
+            json.dumps({"timed": [], "split": [], **job}), encoding="utf-8"
+        )
         line = [*start, str(given), str(taken)]
         try:
             done = subprocess.run(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import Chunk
 from stream_sidecar.values.jsontext import dumps, loads, portable
 from stream_sidecar.wires.anthropic.blocks import RESULT, STATES
@@ -56,7 +57,7 @@ _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
-_WORD = re.compile(r"[^a-z0-9]++", re.IGNORECASE)
+_WORD = patterns.compile(r"[^a-z0-9]++", re.IGNORECASE)
 """What cannot stand in a type."""
 
 _TEXTS = {

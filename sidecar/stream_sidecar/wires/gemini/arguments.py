@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define
 from stream_sidecar.values.jsontext import dumps, loads
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Token: TypeAlias = int | str
 TokenPath: TypeAlias = tuple[Token, ...]
 
-_STEP = re.compile(
+_STEP = patterns.compile(
     r"""\.(?P<name>[^.\[\]]++)
     | \[(?P<index>[0-9]{1,9})\]
     | \[(?P<quoted>'(?:[^'\\]|\\.)*+' | "(?:[^"\\]|\\.)*+")\]""",

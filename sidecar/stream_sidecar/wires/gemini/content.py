@@ -13,6 +13,7 @@ import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import (
     CallEndPart,
     CallPart,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 SIGNATURE, THOUGHT = "thoughtSignature", "thought"
 _CODE = "code_execution"
 _CODE_WORKED = "OUTCOME_OK"
-_REFUSED = re.compile(r"(?<!\s)\s*+malformed function call:?", re.I)
+_REFUSED = patterns.compile(r"(?<!\s)\s*+malformed function call:?", re.IGNORECASE)
 """What stands before a call in the message of a finish."""
 
 

@@ -12,9 +12,9 @@ diagnostic, a document of no known shape an ``unknown-chunk`` one; the rest is u
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import (
     DiagnosticPart,
     DonePart,
@@ -160,13 +160,16 @@ def _unwrapped(value: JsonObject) -> JsonObject:
     return value if _SNAKE.isdisjoint(value) else _camel(value, _DEEPEST)
 
 
+_HUMP = patterns.compile("_([a-z])")
+
+
 def _camel(value: Json, depth: int) -> Json:
     if isinstance(value, list) and depth:
         return [_camel(item, depth - 1) for item in value]
     if not isinstance(value, dict) or not depth:
         return value
     return {
-        re.sub(r"_([a-z])", lambda found: found[1].upper(), name): (
+        _HUMP.sub(lambda found: found[1].upper(), name): (
             item if name in _FOREIGN else _camel(item, depth - 1)
         )
         for name, item in value.items()

@@ -12,9 +12,9 @@ diagnostic, an event that is not known an ``unknown-chunk`` one; the rest is use
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import FinishPart, ItemPart
 from stream_sidecar.records import frozen
 from stream_sidecar.values.equality import equal
@@ -53,7 +53,7 @@ told again in the items."""
 
 _GOING_ON = ("", "in_progress", "queued")
 
-_SILENT = re.compile(
+_SILENT = patterns.compile(
     r"response\.(?:[a-z_]+_call(?:_[a-z_]+)?|mcp_list_tools|compaction|audio|steer"
     r"|skill)\."
     r"|keep-?alive|ping"

@@ -13,13 +13,13 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from stream_sidecar import records
+from stream_sidecar import patterns, records
 
 _NEVER = "(?!)"
 
 
 def _any_case(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.I | re.S)
+    return patterns.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
 @records.frozen

@@ -1,0 +1,58 @@
+"""Compiles every regular expression of the package, so that all Pythons read it alike.
+
+CPython 3.11.0 to 3.11.4 misreads a possessive repeat of more than one item: it keeps
+what the last turn had read before that turn failed. Example: ``(?:ab?c)*+`` should read
+nothing of ``a``, and reads all of it. Distributions mend this without another version,
+so a probe tells. Where it fails, `compile` makes such a repeat an atomic group,
+``(?>(?:ab?c)*)``, which means the same. That costs every Python more time and memory,
+so no pattern is written so where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, AnyStr
+
+__all__ = ["compile", "compile_atomic"]
+
+_TOKENS = r"""
+      \\.
+    | \[ \^? \]? [^]\\]*+ (?: \\. [^]\\]*+ )* \]
+    | \(\?\# [^)]*+ \)
+    | (?P<open> \( )
+    | (?P<close> \) ) (?: (?P<times> [*+?] | \{ (?:\d++|\d*+,\d*+) \} ) \+ )?
+    | .
+"""
+"""What a pattern is made of, as far as its groups are told from what looks like one."""
+
+
+def _with_atomic_groups(pattern: str) -> str:
+    """``pattern`` with every possessive repeat of a group as an atomic group."""
+    written: list[str] = []
+    opened: list[int] = []
+    for token in re.finditer(_TOKENS, pattern, re.VERBOSE | re.DOTALL):
+        written.append(token[0])
+        if token["open"]:
+            opened.append(len(written) - 1)
+        elif token["close"]:
+            begin = opened.pop()
+            if token["times"]:
+                written[begin] = f"(?>{written[begin]}"
+                written[-1] = f"){token['times']})"
+    return "".join(written)
+
+
+def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """As `re.compile`, with atomic groups in place of possessive repeats of groups."""
+    if isinstance(pattern, bytes):
+        text = _with_atomic_groups(pattern.decode("latin-1"))
+        return re.compile(text.encode("latin-1"), flags)
+    return re.compile(_with_atomic_groups(pattern), flags)
+
+
+if TYPE_CHECKING:
+    from re import compile
+elif re.fullmatch("(?:ab?c)*+", "a") is None:
+    compile = re.compile
+else:
+    compile = compile_atomic
