@@ -202,7 +202,7 @@ def _marks(events: list[Event]) -> list[Mark]:
 
 def _mark(event: Event, final: dict[int, str]) -> Mark | None:
     span = getattr(event, "span", None)
-    if span is None:
+    if span is None or isinstance(event, Retract):
         return None
     kind = _LEFTOVER
     if isinstance(event, TextDelta):
