@@ -58,13 +58,19 @@ LINT: Commands = {
     "ruff format": ("-m", "ruff", "format", "--check", "."),
 }
 
-SHARES = (
-    ("whole",),
-    ("cli", "editor", "protocol", "rpc", "session_files"),
-    ("text", "wires"),
+ANY_INPUT = (
+    "tests/whole/test_fuzz.py",
+    "tests/whole/test_linear.py",
+    "tests/whole/test_properties.py",
+    "tests/whole/test_pumps.py",
 )
-"""Rooms whose tests run in one process, the longest first; all others are the last
-share."""
+"""What reads any input; coverage needs none of it."""
+
+PROCESSES = ("cli", "editor", "protocol", "rpc", "session_files")
+"""Rooms whose tests start processes."""
+
+PAGES = ("text", "wires")
+"""Rooms of pages and recordings."""
 
 
 def _tests_of(*rooms: str) -> tuple[str, ...]:
@@ -72,15 +78,19 @@ def _tests_of(*rooms: str) -> tuple[str, ...]:
 
 
 CHECKS: Commands = {
-    **{f"tests of {', '.join(share)}": _tests_of(*share) for share in SHARES},
-    "all other tests": _tests_of(
-        *(room for room in ROOMS if room not in sum(SHARES, ()))
+    "processes": _tests_of(*PROCESSES),
+    "other rooms": (
+        *_tests_of(*(room for room in ROOMS if room not in (*PROCESSES, *PAGES))),
+        *(f"--ignore={path}" for path in ANY_INPUT),
     ),
+    "any input": (*_TESTS, *_USUAL, *ANY_INPUT),
+    "pages and recordings": _tests_of(*PAGES),
     "types": ("-m", "mypy"),
 }
+"""Two at a time, as of all these tables; the longest stands first."""
 
 COVERED: Commands = {
-    name: (*_COVERED, *command) if "pytest" in command else command
+    name: command if name in ("any input", "types") else (*_COVERED, *command)
     for name, command in CHECKS.items()
 }
 
@@ -93,7 +103,6 @@ THOROUGH: Commands = {
     ),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
-"""Two at a time, as all of these tables; the longest stands first."""
 
 FIRST = "tests/protocol/test_announced.py"
 """Its golden is a module, which the process that writes the others loads."""

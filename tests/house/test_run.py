@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 from places import ROOT
-from run import CHECKS, CLIENTS, COVERED, CUT, FIRST, PLAIN, ROOMS, THOROUGH, main
+from run import (
+    ANY_INPUT,
+    CHECKS,
+    CLIENTS,
+    COVERED,
+    CUT,
+    FIRST,
+    PLAIN,
+    ROOMS,
+    THOROUGH,
+    main,
+)
 from run import _pytest_words as pytest_words
 
 USUAL = ["-m", "not thorough"]
@@ -43,11 +54,13 @@ def test_words_that_mean_nothing(words: list[str], told: str) -> None:
 
 
 def test_every_room_is_run_once() -> None:
+    """But for files of one that stand for themselves."""
     for parts in (CHECKS, COVERED):
         words = [word for command in parts.values() for word in command]
-        assert sorted(f"tests/{room}" for room in ROOMS) == sorted(
-            word for word in words if word.startswith("tests/")
-        )
+        paths = sorted(word for word in words if word.startswith("tests/"))
+        assert paths == sorted([*ANY_INPUT, *(f"tests/{room}" for room in ROOMS)])
+        ignored = {word.partition("--ignore=")[2] for word in words} - {""}
+        assert ignored == {*ANY_INPUT}
 
 
 def test_what_is_named_is_there() -> None:
