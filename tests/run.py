@@ -25,6 +25,7 @@ from beside import Commands, run, run_beside
 from environment import ROOT, ensure
 
 TESTS = ROOT / "tests"
+VERBS = ("all", "update", "windows")
 ROOMS = sorted({path.parent.name for path in TESTS.glob("*/test_*.py")})
 
 _TESTS = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "tests.progress")
@@ -55,24 +56,44 @@ PLAIN = (
 )
 """What is run again on the standard library's JSON."""
 
-OF_THE_STREAM = tuple(
-    f"tests/{room}" for room in ("text", "wires", "whole", "dialects", "explain")
-)
-"""The rooms whose tests are about half of the work."""
-
 LINT: Commands = {
     "ruff check": ("-m", "ruff", "check", "."),
     "ruff format": ("-m", "ruff", "format", "--check", "."),
 }
 
+ANY_INPUT = (
+    "tests/whole/test_fuzz.py",
+    "tests/whole/test_linear.py",
+    "tests/whole/test_properties.py",
+    "tests/whole/test_pumps.py",
+)
+"""What reads any input; coverage needs none of it."""
+
+PROCESSES = ("cli", "editor", "protocol", "rpc", "session_files")
+"""Rooms whose tests start processes."""
+
+PAGES = ("text", "wires")
+"""Rooms of pages and recordings."""
+
+
+def _tests_of(*rooms: str) -> tuple[str, ...]:
+    return (*_TESTS, *_USUAL, *(f"tests/{room}" for room in rooms))
+
+
 CHECKS: Commands = {
+    "processes": _tests_of(*PROCESSES),
+    "other rooms": (
+        *_tests_of(*(room for room in ROOMS if room not in (*PROCESSES, *PAGES))),
+        *(f"--ignore={path}" for path in ANY_INPUT),
+    ),
+    "any input": (*_TESTS, *_USUAL, *ANY_INPUT),
+    "pages and recordings": _tests_of(*PAGES),
     "types": ("-m", "mypy"),
-    "tests of the stream": (*_TESTS, *_USUAL, *OF_THE_STREAM),
-    "all other tests": (*_TESTS, *_USUAL, *(f"--ignore={p}" for p in OF_THE_STREAM)),
 }
+"""Two at a time, as of all these tables; the longest stands first."""
 
 COVERED: Commands = {
-    name: (*_COVERED, *command) if "pytest" in command else command
+    name: command if name in ("any input", "types") else (*_COVERED, *command)
     for name, command in CHECKS.items()
 }
 
@@ -86,23 +107,29 @@ THOROUGH: Commands = {
     "interpreters": ("tests/interpreters.py",),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
-"""Two at a time, as all of these tables; the longest stands first."""
 
 FIRST = "tests/protocol/test_announced.py"
 """Its golden is a module, which the process that writes the others loads."""
 
+GENERATED = ("tests/support/generated.py",)
+
 
 def main(words: list[str]) -> int:
-    if words[:1] == ["windows"]:
-        return windows.main(words[1:])
-    if words[:1] not in (["all"], ["update"]):
-        wanted = _pytest_words(words)
-        python = ensure("test", "lint", "sdks")
-        return run(python, "-m", "pytest", *wanted) if words else _told(_checks(python))
-    if words[1:]:
-        sys.exit(f"`{words[0]}` stands alone, without {' '.join(words[1:])}")
+    if {"-h", "--help"} & {*words[:1]}:
+        print(__doc__)
+        return 0
+    verb, named = (words[0], words[1:]) if {*words[:1]} & {*VERBS} else ("", words)
+    if verb == "windows":
+        return windows.main(named)
+    if verb == "all" and named:
+        sys.exit(f"`all` stands alone, without {' '.join(named)}")
+    wanted = _pytest_words(named)
     python = ensure("test", "lint", "sdks")
-    return _update(python) if words == ["update"] else _told(_all(python))
+    if verb == "update":
+        return _update(python, wanted)
+    if wanted:
+        return run(python, "-m", "pytest", *wanted)
+    return _told(_all(python) if verb else _checks(python, CHECKS))
 
 
 def _pytest_words(words: list[str]) -> list[str]:
@@ -111,10 +138,10 @@ def _pytest_words(words: list[str]) -> list[str]:
     unknown = [word for word in named if word not in ROOMS and not _is_file(word)]
     if unknown:
         sys.exit(
-            f"{unknown[0]!r} is no verb (all, update, windows), no room and no file;\n"
-            f"rooms: {' '.join(ROOMS)}"
+            f"{unknown[0]!r} is no verb, no room and no file of tests\n"
+            f"verbs: {' '.join(VERBS)}\nrooms: {' '.join(ROOMS)}"
         )
-    usual = _USUAL if {*named} <= {*ROOMS} else ()
+    usual = _USUAL if words and {*named} <= {*ROOMS} else ()
     paths = [f"tests/{word}" if word in ROOMS else word for word in named]
     return [*usual, *paths, *words[len(named) :]]
 
@@ -123,7 +150,7 @@ def _is_file(word: str) -> bool:
     return (ROOT / word.partition("::")[0]).exists()
 
 
-def _checks(python: Path, commands: Commands = CHECKS) -> list[str]:
+def _checks(python: Path, commands: Commands) -> list[str]:
     """What failed."""
     failed = [name for name, command in LINT.items() if run(python, *command)]
     return failed + run_beside(python, commands)
@@ -143,10 +170,10 @@ def _told(failed: list[str]) -> int:
     return bool(failed)
 
 
-def _update(python: Path) -> int:
+def _update(python: Path, wanted: list[str]) -> int:
     """Each step that fails is told; the others are made all the same."""
-    golden = ("-m", "pytest", "-q", "-m", "golden")
-    steps = ((*golden, FIRST), golden, ("tests/support/generated.py",))
+    golden = ("-m", "pytest", "-q", *wanted, "-m", "golden")
+    steps = [golden] if wanted else [(*golden, FIRST), golden, GENERATED]
     return max([run(python, *step, UPDATE="1") for step in steps])
 
 

@@ -6,7 +6,9 @@ crate's frames and nothing else, to a sidecar and to the bare orjson echo
 (``clients/rust/examples/bench.rs``). The streams are short, so that each pays for its
 open and its close, which the others pay too. Against the echo the ratio is what engine
 and client cost beside the pipes; against the bare sidecar what the client costs or, as
-pushes go together, saves. Without cargo there is nothing to measure.
+pushes go together, saves. Then a stream pushes short deltas one by one beside one that
+pushes a megabyte at once (``waiting``, ``clients/rust/examples/waiting.rs``): its
+longest wait. Without cargo there is nothing to measure.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from collections.abc import Iterator
 from processes import ORJSON_ECHO, ROOT, SIDECAR
 from round_trip import one_core
 from rows import Bar, Row, microseconds
+from waiting import Waits, texts_in, wait_rows
 
 HOME = ROOT / "clients" / "rust"
 ROUNDS = 8
+EXAMPLES = ("bench", "waiting")
 AGAINST: tuple[tuple[str, str, str, Bar | None], ...] = (
     ("pipe", "bare", "bare sidecar", Bar(limit=1, aim=0.8)),
     ("push", "bare", "bare sidecar", Bar(limit=1.5, aim=1.2)),
@@ -37,27 +41,43 @@ def run() -> Iterator[Row]:
     if cargo is None:
         yield Row("Rust client", "not measured: there is no cargo")
         return
-    best = _measure(cargo)
+    _build(cargo)
+    best = _measure()
     for name, other, called, bar in AGAINST:
         ours, theirs = (best[key] / best["requests"] for key in (name, other))
         measured = f"{microseconds(ours)}, {microseconds(theirs)} a request"
         what = f"Rust {name}, recorded streams, against {called}"
         yield Row(what, measured, ours / theirs, bar)
+    with texts_in() as file:
+        waits: Waits = json.loads(_output("waiting", file))
+    yield from wait_rows("Rust", waits)
 
 
-def _measure(cargo: str) -> dict[str, float]:
+def _measure() -> dict[str, float]:
     """Seconds of the best rounds, and how many requests these were."""
-    environment = {
+    output = _output("bench", str(ROUNDS), sys.executable, *ORJSON_ECHO)
+    best: dict[str, float] = json.loads(output)
+    return best
+
+
+def _build(cargo: str) -> None:
+    examples = [word for name in EXAMPLES for word in ("--example", name)]
+    build = [cargo, "build", "--quiet", "--release", "--locked", *examples]
+    subprocess.run(build, cwd=HOME, env=_environment(), check=True)
+
+
+def _output(example: str, *arguments: str) -> bytes:
+    program = HOME / "target" / "release" / "examples" / example
+    with one_core():
+        return subprocess.check_output(
+            [str(program), *arguments], cwd=ROOT, env=_environment()
+        )
+
+
+def _environment() -> dict[str, str]:
+    return {
         **os.environ,
         "CARGO_TARGET_DIR": str(HOME / "target"),
         "STREAM_SIDECAR": " ".join((sys.executable, *SIDECAR)),
         "PYTHONPATH": str(ROOT / "sidecar"),
     }
-    build = [cargo, "build", "--quiet", "--release", "--locked", "--example", "bench"]
-    subprocess.run(build, cwd=HOME, env=environment, check=True)
-    program = HOME / "target" / "release" / "examples" / "bench"
-    command = [str(program), str(ROUNDS), sys.executable, *ORJSON_ECHO]
-    with one_core():
-        output = subprocess.check_output(command, cwd=ROOT, env=environment)
-    best: dict[str, float] = json.loads(output)
-    return best

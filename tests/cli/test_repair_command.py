@@ -446,7 +446,7 @@ def test_clean_that_may_not(session: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_path: Any) -> None:
         raise OSError("not here")
 
-    monkeypatch.setattr("stream_sidecar.session_files.backups.os.unlink", refuse)
+    monkeypatch.setattr("stream_sidecar.session_files.backups.unlink", refuse)
     result = repair(session, "--clean")
     assert result.exit_code == 2
     assert "left alone: not here" in result.output

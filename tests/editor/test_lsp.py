@@ -83,12 +83,17 @@ main()
 FEATURES = (sys.executable, "-c", SERVER_WITH_FEATURES)
 
 
-@pytest.fixture
-def lsp():
-    """The sidecar with LSP features."""
-    with RpcClient(command=FEATURES) as started:
-        started.initialize()
-        yield started
+def started():
+    with RpcClient(command=FEATURES) as client:
+        client.initialize()
+        yield client
+
+
+lsp = pytest.fixture(scope="module")(started)
+"""The sidecar with LSP features, which all share that leave it as it was."""
+
+alone = pytest.fixture(started)
+"""One for a test that ends it, or that leaves something in it."""
 
 
 def refused(client, method, *params):
@@ -163,13 +168,13 @@ def test_bug_in_a_handler(lsp, method):
     lsp.assert_silent()
 
 
-def test_bug_in_a_handler_of_a_notification(lsp):
-    lsp.notify("test/bug")
-    assert lsp.request("test/echo", 1) == 1
-    lsp.end_input()
+def test_bug_in_a_handler_of_a_notification(alone):
+    alone.notify("test/bug")
+    assert alone.request("test/echo", 1) == 1
+    alone.end_input()
 
-    assert lsp.wait(PROMPTLY) == 0
-    assert "bug in test/bug" in lsp.stderr()
+    assert alone.wait(PROMPTLY) == 0
+    assert "bug in test/bug" in alone.stderr()
 
 
 def test_error_that_a_handler_raises_on_purpose(lsp):
@@ -223,11 +228,11 @@ def test_cancel_that_means_nothing(lsp, params):
     lsp.assert_silent()
 
 
-def test_id_in_flight(lsp):
-    begin(lsp, "test/forever", 7)
-    lsp.send(message("stream/list", id=7))
+def test_id_in_flight(alone):
+    begin(alone, "test/forever", 7)
+    alone.send(message("stream/list", id=7))
 
-    answer = lsp.read()
+    answer = alone.read()
     assert (answer["id"], answer["error"]["code"]) == (7, -32600)
 
 
@@ -240,48 +245,48 @@ def test_request_to_the_client(lsp):
     assert lsp.read()["result"] == 42
 
 
-def test_responses_to_nothing(lsp):
+def test_responses_to_nothing(alone):
     """An error answer to a response would be answered, and so on."""
     for loaded in (False, True):
-        lsp.send({"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}})
-        lsp.send({"jsonrpc": "2.0", "id": 99, "result": None})
-        lsp.assert_silent()
-        assert loaded or lsp.request("test/echo", 1) == 1
+        alone.send({"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}})
+        alone.send({"jsonrpc": "2.0", "id": 99, "result": None})
+        alone.assert_silent()
+        assert loaded or alone.request("test/echo", 1) == 1
 
 
-def test_shutdown_cancels_what_is_in_flight(lsp):
-    begin(lsp, "test/forever", "f")
-    lsp.send(message("shutdown", id="s"))
+def test_shutdown_cancels_what_is_in_flight(alone):
+    begin(alone, "test/forever", "f")
+    alone.send(message("shutdown", id="s"))
 
-    answers = {each["id"]: each for each in (lsp.read(), lsp.read())}
+    answers = {each["id"]: each for each in (alone.read(), alone.read())}
     assert answers["f"]["error"]["code"] == -32800
     assert answers["s"]["result"] is None
-    lsp.notify("exit")
-    assert lsp.wait(PROMPTLY) == 0
+    alone.notify("exit")
+    assert alone.wait(PROMPTLY) == 0
 
 
 @pytest.mark.parametrize("method", ["test/forever", "test/thread"])
-def test_exit_while_handlers_run(lsp, method):
-    begin(lsp, method, 1, 2)
-    lsp.notify("exit")
+def test_exit_while_handlers_run(alone, method):
+    begin(alone, method, 1, 2)
+    alone.notify("exit")
 
-    assert [each["error"]["code"] for each in lsp.read_all()] == [-32800] * 2
-    assert lsp.wait(PROMPTLY) == 1
+    assert [each["error"]["code"] for each in alone.read_all()] == [-32800] * 2
+    assert alone.wait(PROMPTLY) == 1
 
 
 @pytest.mark.parametrize("method", ["test/forever", "test/thread"])
-def test_end_of_input_while_handlers_run(lsp, method):
-    begin(lsp, method, 1, 2)
-    lsp.end_input()
+def test_end_of_input_while_handlers_run(alone, method):
+    begin(alone, method, 1, 2)
+    alone.end_input()
 
-    assert [each["error"]["code"] for each in lsp.read_all()] == [-32800] * 2
-    assert lsp.wait(PROMPTLY) == 0
+    assert [each["error"]["code"] for each in alone.read_all()] == [-32800] * 2
+    assert alone.wait(PROMPTLY) == 0
 
 
-def test_stream_methods_do_not_wait_for_lsp(lsp):
-    begin(lsp, "test/thread", 1)
+def test_stream_methods_do_not_wait_for_lsp(alone):
+    begin(alone, "test/thread", 1)
 
-    lsp.assert_silent()
+    alone.assert_silent()
 
 
 WITHOUT_PYGLS = """

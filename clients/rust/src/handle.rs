@@ -5,6 +5,7 @@ use crate::{
     error::Error,
     pass_through::PassThrough,
     protocol::{CloseParams, CloseReason, CloseResult, Event, OpenResult, SnapshotResult},
+    requests::{Request, Requests},
     stream::{Answer, Document, Stream},
 };
 
@@ -83,12 +84,11 @@ impl StreamHandle {
     ) -> Result<Vec<Event>, Error> {
         self.check_room()?;
         let before = self.writer.clone();
-        let items: Vec<String> =
+        let chunks: Vec<String> =
             chunks.into_iter().map(|it| self.writer.write(&it.into())).collect();
-        let items = items.join(",");
         let pushed = match &mut self.kind {
-            Kind::Live(stream) => stream.push(items).await,
-            Kind::PassThrough(stream) => Ok(stream.push(&items)),
+            Kind::Live(stream) => stream.push(chunks).await,
+            Kind::PassThrough(stream) => Ok(stream.push(&chunks.join(","))),
         };
         if pushed.is_err() {
             self.writer = before;
@@ -107,6 +107,14 @@ impl StreamHandle {
 
     pub(crate) fn write(&mut self, chunk: &Chunk) -> String {
         self.writer.write(chunk)
+    }
+
+    /// What makes requests of chunks that were written.
+    pub(crate) fn requests(&self) -> Requests {
+        match &self.kind {
+            Kind::Live(stream) => stream.requests(),
+            Kind::PassThrough(_) => Requests::default(),
+        }
     }
 
     /// The message as the events so far make it.
@@ -148,7 +156,7 @@ impl StreamHandle {
     /// Any [`Error`].
     pub async fn close_with(mut self, params: CloseParams) -> Result<CloseResult, Error> {
         if let Some(rest) = self.writer.end() {
-            self.submit(rest).await;
+            self.submit(Request { items: rest, ends: true }).await;
         }
         match self.kind {
             Kind::Live(stream) => stream.close(params).await,
@@ -178,10 +186,10 @@ impl StreamHandle {
         }
     }
 
-    pub(crate) async fn submit(&mut self, items: String) {
+    pub(crate) async fn submit(&mut self, request: Request) {
         match &mut self.kind {
-            Kind::Live(stream) => stream.submit(items).await,
-            Kind::PassThrough(stream) => stream.submit(&items),
+            Kind::Live(stream) => stream.submit(request).await,
+            Kind::PassThrough(stream) => stream.submit(&request.items),
         }
     }
 

@@ -10,9 +10,9 @@ use std::sync::{
 
 use serde_json::Value;
 
-/// A push of a replay has about so many bytes: far below the sidecar's limit, and
-/// small enough that it is answered in time.
-const SEGMENT_BYTES: usize = 256 << 10;
+/// A push of a replay has about so many bytes: it keeps other streams waiting no longer
+/// than any push does.
+const SEGMENT_BYTES: usize = 8 << 10;
 
 /// The bytes that all streams may keep together.
 #[derive(Debug)]
@@ -51,6 +51,14 @@ pub(crate) struct Kept {
     passed: Option<usize>,
 }
 
+/// How much is kept at some time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    segments: usize,
+    of_last: usize,
+    bytes: usize,
+}
+
 impl Kept {
     pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
         Self { segments: Vec::new(), bytes: 0, limit, budget, passed: None }
@@ -86,6 +94,24 @@ impl Kept {
     fn forget(&mut self) {
         self.segments = Vec::new();
         self.budget.give(std::mem::take(&mut self.bytes));
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        let of_last = self.segments.last().map_or(0, String::len);
+        Mark { segments: self.segments.len(), of_last, bytes: self.bytes }
+    }
+
+    /// Forgets what was added behind the mark; nothing, where nothing is kept any more.
+    pub(crate) fn shorten(&mut self, mark: Mark) {
+        if self.passed.is_some() {
+            return;
+        }
+        self.segments.truncate(mark.segments);
+        if let Some(last) = self.segments.last_mut() {
+            last.truncate(mark.of_last);
+        }
+        self.budget.give(self.bytes - mark.bytes);
+        self.bytes = mark.bytes;
     }
 
     /// The limit that was passed; `None`: nothing is missing.
@@ -126,7 +152,7 @@ mod tests {
         }
         assert!(joined(&kept) == items.join(","));
         assert!(kept.segments.iter().all(|it| it.len() <= SEGMENT_BYTES));
-        assert!(kept.segments.len() < 10);
+        assert!(kept.segments.len() < 110);
     }
 
     #[test]
@@ -139,6 +165,23 @@ mod tests {
         assert_eq!(joined(&kept), "");
         kept.add("7");
         assert_eq!(kept.passed(), Some(10), "and it stays so");
+    }
+
+    #[test]
+    fn what_came_behind_a_mark_is_forgotten() {
+        let budget = Arc::new(Budget::new(1 << 20));
+        let mut kept = Kept::new(1 << 20, Arc::clone(&budget));
+        let empty = kept.mark();
+        kept.add("1,2,3");
+        let (mark, used) = (kept.mark(), budget.used());
+        (0..10).for_each(|_| kept.add(&format!("\"{}\"", "x".repeat(SEGMENT_BYTES / 2))));
+        kept.shorten(mark);
+        assert_eq!((joined(&kept), budget.used()), ("1,2,3".to_owned(), used));
+        kept.shorten(empty);
+        assert_eq!((joined(&kept), budget.used()), (String::new(), 0));
+        kept.add(&"1".repeat(2 << 20));
+        kept.shorten(empty);
+        assert_eq!((kept.passed(), budget.used()), (Some(1 << 20), 0));
     }
 
     #[test]

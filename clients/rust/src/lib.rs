@@ -28,6 +28,7 @@ mod process;
 pub mod protocol;
 mod python;
 mod rendered;
+mod requests;
 mod retry;
 mod sidecar;
 mod stream;

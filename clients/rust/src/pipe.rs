@@ -7,7 +7,6 @@
 //! events and costs one round trip; a chunk that comes alone goes alone, at once.
 
 use std::{
-    collections::VecDeque,
     mem,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
@@ -28,15 +27,12 @@ use crate::{
     error::Error,
     handle::StreamHandle,
     protocol::{CloseParams, CloseReason, CloseResult, EmitWire, Event, FailedResponse},
+    requests::{Requests, UNDER_WAY},
     stream::{Answer, Document},
 };
 
-/// Pushes that are under way at once: enough that the process never waits.
-const WINDOW: usize = 4;
-/// Chunks of one push.
+/// Chunks that are taken from the source at once.
 const BATCH_CHUNKS: usize = 64;
-/// Bytes of one push, unless a single chunk is larger.
-const BATCH_BYTES: usize = 64 << 10;
 
 // Here, because a pipe knows its handle and a handle no pipe.
 impl StreamHandle {
@@ -224,12 +220,8 @@ fn steps<'a>(
     handle: StreamHandle,
     source: impl Stream<Item = Given> + Send + 'a,
 ) -> impl Stream<Item = Result<Step, Error>> + Send + 'a {
-    let flow = Flow {
-        handle,
-        source: Box::pin(source.ready_chunks(BATCH_CHUNKS)),
-        waiting: VecDeque::new(),
-        end: None,
-    };
+    let (waiting, source) = (handle.requests(), Box::pin(source.ready_chunks(BATCH_CHUNKS)));
+    let flow = Flow { handle, source, waiting, end: None };
     stream::unfold(Some(flow), |flow| async {
         let mut flow = flow?;
         match flow.step().await {
@@ -253,7 +245,7 @@ struct Flow<S: Stream> {
     handle: StreamHandle,
     source: Pin<Box<ReadyChunks<S>>>,
     /// Chunks that the source gave and that are not under way.
-    waiting: VecDeque<String>,
+    waiting: Requests,
     /// How the source ended, once it did.
     end: Option<CloseParams>,
 }
@@ -263,9 +255,10 @@ impl<S: Stream<Item = Given>> Flow<S> {
     async fn step(&mut self) -> Result<Option<Answer>, Error> {
         loop {
             let under_way = self.handle.under_way();
-            if under_way < WINDOW && !self.waiting.is_empty() {
-                self.submit().await;
-            } else if under_way < WINDOW && self.end.is_none() {
+            let next = if under_way < UNDER_WAY { self.waiting.next() } else { None };
+            if let Some(request) = next {
+                self.handle.submit(request).await;
+            } else if under_way < UNDER_WAY && self.end.is_none() {
                 self.take().await;
             } else {
                 return self.handle.answered().await.transpose();
@@ -294,28 +287,12 @@ impl<S: Stream<Item = Given>> Flow<S> {
         for each in given {
             match each {
                 Ok(chunk) if self.end.is_none() => {
-                    self.waiting.push_back(self.handle.write(&chunk));
+                    self.waiting.add(self.handle.write(&chunk));
                 }
                 Err(failure) => self.end = Some(failed(&failure)),
                 Ok(_) => {} // behind a failure nothing counts
             }
         }
-    }
-
-    /// Sends one push of what waits.
-    async fn submit(&mut self) {
-        let mut items = String::new();
-        while let Some(chunk) = self.waiting.front() {
-            if !items.is_empty() {
-                if items.len() + chunk.len() > BATCH_BYTES {
-                    break;
-                }
-                items.push(',');
-            }
-            items.push_str(chunk);
-            self.waiting.pop_front();
-        }
-        self.handle.submit(items).await;
     }
 
     async fn close(self) -> Result<CloseResult, Error> {

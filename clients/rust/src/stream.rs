@@ -23,12 +23,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     connection::{Connection, decode},
     error::{Error, Failure, LostReason},
-    kept::Kept,
+    kept::{Kept, Mark},
     lease::Lease,
     protocol::{
-        CloseParams, CloseResult, Event, OpenParams, OpenResult, PushResult, SnapshotParams,
-        SnapshotResult,
+        CloseParams, CloseResult, Event, Framing, OpenParams, OpenResult, PushResult,
+        SnapshotParams, SnapshotResult,
     },
+    requests::{Request, Requests},
     retry,
     supervisor::Supervisor,
     window::Window,
@@ -50,6 +51,13 @@ impl From<Vec<Event>> for Answer {
     }
 }
 
+/// What a stream was before a push of which some requests were answered.
+struct Before {
+    kept: Mark,
+    last_seq: i64,
+    emitted: usize,
+}
+
 /// The state of an open stream.
 pub(crate) struct Stream {
     supervisor: Arc<Supervisor>,
@@ -64,6 +72,8 @@ pub(crate) struct Stream {
     /// Pushes of the host, which a replay makes fewer of.
     pushes: i64,
     unclaimed: Answer,
+    /// `None`: no push is answered in part.
+    before: Option<Before>,
     /// What ended the last process, or the stream.
     cause: Option<Error>,
     /// How often the stream had expired since the last answer.
@@ -104,6 +114,7 @@ impl Stream {
             last_seq: 0,
             pushes: 0,
             unclaimed: Answer::default(),
+            before: None,
             cause: None,
             expiries: 0,
             losses: 0,
@@ -123,6 +134,11 @@ impl Stream {
         self.lease.as_ref().map_or(Ok(()), |lease| lease.connection().check_room())
     }
 
+    /// What makes requests of its chunks.
+    pub(crate) fn requests(&self) -> Requests {
+        Requests::new(self.params.framing != Some(Framing::Json))
+    }
+
     pub(crate) fn under_way(&self) -> usize {
         self.window.len()
     }
@@ -136,13 +152,22 @@ impl Stream {
         self.window.settled().await;
     }
 
-    /// Sends a push, or leaves it in the window for the next process.
-    pub(crate) async fn submit(&mut self, items: String) {
-        self.window.add(items);
-        match self.send() {
-            Ok(()) => self.window.gone().await,
-            Err(failure) => self.cause = Some(failure.into_error()),
+    /// Sends a push, or leaves it in the window, for its turn or for the next process.
+    pub(crate) async fn submit(&mut self, request: Request) {
+        self.window.add(request);
+        if self.send_next() {
+            self.window.gone().await;
         }
+    }
+
+    /// Whether what may be under way was sent.
+    fn send_next(&mut self) -> bool {
+        let sent = self.send();
+        let was_sent = sent.is_ok();
+        if let Err(failure) = sent {
+            self.cause = Some(failure.into_error());
+        }
+        was_sent
     }
 
     /// The events of the oldest push that has not been answered; `None`: there is none.
@@ -175,9 +200,18 @@ impl Stream {
         Ok(())
     }
 
-    /// Pushes and waits for everything that was pushed.
-    pub(crate) async fn push(&mut self, items: String) -> Result<Vec<Event>, Error> {
-        self.submit(items).await;
+    /// Pushes chunks and waits for everything that was pushed.
+    pub(crate) async fn push(&mut self, chunks: Vec<String>) -> Result<Vec<Event>, Error> {
+        let mut requests = self.requests();
+        for chunk in chunks {
+            requests.add(chunk);
+        }
+        while let Some(request) = requests.next() {
+            self.window.add(Request { ends: requests.is_empty(), ..request });
+        }
+        if self.send_next() {
+            self.window.gone().await;
+        }
         self.settle_all().await?;
         Ok(mem::take(&mut self.unclaimed.events))
     }
@@ -244,10 +278,17 @@ impl Stream {
 
     /// Takes the answer to the oldest push.
     fn accept(&mut self, result: PushResult) -> Answer {
-        if let Some(items) = self.window.accept() {
+        if let Some(Request { items, ends }) = self.window.accept() {
+            if ends {
+                (self.before, self.pushes) = (None, self.pushes + 1);
+            } else {
+                let (kept, emitted) = (self.kept.mark(), self.unclaimed.emitted.len());
+                let last_seq = self.last_seq;
+                self.before.get_or_insert(Before { kept, last_seq, emitted });
+            }
             self.kept.add(&items);
         }
-        self.pushes += 1;
+        self.send_next();
         (self.expiries, self.losses) = (0, 0);
         let events = fresh(result.events, self.last_seq);
         self.last_seq = self.last_seq.max(result.last_seq);
@@ -310,11 +351,19 @@ impl Stream {
     }
 
     /// After an error nothing is under way. What was sent behind the failed push may have
-    /// been applied, so that the stream is made anew from what was answered.
+    /// been applied, and requests of the push before that, so that the stream is made anew
+    /// from the pushes that were answered.
     fn give_up(&mut self, error: &Error) {
-        if self.window.len() > 1 {
+        let before = self.before.take();
+        if self.window.len() > 1 || before.is_some() {
             self.lease = None;
             self.cause = Some(error.clone());
+        }
+        if let Some(Before { kept, last_seq, emitted }) = before {
+            self.kept.shorten(kept);
+            self.last_seq = last_seq;
+            self.unclaimed.events.retain(|it| it.seq().is_none_or(|seq| seq <= last_seq));
+            self.unclaimed.emitted.truncate(emitted);
         }
         self.window.clear();
         self.losses = 0;

@@ -12,6 +12,7 @@ use crate::{
     connection::{Connection, Ticket},
     error::Failure,
     kept::push_params,
+    requests::{Request, UNDER_WAY},
     wire::Answer,
 };
 
@@ -21,8 +22,7 @@ pub(crate) struct Window(VecDeque<Push>);
 /// A push whose answer has not been taken yet. Without a ticket and an answer it has not
 /// been sent, or its process is gone.
 struct Push {
-    /// Chunks, with commas between.
-    items: String,
+    request: Request,
     ticket: Option<Ticket>,
     answer: Option<Answer>,
 }
@@ -43,19 +43,20 @@ impl Window {
         self.0.len()
     }
 
-    pub(crate) fn add(&mut self, items: String) {
-        self.0.push_back(Push { items, ticket: None, answer: None });
+    pub(crate) fn add(&mut self, request: Request) {
+        self.0.push_back(Push { request, ticket: None, answer: None });
     }
 
-    /// Sends what has not been sent, in order.
+    /// Sends what has not been sent, in order, as far as it may be under way.
     pub(crate) fn send(
         &mut self,
         connection: &std::sync::Arc<Connection>,
         stream_id: &str,
         timeout: Duration,
     ) -> Result<(), Failure> {
-        for push in self.0.iter_mut().filter(|it| it.ticket.is_none() && it.answer.is_none()) {
-            let params = push_params(stream_id, &push.items);
+        let first = self.0.iter_mut().take(UNDER_WAY);
+        for push in first.filter(|it| it.ticket.is_none() && it.answer.is_none()) {
+            let params = push_params(stream_id, &push.request.items);
             push.ticket = Some(connection.ask_text("stream/push", &params, timeout)?);
         }
         Ok(())
@@ -92,9 +93,9 @@ impl Window {
         self.0.front_mut()?.answer.take()
     }
 
-    /// Takes out the oldest push; gives its chunks.
-    pub(crate) fn accept(&mut self) -> Option<String> {
-        self.0.pop_front().map(|it| it.items)
+    /// Takes out the oldest push.
+    pub(crate) fn accept(&mut self) -> Option<Request> {
+        self.0.pop_front().map(|it| it.request)
     }
 
     /// Forgets that anything was sent.

@@ -10,6 +10,7 @@ mod support;
 
 use std::{
     collections::HashSet,
+    pin::pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -18,7 +19,11 @@ use std::{
 };
 
 use futures_channel::mpsc;
-use futures_util::{StreamExt, future::join_all, stream};
+use futures_util::{
+    StreamExt,
+    future::{Either, join_all, select},
+    stream,
+};
 use serde_json::Value;
 use stream_sidecar::{Chunk, Error, Event, LostReason, OpenParams, Sidecar, protocol::Wire};
 use support::{
@@ -250,4 +255,102 @@ async fn chunks_go_out_while_others_are_awaited() {
     assert_eq!(stats.chunks, 10_000);
     assert!(stats.pushes < 1000, "what is there at once goes at once: {}", stats.pushes);
     assert_eq!(pipe.closed().unwrap().message.text.as_ref(), Some(&text));
+}
+
+/// Longer than a slice by far, with characters that take several bytes.
+fn leaves(count: usize) -> String {
+    "a🌿".repeat(count)
+}
+
+fn seqs(events: &[Event]) -> Vec<i64> {
+    events.iter().filter_map(Event::seq).collect()
+}
+
+fn answer(events: &[Event]) -> String {
+    let texts = events.iter().filter_map(|it| match it {
+        Event::TextDelta(delta) => Some(delta.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn beside_a_large_push_others_have_their_turn_and_a_kill_in_its_middle_is_not_seen() {
+    let sidecar = builder().restart_pause(Duration::ZERO).build();
+    let mut large = sidecar.open(text()).await.unwrap();
+    let mut small = sidecar.open(text()).await.unwrap();
+    let text = leaves(100_000);
+    let events = {
+        let mut pushed = pin!(large.push(format!("<think>{text}</think>{text}")));
+        let others = pin!(async {
+            for word in ["a", "b", "c"] {
+                assert_eq!(answer(&small.push(word).await.unwrap()), word);
+            }
+            kill(sidecar.process_id().unwrap());
+            assert_eq!(answer(&small.push("d").await.unwrap()), "d");
+        });
+        match select(&mut pushed, others).await {
+            Either::Left(_) => panic!("it was answered in one piece"),
+            Either::Right(_) => {}
+        }
+        pushed.await.unwrap()
+    };
+    assert_eq!(answer(&events), text);
+    assert_eq!(seqs(&events), (1..=i64::try_from(events.len()).unwrap()).collect::<Vec<_>>());
+    let closed = large.close().await.unwrap();
+    assert_eq!(closed.message.reasoning.as_ref(), Some(&text));
+    assert_eq!(closed.stats.pushes, 1, "for the host it is one");
+}
+
+#[tokio::test]
+async fn a_large_push_that_is_dropped_in_its_middle_is_pushed() {
+    let sidecar = builder().build();
+    let mut large = sidecar.open(text()).await.unwrap();
+    let mut small = sidecar.open(text()).await.unwrap();
+    let text = leaves(100_000);
+    match select(pin!(large.push(text.as_str())), pin!(small.push("a"))).await {
+        Either::Left(_) => panic!("it was answered in one piece"),
+        Either::Right(_) => {}
+    }
+    let events = large.push("Done.").await.unwrap();
+    assert_eq!(answer(&events), format!("{text}Done."));
+    assert_eq!(large.close().await.unwrap().stats.pushes, 2);
+}
+
+#[tokio::test]
+async fn a_push_that_is_refused_in_its_middle_changes_nothing() {
+    let limits = stream_sidecar::protocol::LimitsPatch {
+        max_held_bytes: Some(100_000),
+        ..Default::default()
+    };
+    let sidecar = builder().limits(limits).build();
+    let wire = stream_sidecar::protocol::EmitWire::OpenaiChat;
+    let emit = Some(stream_sidecar::protocol::Emit { wire, claims: None });
+    let mut stream = sidecar.open(OpenParams { emit, ..text() }).await.unwrap();
+    let mut events = stream.push("So: ").await.unwrap();
+    let documents = stream.take_emitted().len();
+    let kept = sidecar.kept_bytes();
+    let call = format!(r#"Hi. <tool_call>{{"name": "f", "arguments": {{"a": "{}"#, leaves(20_000));
+    let Err(Error::Rpc(refusal)) = stream.push(call).await else { panic!("it holds too much") };
+    assert_eq!(refusal.kind().to_string(), "limit-exceeded");
+    assert_eq!((sidecar.kept_bytes(), stream.take_emitted().len()), (kept, 0));
+    events.extend(stream.push("there").await.unwrap());
+    assert_eq!((answer(&events).as_str(), seqs(&events)), ("So: there", vec![1, 2]));
+    assert!(documents > 0 && !stream.take_emitted().is_empty());
+    let closed = stream.close().await.unwrap();
+    assert_eq!((closed.message.text.as_deref(), closed.stats.pushes), (Some("So: there"), 2));
+    assert_eq!(sidecar.list().await.unwrap().streams.len(), 0);
+}
+
+#[tokio::test]
+async fn a_large_chunk_of_a_pipe_is_one_push() {
+    let sidecar = builder().build();
+    let text = leaves(100_000);
+    let stream = sidecar.open(self::text()).await.unwrap();
+    let mut pipe = stream.pipe(stream::iter([Chunk::bytes(text.clone())]));
+    while let Some(event) = pipe.next().await {
+        event.unwrap();
+    }
+    let closed = pipe.closed().unwrap();
+    assert_eq!((closed.message.text.as_ref(), closed.stats.pushes), (Some(&text), 1));
 }

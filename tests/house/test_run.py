@@ -1,0 +1,71 @@
+"""The test command: its words, and that no room is left out."""
+
+from __future__ import annotations
+
+import pytest
+from places import ROOT
+from run import (
+    ANY_INPUT,
+    CHECKS,
+    CLIENTS,
+    COVERED,
+    CUT,
+    FIRST,
+    PLAIN,
+    ROOMS,
+    THOROUGH,
+    main,
+)
+from run import _pytest_words as pytest_words
+
+USUAL = ["-m", "not thorough"]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], []),
+        (["text"], [*USUAL, "tests/text"]),
+        (["text", "wires"], [*USUAL, "tests/text", "tests/wires"]),
+        (["text", "-k", "unclosed"], [*USUAL, "tests/text", "-k", "unclosed"]),
+        (["-k", "unclosed"], [*USUAL, "-k", "unclosed"]),
+        (["tests/house/test_run.py"], ["tests/house/test_run.py"]),
+        (["tests/house/test_run.py::x", "-s"], ["tests/house/test_run.py::x", "-s"]),
+    ],
+)
+def test_words_for_pytest(words: list[str], wanted: list[str]) -> None:
+    """A file that is named runs whole."""
+    assert pytest_words(words) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["txet"], "'txet' is no verb, no room and no file"),
+        (["text", "nowhere.py"], "'nowhere.py' is no verb"),
+        (["update", "txet"], "'txet' is no verb"),
+        (["all", "text"], "`all` stands alone, without text"),
+    ],
+)
+def test_words_that_mean_nothing(words: list[str], told: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert str(ended.value.code).startswith(told)
+
+
+def test_every_room_is_run_once() -> None:
+    """But for files of one that stand for themselves."""
+    for parts in (CHECKS, COVERED):
+        words = [word for command in parts.values() for word in command]
+        paths = sorted(word for word in words if word.startswith("tests/"))
+        assert paths == sorted([*ANY_INPUT, *(f"tests/{room}" for room in ROOMS)])
+        ignored = {word.partition("--ignore=")[2] for word in words} - {""}
+        assert ignored == {*ANY_INPUT}
+
+
+def test_what_is_named_is_there() -> None:
+    named = {word for command in THOROUGH.values() for word in command}
+    files = {word.partition("=")[2] or word for word in named if "tests/" in word}
+    assert files == {*CLIENTS, *CUT, *PLAIN}
+    for file in (*files, FIRST):
+        assert (ROOT / file).is_file(), file
