@@ -9,19 +9,25 @@ could change.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar.forms.candidate import Opening, Taken
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.literals import Delimiters, Literals, beginnings, rebuilt
+from stream_sidecar.forms.literals import (
+    Delimiters,
+    Literals,
+    Openers,
+    beginnings,
+    rebuilt,
+)
 from stream_sidecar.markdown.code import BLANKS
 from stream_sidecar.records import evolve, hot
 from stream_sidecar.text.fast_path import NOTHING, anywhere, line_gates
 from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from stream_sidecar.forms.form import Dialect
     from stream_sidecar.forms.grammar import Context
@@ -54,7 +60,7 @@ class Vocabulary:
         #: wrappers of the answer: what closes the reasoning that each of them ends
         self.ends: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}  # of calls
-        self.openings_of = cache(self._openings_of)
+        self._begun: dict[tuple[str, bool], tuple[Opening, ...]] = {}
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
@@ -88,17 +94,18 @@ class Vocabulary:
                 else:
                     table.setdefault(opener, []).append(opening)
 
-    def _openings_of(
-        self, literal: str, *, called: bool = False
-    ) -> tuple[Opening, ...]:
-        """All forms whose opener ``literal`` begins with; ``called``: also those that
-        stand behind a call only."""
-        return tuple(
-            opening
-            for end in range(1, len(literal) + 1)
-            for opening in self.openings.get(literal[:end], ())
-            if called or opening.form.place != "behind-call"
-        )
+    def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
+        """All forms whose opener ``literal``, one of `literals`, begins with;
+        ``called``: also those that stand behind a call only."""
+        begun = self._begun.get((literal, called))
+        if begun is None:
+            begun = self._begun[literal, called] = tuple(
+                opening
+                for end in range(1, len(literal) + 1)
+                for opening in self.openings.get(literal[:end], ())
+                if called or opening.form.place != "behind-call"
+            )
+        return begun
 
 
 class Lexicon:
@@ -115,17 +122,14 @@ class Lexicon:
                     named = evolve(opening, opener=opener)
                     self._lines[opener] = [*self._lines.get(opener, ()), named]
         #: the openers that count where the answer begins, by their first character
-        self.heads: dict[str, list[str]] = {}
-        for opener in self._lines:
-            self.heads.setdefault(opener[0], []).append(opener)
-        self._heads_inside = {
-            head: [one for one in openers if any(map(_is_inside, self._lines[one]))]
-            for head, openers in self.heads.items()
-        }
+        self.heads = _by_first(self._lines)
+        lines = self._lines.items()
+        self._heads_inside = _by_first(
+            opener for opener, openings in lines if any(map(_is_inside, openings))
+        )
         self._line_start = _line_starts(beginnings(self._lines))
-        heads = {head: each for head, each in self._heads_inside.items() if each}
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = line_gates(self.literals, heads)
+        self.gates = line_gates(self.literals, self._heads_inside)
         self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
         self.thought = anywhere(self.literals)
 
@@ -151,17 +155,14 @@ class Lexicon:
         ``start``: the answer begins there.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
-        if not openers:
+        if openers is None:
             return []
-        longest = max(map(len, openers))
-        rest = text[at : at + longest]
-        more = longest > len(rest) and not final
-        if more and any(one != rest and one.startswith(rest) for one in openers):
+        more = len(text) < at + openers.longest and not final
+        if more and openers.goes_on(text[at:]):
             return None
         found = [
             opening
-            for opener in openers
-            if rest.startswith(opener)
+            for opener in openers.at(text, at)
             for opening in self._lines[opener]
             if start or _is_inside(opening)
         ]
@@ -205,9 +206,22 @@ class Lexicon:
             found -= 1
         _, broken, line = head.rpartition("\n")
         rest = line.lstrip(BLANKS)
-        heads = self.heads.get(rest[:1], ())
-        begins = broken and (not rest or any(one.startswith(rest) for one in heads))
+        begins = broken and (not rest or self._may_begin_line(rest))
         return min(found, position - len(rest or line)) if begins else found
+
+    def _may_begin_line(self, text: str) -> bool:
+        """Whether ``text`` is an opener that counts where a line begins, or begins
+        one."""
+        openers = self.heads.get(text[0])
+        return openers is not None and (text in self._lines or openers.goes_on(text))
+
+
+def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
+    """Openers by their first character."""
+    found: dict[str, list[str]] = {}
+    for opener in openers:
+        found.setdefault(opener[0], []).append(opener)
+    return {first: Openers(each) for first, each in found.items()}
 
 
 def total(*shares: Share) -> Share:
