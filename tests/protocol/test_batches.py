@@ -153,6 +153,14 @@ def test_models_beyond_measure() -> None:
     assert total.by_model[-1].messages == MODELS
 
 
+def test_names_beyond_measure() -> None:
+    counts = RepairCounts()
+    for number in range(3):
+        counts.add("p" * 1_000, "m" * 256 + str(number), {})
+    (row,) = counts.total().by_model
+    assert (row.provider, row.model, row.messages) == ("p" * 256, "m" * 256, 3)
+
+
 # --- Without a process ----------------------------------------------------------------
 
 

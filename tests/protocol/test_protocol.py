@@ -413,6 +413,18 @@ def test_counters_of_many_models_stay_bounded(host):
     assert sum(row["messages"] for row in counters["byModel"]) == 300
 
 
+def test_counters_of_long_names_stay_bounded(host):
+    for number in range(3):
+        name = "m" * 256 + f"{number}" * 100_000
+        params = {"wire": "text", "body": "x", "model": name, "provider": name}
+        host.request("message/normalize", params)
+
+    (row,) = host.request("sidecar/stats")["counters"]["byModel"]
+
+    assert row["messages"] == 3
+    assert row["model"] == row["provider"] == "m" * 256
+
+
 # Time, which stands still here
 
 

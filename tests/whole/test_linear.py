@@ -172,6 +172,94 @@ def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> N
     assert is_linear(lambda size: feed(params, cut(TEXTS[name](size))))
 
 
+def _named(n: int) -> list[str]:
+    """Names with a long beginning in common."""
+    return [f"{'long_name_' * 5}{number}" for number in range(n // 10)]
+
+
+def _known(n: int, *keys: str) -> list[Any]:
+    return [{**dict.fromkeys(keys, "x"), "a": number} for number in range(n // 10)]
+
+
+def _objects(n: int, text: str) -> str:
+    return "".join(text % number for number in range(n // len(text)))
+
+
+def _tools(n: int, *parameters: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {key: {} for key in parameters}}
+    return {"tools": [{"name": name, "inputSchema": schema} for name in _named(n)]}
+
+
+def _results(**policy: Any) -> dict[str, Any]:
+    return {"policy": {"toolResults": policy}}
+
+
+PRODUCTS: dict[str, tuple[Callable[[int], dict[str, Any]], Callable[[int], str]]] = {
+    "known results and copies": (
+        lambda n: _results(known=_known(n)),
+        lambda n: _objects(n, '{"a":%d}') + "Hi",
+    ),
+    "known results and others": (
+        lambda n: _results(known=_known(n, "success")),
+        lambda n: _objects(n, '{"a":%d,"success":1}') + "Hi",
+    ),
+    "known results and blanks": (
+        lambda n: _results(known=_known(n, "type")),
+        lambda n: _objects(n, '{"a":%d,"type":1}\n') + "Hi",
+    ),
+    "known results and long beginnings": (
+        lambda n: _results(known=[{f"k{i}": 1, "b": 1} for i in range(n // 10)]),
+        lambda n: ('{"success":{},"b":"%s"}' % ("x" * 260)) * (n // 280) + "Hi",
+    ),
+    "indicators and results": (
+        lambda n: _results(indicators=[f"k{i}" for i in range(n // 10)]),
+        lambda n: _objects(n, '{"k%d":1}\n') + "Hi",
+    ),
+    "tools and lines that begin as their names do": (
+        lambda n: _tools(n),
+        lambda n: f"{'long_name_' * 5}\n" * (n // 50),
+    ),
+    "tools and lines that begin with a name": (
+        lambda n: _tools(n),
+        lambda n: f"{'long_name_' * 5}1{{\n" * (n // 50),
+    ),
+    "tools and calls by number": (
+        lambda n: {**_tools(n, "a", "b"), "model": "kimi-k2"},
+        lambda n: (
+            '<|tool_call_begin|>0<|tool_call_argument_begin|>{"a":1}<|tool_call_end|>'
+            * (n // 70)
+        ),
+    ),
+    "tools and names without an end": (
+        lambda n: {**_tools(n), "model": "glm-4.6"},
+        lambda n: (
+            "<tool_call>long_name_k</arg_key>v</arg_value></tool_call>" * (n // 56)
+        ),
+    ),
+    "tools and broken calls": (
+        lambda n: _tools(n),
+        lambda n: '{"name": "long_name_1", "arguments": {x}}\n' * (n // 42),
+    ),
+    "markers and lines": (
+        lambda n: {
+            "policy": {"echo": {"markers": [f"[{each}]" for each in _named(n)]}}
+        },
+        lambda n: f"[{'long_name_' * 5}]\n" * (n // 53),
+    ),
+    "tags and openers": (
+        lambda n: {"policy": {"reasoning": {"tags": _named(n)}}},
+        lambda n: f"<{'long_name_' * 5}1>x\n" * (n // 55),
+    ),
+}
+"""What grows together with the text, and a text that has to do with all of it."""
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_no_product_of_two_sizes(name: str) -> None:
+    params, text = PRODUCTS[name]
+    assert is_linear(lambda n: feed({"wire": "text", **params(n)}, [text(n)]))
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents_take_linear_work(name: str) -> None:
     params = {"wire": "openai-chat"}

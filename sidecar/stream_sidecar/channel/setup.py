@@ -21,8 +21,9 @@ from stream_sidecar.dialects.host_echo import host_forms
 from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
 from stream_sidecar.dialects.profiles import Profile, profile_of
 from stream_sidecar.forms.grammar import Context
+from stream_sidecar.forms.known_results import KnownResults, known_value
 from stream_sidecar.forms.literals import Delimiters
-from stream_sidecar.forms.repeated_results import PATIENCE, EchoRules, known_value
+from stream_sidecar.forms.repeated_results import PATIENCE, EchoRules
 from stream_sidecar.options import DEFAULT_TAGS
 from stream_sidecar.records import evolve, hot
 from stream_sidecar.text.fast_path import ROOM, on
@@ -157,7 +158,7 @@ def _echo_rules(options: StreamOptions, named: tuple[str, ...]) -> EchoRules:
     results = options.policy.tool_results
     return EchoRules(
         frozenset(results.indicators),
-        tuple(map(known_value, results.known)),
+        KnownResults(map(known_value, results.known)),
         options.limits.max_held_chars if "gemini-call" in named else PATIENCE,
     )
 

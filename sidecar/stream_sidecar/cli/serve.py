@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,10 +18,6 @@ _ANSWER_SECONDS = 0.6
 
 _WRITE_SECONDS = 0.3
 """So long the client may take nothing before what is left to write is given up."""
-
-_GARBAGE = 10_000
-"""So many objects more than were freed, and circles are looked for: a stream leaves a
-few. With Python's own 700 that takes 2 to 4 % of the time of short streams."""
 
 _EPILOG = """\b
 Examples:
@@ -88,12 +83,12 @@ def command(
 def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> None:
     """Serves until the end of the process."""
     from stream_sidecar.editor.thread import LspThread
+    from stream_sidecar.rpc import garbage
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.lifetime import ParentWatch, end, end_on_signals
     from stream_sidecar.rpc.logs import log
     from stream_sidecar.rpc.transport import Writer, pump, without_waiting
 
-    gc.set_threshold(_GARBAGE)
     end_on_signals()
     watch = ParentWatch()
     if client is not None and client.isdecimal():
@@ -105,6 +100,7 @@ def serve(stdin: int, stdout: int, client: str | None, record: str | None) -> No
     writer = Writer(stdout, failed=lambda: os._exit(0), ready=ready)
     make = Connection if record is None else _recorded(record)
     connection = make(writer.send, LspThread, watch.add)
+    garbage.begin()
     try:
         pump(stdin, connection, writer)
         writer.send(connection.close(_ANSWER_SECONDS))

@@ -112,7 +112,7 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     try:
         calls = calls_of(text)
     except ValueError:
-        cursor.serious = any(f'"{name}"' in text for name in tools)
+        cursor.serious = any(quoted in tools for quoted in text.split('"')[1:-1])
         raise
     if not _ARGUED.search(text):
         raise MalformedError("a call has arguments")

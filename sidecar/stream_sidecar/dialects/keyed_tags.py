@@ -173,10 +173,11 @@ def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
     """The first key lost its opener: the longest declared name parts it from that of
     the tool."""
     tools = cursor.context.tools or {}
-    names = [each for each in tools if text.startswith(each) and each != text]
-    if not names:
+    begun = (text[:end] for end in range(len(text) - 1, 0, -1))
+    name = next((each for each in begun if each in tools), None)
+    if name is None:
         raise cursor.mismatch()
-    call = _Call(max(names, key=len))
+    call = _Call(name)
     yield from literal(cursor, tags.key[1])
     part = yield from _value(cursor, tags)
     call.parts.append((text[len(call.name) :], part))

@@ -113,12 +113,16 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
+_FEW_TOOLS = 256
+
+
 def _by_schema(cursor: Cursor, call: WrittenCall) -> WrittenCall:
-    """The id is a counter: the only tool that has all the arguments is called."""
-    keys = loads(call.arguments).keys()
+    """The id is a counter: the only tool that has all the arguments is called, where
+    there are so few that each can be asked."""
+    keys, tools = loads(call.arguments).keys(), cursor.context.tools or {}
     names = [
         name
-        for name in cursor.context.tools or {}
+        for name in (tools if len(tools) <= _FEW_TOOLS else ())
         if keys <= properties(name, cursor.context).keys()
     ]
     if len(names) != 1:

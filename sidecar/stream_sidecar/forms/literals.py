@@ -12,8 +12,8 @@ What cannot be told yet is an `UndecidedError`: the text waits for more.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
@@ -50,6 +50,8 @@ class Literals:
         self.firsts = "".join(sorted({re.escape(text[0]) for text in self.literals}))
         self.first = patterns.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
         self.any = patterns.compile(_alternatives(self.literals) or r"(?!)")
+        #: what is behind a beginning in the literals, as it is asked for
+        self._needs: dict[str, tuple[str, ...]] = {}
 
     def certain(self, text: str, at: int = 0) -> int:
         """Up to where ``text`` is certain: a literal may begin (text rule 1.2)."""
@@ -74,6 +76,39 @@ class Literals:
         if match is None or match.start() >= end:
             return end, None
         return match.start(), match[0]
+
+    def needs(self, start: str) -> tuple[str, ...]:
+        """What is behind ``start``, a beginning, in the literals that it begins."""
+        found = self._needs.get(start)
+        if found is None:
+            longer = (each for each in self.literals if each != start)
+            begun = (each for each in longer if each.startswith(start))
+            found = self._needs[start] = tuple(each[len(start) :] for each in begun)
+        return found
+
+
+class Openers:
+    """Literals of which some begin a text at a place: what is asked costs the same
+    however many there are, and however much of them is the same."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = tuple(literals)
+        self.longest = max(map(len, self.literals), default=0)
+        self._order = {literal: place for place, literal in enumerate(self.literals)}
+        self._sizes = sorted({*map(len, self.literals)})
+        self._sorted = sorted(self.literals)
+
+    def at(self, text: str, at: int) -> list[str]:
+        """Which of them stand in ``text`` at a place, in their order."""
+        rest = text[at : at + self.longest]
+        sizes = (size for size in self._sizes if size <= len(rest))
+        found = [begun for size in sizes if (begun := rest[:size]) in self._order]
+        return sorted(found, key=self._order.__getitem__) if len(found) > 1 else found
+
+    def goes_on(self, begun: str) -> bool:
+        """Whether ``begun`` is the beginning of one, and not all of it."""
+        place = bisect_right(self._sorted, begun)
+        return place < len(self._sorted) and self._sorted[place].startswith(begun)
 
 
 def beginnings(literals: Iterable[str]) -> str:
@@ -120,11 +155,8 @@ def _partners(pairs: tuple[Pair, ...]) -> dict[str, frozenset[str]]:
     families: defaultdict[str, set[str]] = defaultdict(set)
     for opener, closer in pairs:
         families[_family(opener)].add(closer)
-    return {
-        delimiter: frozenset(families[_family(pair[0])])
-        for pair in pairs
-        for delimiter in pair
-    }
+    closers = {family: frozenset(each) for family, each in families.items()}
+    return {each: closers[_family(pair[0])] for pair in pairs for each in pair}
 
 
 def _family(opener: str) -> str:
@@ -137,16 +169,9 @@ def completions(literals: Literals, before: str) -> list[str]:
         need
         for size in range(1, min(literals.longest, len(before) + 1))
         if (start := before[-size:]) in literals.prefixes
-        for need in _needs(literals, start)
+        for need in literals.needs(start)
     }
     return sorted(needs, key=lambda need: (len(need), need))
-
-
-@lru_cache(maxsize=512)
-def _needs(literals: Literals, start: str) -> tuple[str, ...]:
-    """What is behind ``start`` in the literals that it begins."""
-    longer = literals.literals - {start}
-    return tuple(each[len(start) :] for each in longer if each.startswith(start))
 
 
 def rebuilt(literals: Literals, before: str, text: str, *, final: bool) -> int:

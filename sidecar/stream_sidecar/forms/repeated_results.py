@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.records import frozen
-from stream_sidecar.values.equality import equal
-from stream_sidecar.values.jsontext import loads
+from stream_sidecar.forms.known_results import KnownResults
+from stream_sidecar.records import field, frozen
 from stream_sidecar.values.relaxed import begun_keys
 
 if TYPE_CHECKING:
@@ -35,24 +34,29 @@ PATIENCE = 2048
 
 @frozen
 class EchoRules:
-    """``toolResults.indicators``, and the values of ``toolResults.known``;
-    ``patience``: as `PATIENCE`."""
+    """``toolResults.indicators`` and ``toolResults.known``; ``patience``: as
+    `PATIENCE`; ``special``: the indicators that prove something."""
 
     indicators: frozenset[str]
-    known: tuple[Any, ...] = ()
+    known: KnownResults = field(factory=KnownResults)
     patience: int = PATIENCE
+    special: frozenset[str] = field(init=False)
+
+    @special.default
+    def _special(self) -> frozenset[str]:
+        return self.indicators - GENERIC
 
     def begins(self, text: str) -> bool:
         """Whether an object may be a result whose beginning, or all of it, is ``text``:
         that depends on its keys."""
         keys = begun_keys(text[:BEGINNING])
         first = keys[:FIRST_KEYS]
-        return not self.indicators.isdisjoint(first) or self._begins_known(keys)
+        return not self.indicators.isdisjoint(first) or self.known.may_begin(keys)
 
     def goes_on(self, text: str) -> bool:
         """Whether it may still be one, although it is so long."""
         keys = begun_keys(text)
-        return not self._special.isdisjoint(keys) or self._begins_known(keys)
+        return not self.special.isdisjoint(keys) or self.known.may_begin(keys)
 
     def qualifies(self, value: dict[str, Any], text: str) -> bool:
         """Whether an object, written as ``text``, is a result (text rule 10.3)."""
@@ -62,21 +66,12 @@ class EchoRules:
 
     def knows(self, value: Any) -> bool:
         """``value`` is a result that the host gave to the model (text rule 10.5)."""
-        return any(equal(value, each) for each in self.known)
+        return self.known.has(value)
 
     def proves(self, values: Iterable[Any]) -> bool:
         """Whether these are results with white space behind (text rule 10.2)."""
-        special = self._special
-        return any(self.knows(each) or not special.isdisjoint(each) for each in values)
-
-    @property
-    def _special(self) -> frozenset[str]:
-        return self.indicators - GENERIC
-
-    def _begins_known(self, keys: list[str]) -> bool:
-        return any(
-            isinstance(each, dict) and each.keys() >= {*keys} for each in self.known
-        )
+        special = self.special
+        return any(not special.isdisjoint(each) or self.knows(each) for each in values)
 
 
 NO_ECHO = EchoRules(frozenset())
@@ -90,13 +85,3 @@ def continues(following: str) -> bool:
 
 CONTINUING = frozenset(",.;:%=)]}")
 """Behind these nobody begins an answer (text rule 10.6)."""
-
-
-def known_value(known: Any) -> Any:
-    """What a known result is compared as: a string that is JSON counts as its value."""
-    if not isinstance(known, str):
-        return known
-    try:
-        return loads(known)
-    except ValueError:
-        return known

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import evolve
 
 from stream_sidecar.channel.sieve import Sieve
-from stream_sidecar.forms.repeated_results import known_value
+from stream_sidecar.forms.known_results import known_value
 from stream_sidecar.history.messages import (
     Text,
     Thought,

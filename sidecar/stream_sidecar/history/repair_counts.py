@@ -7,17 +7,32 @@ Safe on any thread: batches count beside the connection, which reads the totals.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory
 
 from stream_sidecar.records import define
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 MODELS = 256
 """So many models have counters of their own; names come from strangers."""
+
+_LONGEST_NAME = 256
+"""Code points of a name; of a longer one the beginning counts."""
+
+Named: TypeAlias = "tuple[str | None, str | None]"
+"""Provider and model; None: it is not known."""
+
+
+def counted_as(
+    provider: str | None, model: str | None, counted: Collection[Named]
+) -> Named:
+    """Under which names a message is counted, where others have been ``counted``."""
+    named = provider and provider[:_LONGEST_NAME], model and model[:_LONGEST_NAME]
+    is_one_more = named not in counted and len(counted) >= MODELS
+    return (None, None) if is_one_more else named
 
 
 @define
@@ -51,7 +66,7 @@ class RepairCounts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._models: dict[tuple[str | None, str | None], ModelRepairCounters] = {}
+        self._models: dict[Named, ModelRepairCounters] = {}
 
     def add(
         self,
@@ -65,8 +80,7 @@ class RepairCounts:
     ) -> None:
         """Counts ``messages`` of one model; ``removed``: removals by kind."""
         with self._lock:
-            known = (provider, model) in self._models or len(self._models) < MODELS
-            name = (provider, model) if known else (None, None)
+            name = counted_as(provider, model, self._models)
             counters = self._models.setdefault(
                 name, ModelRepairCounters(provider=name[0], model=name[1])
             )

@@ -21,7 +21,7 @@ from stream_sidecar.errors import (
     StreamExistsError,
     StreamNotFoundError,
 )
-from stream_sidecar.history.repair_counts import MODELS, RepairCounts
+from stream_sidecar.history.repair_counts import Named, RepairCounts, counted_as
 from stream_sidecar.options import Limits, Policy, StreamOptions
 from stream_sidecar.protocol.converter import unstructure
 from stream_sidecar.protocol.open_stream import OpenStream
@@ -90,7 +90,7 @@ class Sessions:
         self._gone: dict[str, str] = {}
         self._named = 0
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
-        self._counters: dict[tuple[str | None, str | None], tuple[int, ...]] = {}
+        self._counters: dict[Named, tuple[int, ...]] = {}
         self.repairs = RepairCounts()
         self._room = limits.max_held_bytes  # what may come before it is counted again
 
@@ -265,6 +265,7 @@ class Sessions:
             self._forget(stream_id, "expired")
             stream = entry.stream
             self._count(stream.options, stream.message(), stream.stats())
+            stream.forget()
 
     def _idle(self, deadline: float) -> Iterator[tuple[str, OpenStream]]:
         for stream_id, entry in self._streams.items():
@@ -283,11 +284,9 @@ class Sessions:
         said = message.metadata
         provider = options.provider or (said.provider if said else None)
         model = options.model or (said.model if said else None)
-        if (provider, model) not in self._counters and len(self._counters) >= MODELS:
-            provider = model = None
-        told, known = (1, *_counts_of(stats)), self._counters.get((provider, model))
-        counts = told if known is None else tuple(map(add, known, told))
-        self._counters[provider, model] = counts
+        name = counted_as(provider, model, self._counters)
+        told, known = (1, *_counts_of(stats)), self._counters.get(name)
+        self._counters[name] = told if known is None else tuple(map(add, known, told))
 
 
 _NOT_OPEN = {

@@ -23,9 +23,9 @@ from stream_sidecar.markdown.slices import INDENT
 from stream_sidecar.values.surrogates import HALVES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from stream_sidecar.forms.literals import Literals
+    from stream_sidecar.forms.literals import Literals, Openers
 
 Search: TypeAlias = "Callable[..., re.Match[str] | None]"
 
@@ -75,7 +75,7 @@ class Gates(NamedTuple):
     search: Search
     lines: bool = False
     certain: Callable[[str], int] = len
-    heads: Mapping[str, Sequence[str]] = {}  # nobody writes into it
+    heads: Mapping[str, Openers] = {}  # nobody writes into it
     waits: frozenset[str] = frozenset()
     border: Search = NOTHING
     behind: Callable[[Gates, str], Gates] = lambda gates, _: gates
@@ -88,9 +88,9 @@ class Gates(NamedTuple):
         match = self.search(text)
         while match is not None and match.lastgroup == "head":
             at = match.start("head")
-            for opener in self.heads[text[at]]:
-                if opener.startswith(text[at : at + len(opener)]):
-                    return match
+            openers = self.heads[text[at]]
+            if openers.at(text, at) or openers.goes_on(text[at : at + openers.longest]):
+                return match
             match = self.search(text, match.start() + 1)
         return match
 
@@ -196,9 +196,9 @@ def in_info(literals: Literals, code: Gates) -> Gates:
     return Gates(search, border=_BREAK, behind=lambda *_: code)
 
 
-def line_gates(literals: Literals, heads: Mapping[str, Sequence[str]]) -> Gates:
+def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
     """Gates of the answer outside fences."""
-    openers = tuple(each for openers in heads.values() for each in openers)
+    openers = tuple(each for openers in heads.values() for each in openers.literals)
     known = _search_in_text(literals.literals, openers), True, literals.certain
 
     def behind(outside: Gates, fence: str) -> Gates:

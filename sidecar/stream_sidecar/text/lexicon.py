@@ -8,7 +8,7 @@ could change.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns
@@ -17,6 +17,7 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import (
     Delimiters,
     Literals,
+    Openers,
     UndecidedError,
     beginnings,
     rebuilt,
@@ -29,7 +30,7 @@ from stream_sidecar.text.shown_text import Orphan
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from stream_sidecar.forms.form import Dialect
     from stream_sidecar.forms.grammar import Context
@@ -62,8 +63,8 @@ class Vocabulary:
         #: wrappers of the answer: what closes the reasoning that each of them ends
         self.ends: dict[str, frozenset[str]] = {}
         self.closers: dict[str, Taken] = {}  # of calls
-        self.openings_of = cache(self._openings_of)
-        self.kind_of = cache(self._kind_of)
+        self._begun: dict[tuple[str, bool], tuple[Opening, ...]] = {}
+        self._kinds: dict[str, LiteralKind] = {}
         for dialect, named in chosen:
             self._learn(dialect, named)
         for delimiter in delimiters.literals:
@@ -97,26 +98,33 @@ class Vocabulary:
                 else:
                     table.setdefault(opener, []).append(opening)
 
+    def kind_of(self, literal: str) -> LiteralKind:
+        """What ``literal``, one of `literals`, is, as far as mentions differ by it."""
+        kind = self._kinds.get(literal)
+        if kind is None:
+            kind = self._kinds[literal] = self._kind_of(literal)
+        return kind
+
     def _kind_of(self, literal: str) -> LiteralKind:
-        """What ``literal`` is, as far as mentions differ by it."""
         if literal in self.delimiters.literals:
             return LiteralKind.TAG
-        about = {opening.form.about for opening in self._openings_of(literal)}
+        about = {opening.form.about for opening in self.openings_of(literal)}
         if "reserved" in about:
             return LiteralKind.RESERVED
         return LiteralKind.CALL if about & {"calls", "results"} else LiteralKind.TAG
 
-    def _openings_of(
-        self, literal: str, *, called: bool = False
-    ) -> tuple[Opening, ...]:
-        """All forms whose opener ``literal`` begins with; ``called``: also those that
-        stand behind a call only."""
-        return tuple(
-            opening
-            for end in range(1, len(literal) + 1)
-            for opening in self.openings.get(literal[:end], ())
-            if called or opening.form.place != "behind-call"
-        )
+    def openings_of(self, literal: str, *, called: bool = False) -> tuple[Opening, ...]:
+        """All forms whose opener ``literal``, one of `literals`, begins with;
+        ``called``: also those that stand behind a call only."""
+        begun = self._begun.get((literal, called))
+        if begun is None:
+            begun = self._begun[literal, called] = tuple(
+                opening
+                for end in range(1, len(literal) + 1)
+                for opening in self.openings.get(literal[:end], ())
+                if called or opening.form.place != "behind-call"
+            )
+        return begun
 
 
 class Lexicon:
@@ -133,17 +141,14 @@ class Lexicon:
                     named = evolve(opening, opener=opener)
                     self._lines[opener] = [*self._lines.get(opener, ()), named]
         #: the openers that count where the answer begins, by their first character
-        self.heads: dict[str, list[str]] = {}
-        for opener in self._lines:
-            self.heads.setdefault(opener[0], []).append(opener)
-        self._heads_inside = {
-            head: [one for one in openers if any(map(_is_inside, self._lines[one]))]
-            for head, openers in self.heads.items()
-        }
+        self.heads = _by_first(self._lines)
+        lines = self._lines.items()
+        self._heads_inside = _by_first(
+            opener for opener, openings in lines if any(map(_is_inside, openings))
+        )
         self._line_start = _line_starts(beginnings(self._lines))
-        heads = {head: each for head, each in self._heads_inside.items() if each}
         #: what text of the answer, and of reasoning, must not have to pass
-        self.gates = line_gates(self.literals, heads)
+        self.gates = line_gates(self.literals, self._heads_inside)
         self._gates_everywhere = self.gates._replace(waits=frozenset(), border=NOTHING)
         self.thought = anywhere(self.literals)
 
@@ -170,17 +175,14 @@ class Lexicon:
         ``start``: the answer begins there.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
-        if not openers:
+        if openers is None:
             return []
-        longest = max(map(len, openers))
-        rest = text[at : at + longest]
-        more = longest > len(rest) and not final
-        if more and any(one != rest and one.startswith(rest) for one in openers):
+        more = len(text) < at + openers.longest and not final
+        if more and openers.goes_on(text[at:]):
             raise UndecidedError
         found = [
             opening
-            for opener in openers
-            if rest.startswith(opener)
+            for opener in openers.at(text, at)
             for opening in self._lines[opener]
             if start or _is_inside(opening)
         ]
@@ -223,9 +225,22 @@ class Lexicon:
             found -= 1
         _, broken, line = head.rpartition("\n")
         rest = line.lstrip(BLANKS)
-        heads = self.heads.get(rest[:1], ())
-        begins = broken and (not rest or any(one.startswith(rest) for one in heads))
+        begins = broken and (not rest or self._may_begin_line(rest))
         return min(found, position - len(rest or line)) if begins else found
+
+    def _may_begin_line(self, text: str) -> bool:
+        """Whether ``text`` is an opener that counts where a line begins, or begins
+        one."""
+        openers = self.heads.get(text[0])
+        return openers is not None and (text in self._lines or openers.goes_on(text))
+
+
+def _by_first(openers: Iterable[str]) -> dict[str, Openers]:
+    """Openers by their first character."""
+    found: dict[str, list[str]] = {}
+    for opener in openers:
+        found.setdefault(opener[0], []).append(opener)
+    return {first: Openers(each) for first, each in found.items()}
 
 
 def total(*shares: Share) -> Share:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
@@ -23,8 +23,6 @@ from stream_sidecar.records import define, field
 from stream_sidecar.text.json_answer import JSON_BEGINS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from stream_sidecar.text.json_answer import JsonPlace
     from stream_sidecar.text.pieces import Pieces
 
@@ -51,11 +49,17 @@ class Orphan(Enum):
     ARMED = 3  # text behind it makes what came before reasoning
 
 
+class Budget(Protocol):
+    """How many characters more may wait, as `Tail.room` tells."""
+
+    def room(self, size: int, *, calls: bool = False) -> int: ...
+
+
 @define(eq=False)
 class ShownText:
     """``write`` visible text, ``removed`` what was taken out, ``flush`` what waits.
 
-    ``room`` says how many characters more may wait, and one always may; ``tail_size``
+    ``budget`` says how many characters more may wait, and one always may; ``tail_size``
     or more of what was shown are known, and ``unread`` have not been given yet.
     ``fences_pass``: nothing is taken out of fenced code.
     ``first_orphan``: what becomes of a closer with neither opener nor closer before it
@@ -72,7 +76,7 @@ class ShownText:
     new answer that may begin.
     """
 
-    room: Callable[[int], int]
+    budget: Budget
     tail_size: int
     fences_pass: bool
     first_orphan: Orphan
@@ -105,7 +109,7 @@ class ShownText:
         """Shows ``text``, which begins at ``start`` of the raw channel: one line at a
         time where blanks could fill the hold."""
         most = len(text) + self.tail_size  # with a literal's beginning held elsewhere
-        whole = "\n" not in text or most < self.room(most + 1)
+        whole = "\n" not in text or most < self.budget.room(most + 1)
         for line in [text] if whole else _LINE.findall(text):
             self._write(line, start, out)
             start += len(line)
@@ -150,13 +154,13 @@ class ShownText:
         if not blanks:
             self._begin_line(out)
             return text, start
-        room = max(self.room(blanks + 1), 1)
+        room = max(self.budget.room(blanks + 1), 1)
         taken = min(blanks, room)
         self.blanks.append((PieceKind.BLANK, line[:taken], start, start + taken))
         self.held += taken
         if cut and taken == len(line):
             self._blank_line(out)
-        if taken == room and self.held and not self.room(1):
+        if taken == room and self.held and not self.budget.room(1):
             out.append((PieceKind.FULL, "", 0, 0))
             self.orphan = Orphan.NONE  # a stray, as at the end
             self.flush(out)

@@ -10,6 +10,7 @@ budget: `Tail` says how much ``room`` is left. Example: with a budget of 20, beh
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError
@@ -48,7 +49,9 @@ class Tail:
     def __attrs_post_init__(self) -> None:
         rules, size = self._rules, max(self._rules.lexicon.literals.longest, KNOWN)
         passes = rules.scope != "everywhere"
-        self.shown = ShownText(self.room, size, passes, rules.orphan, rules.orphan)
+        # Weakly: in a circle the rules, and all words, would wait for the collector.
+        budget = proxy(self)
+        self.shown = ShownText(budget, size, passes, rules.orphan, rules.orphan)
 
     # What waits
 
@@ -100,11 +103,17 @@ class Tail:
             self.trailing = self.trailing or new
             self.trailing.push(text, start, taken)
             return
-        leading, echo = self.leading or new, self._rules.context.echo
+        leading, patience = self.leading or new, self._rules.context.echo.patience
         leading.push(text, start, taken)
         self.leading = leading
-        if leading.held > echo.patience and not echo.proves(leading.values):
+        if leading.held > patience and not self._is_proven(leading):
             self.decide(echo=False)
+
+    def _is_proven(self, leading: Waiting) -> bool:
+        """Whether the objects that wait are results although white space follows."""
+        proves, leading.values = self._rules.context.echo.proves(leading.values), []
+        leading.proven = leading.proven or proves
+        return leading.proven
 
     # What is shown and what is not
 
@@ -136,10 +145,10 @@ class Tail:
 
     def is_echo(self) -> bool:
         """Whether leading objects wait that are repeated results where text follows."""
-        leading, echo = self.leading, self._rules.context.echo
+        leading = self.leading
         if leading is None:
             return False
-        return leading.items[-1][2] is not None or echo.proves(leading.values)
+        return leading.items[-1][2] is not None or self._is_proven(leading)
 
     def decide(self, *, echo: bool) -> None:
         """Leading results, if any wait, are repetitions or not (text rule 10.4)."""

@@ -24,15 +24,19 @@ removal."""
 
 @define(eq=False)
 class Waiting:
-    """``held``: code points, ``called`` of them of calls; ``tail``: the end of what
-    waits, at least ``size`` of it; ``breaks``: it has several lines; ``line_shown``:
-    the last one is not blank; ``alone``: nothing but closers stands on it."""
+    """``held``: code points, ``called`` of them of calls; ``values``: what results say
+    that nobody has looked at yet, and ``proven``: those before prove enough; ``tail``:
+    the end of what waits, at least ``size`` of it; ``breaks``: it has several lines;
+    ``line_shown``: the last one is not blank; ``alone``: nothing but closers stands on
+    it."""
 
     _size: int
     alone: bool
     items: list[Item] = field(factory=list)
     held: int = 0
     called: int = 0
+    values: list[dict[str, Any]] = field(factory=list)
+    proven: bool = False
     tail: str = ""
     breaks: bool = False
     line_shown: bool = False
@@ -44,6 +48,7 @@ class Waiting:
         if taken is not None:
             self.alone = self.alone and not taken.waits
             self.called += len(text) if taken.kind is PieceKind.CALL else 0
+            self.values += [taken.content] if taken.kind is PieceKind.RESULT else []
         self.tail = (self.tail + text)[-self._size :]
         _, line, last = text.rpartition("\n")
         self.breaks = self.breaks or bool(line)
@@ -53,8 +58,3 @@ class Waiting:
         """Something was taken out behind what waits."""
         if self.items[-1][0]:
             self.items.append(("", 0, None))
-
-    @property
-    def values(self) -> list[dict[str, Any]]:
-        """What the results say."""
-        return [taken.content for _, _, taken in self.items if taken is not None]

@@ -8,11 +8,10 @@ one from the text is retracted (protocol.md, "What becomes of the text").
 from __future__ import annotations
 
 from collections import deque
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stream_sidecar.tools.call import OpenCall
-from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.values.equality import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +81,7 @@ class Twins:
 
     def _compare(self, event: ToolCall) -> int | None:
         assert event.block is not None  # `find` takes no others
-        key = _key(event.name, event.input)
+        key = key_of([event.name, event.input])
         structured = event.origin != "text"
         others = self._waiting[not structured].get(key)
         if others:
@@ -90,18 +89,3 @@ class Twins:
             return other if structured else event.block
         self._waiting[structured].setdefault(key, deque()).append(event.block)
         return None
-
-
-def _key(name: str, value: Any) -> str:
-    """Equal for equal calls; where values are nested too deeply, keys keep their
-    order."""
-    with suppress(RecursionError):
-        value = _sorted(value)
-    return dumps([name, value])
-
-
-def _sorted(value: Any) -> Any:
-    """``value`` with the keys of objects in order: JSON has none."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(each) for each in value] if isinstance(value, list) else value

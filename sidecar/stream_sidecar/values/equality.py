@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json.encoder import encode_basestring
 from typing import Any
 
 
@@ -25,3 +26,39 @@ def equal(one: Any, other: Any) -> bool:
         elif isinstance(one, bool) is not isinstance(other, bool) or one != other:
             return False
     return True
+
+
+def key_of(value: Any) -> str:
+    """What a decoded JSON value is looked up by: values have the same key where they
+    are `equal`, and nowhere else."""
+    pieces: list[str] = []
+    todo: list[Any] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, dict):
+            pieces.append("{")
+            todo.append(_END)
+            for name in sorted(item, reverse=True):
+                todo += (item[name], _Written(encode_basestring(name)))
+        elif isinstance(item, list):
+            pieces.append("[")
+            todo += (_END, *reversed(item))
+        else:
+            pieces.append(item if isinstance(item, _Written) else _scalar(item))
+    return " ".join(pieces)
+
+
+class _Written(str):
+    """A piece of a key, as it is."""
+
+    __slots__ = ()
+
+
+_END = _Written("]")
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)

@@ -1,0 +1,96 @@
+"""Results that the host passed to the model, looked up by their value.
+
+However many there are, a question takes no more time than what is asked about is long;
+nothing is made ready before the first question.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stream_sidecar.values.equality import key_of
+from stream_sidecar.values.jsontext import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_Shape: TypeAlias = "frozenset[str] | int | None"
+
+FEW = 32
+"""So many results are asked one by one for several keys; more may have them."""
+
+
+class KnownResults:
+    """``toolResults.known``: the values that `known_value` gives."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        self._values = tuple(values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KnownResults) and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def has(self, value: Any) -> bool:
+        """Whether one of them equals ``value``."""
+        shape = _shape(value)
+        alike = self._by_shape.get(shape)
+        if alike is None:
+            return False
+        if shape not in self._keys:
+            self._keys[shape] = frozenset(map(key_of, alike))
+        return key_of(value) in self._keys[shape]
+
+    def may_begin(self, keys: Iterable[str]) -> bool:
+        """Whether one of them may be an object that has these keys and maybe others."""
+        wanted = frozenset(keys)
+        having = [self._having.get(key, ()) for key in wanted]
+        fewest = min(having, key=len, default=self._objects)
+        return len(fewest) > FEW or any(wanted <= each for each in fewest)
+
+    @cached_property
+    def _by_shape(self) -> dict[_Shape, list[Any]]:
+        """The values by what is soon seen of them."""
+        found: dict[_Shape, list[Any]] = {}
+        for value in self._values:
+            found.setdefault(_shape(value), []).append(value)
+        return found
+
+    @cached_property
+    def _keys(self) -> dict[_Shape, frozenset[str]]:
+        """What the values of a shape are looked up by, where somebody has asked."""
+        return {}
+
+    @cached_property
+    def _objects(self) -> list[frozenset[str]]:
+        """The keys of each kind of object."""
+        return [each for each in self._by_shape if isinstance(each, frozenset)]
+
+    @cached_property
+    def _having(self) -> dict[str, list[frozenset[str]]]:
+        """The kinds of objects that have a key."""
+        found: dict[str, list[frozenset[str]]] = {}
+        for names in self._objects:
+            for name in names:
+                found.setdefault(name, []).append(names)
+        return found
+
+
+def known_value(known: Any) -> Any:
+    """What a known result is compared as: a string that is JSON counts as its value."""
+    if not isinstance(known, str):
+        return known
+    try:
+        return loads(known)
+    except ValueError:
+        return known
+
+
+def _shape(value: Any) -> _Shape:
+    if isinstance(value, dict):
+        return frozenset(value)
+    return len(value) if isinstance(value, list) else None
