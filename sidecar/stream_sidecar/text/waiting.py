@@ -55,6 +55,12 @@ class Waiting:
             self.items.append(("", 0, None))
 
     @property
+    def gap(self) -> str:
+        """The blanks behind the last form."""
+        text, _, taken = self.items[-1]
+        return text if taken is None else ""
+
+    @property
     def values(self) -> list[dict[str, Any]]:
         """What the results say."""
         return [taken.content for _, _, taken in self.items if taken is not None]
