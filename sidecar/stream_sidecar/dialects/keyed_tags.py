@@ -26,10 +26,9 @@ from stream_sidecar.forms.grammar import (
     scan,
     space,
     until,
-    word,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import markup, optional
+from stream_sidecar.forms.shared_grammars import markup, optional, tool_name
 from stream_sidecar.records import field, frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -137,7 +136,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     if (yield from need(cursor)) == "{":
         start, end = yield from _object(cursor, tags)
         return lambda raw: calls_of(raw[start:end], start)
-    call = _Call((yield from word(cursor, _NAME)))
+    call = _Call((yield from tool_name(cursor, _NAME)))
     yield from space(cursor)
     yield from optional(cursor, tags.separator, ">", tags.value[1])
     yield from space(cursor)
