@@ -10,6 +10,7 @@ text bounded (text rule 13.1), ``finish`` last.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -186,7 +187,12 @@ def _assert_clean(message: Message, params: Params) -> None:
         shown = outside_code(text, delimiters)
     if scope == "boundary":
         shown = [each for each in shown if "/" in each[1]]
-    assert not shown, text
+    assert not [each for each in shown if not _is_attributed(text, *each)], text
+
+
+def _is_attributed(text: str, place: int, closer: str) -> bool:
+    """Whether an opener with attributes stands before the closer, which is text."""
+    return re.search(rf"<{re.escape(closer[2:-1])}\s", text[:place]) is not None
 
 
 def assert_traced(

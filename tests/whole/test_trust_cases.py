@@ -1,9 +1,9 @@
 """Cases of trust that lie beside the project: what leaks is known, the rest is left.
 
-``fresh.jsonl`` has public reports of leaks, ``legit.jsonl`` answers that were damaged
-or held back although nothing leaked; what their fields mean is said in the README
-beside them. A case that is not right yet is named in `OPEN`, and a name there that is
-right fails, so the list says exactly how far the rules go.
+``fresh*.jsonl`` have public reports of leaks, ``legit*.jsonl`` answers that were
+damaged or held back although nothing leaked; what their fields mean is said in the
+README beside them. A case that is not right yet is named in `OPEN`, and a name there
+that is right fails, so the list says exactly how far the rules go.
 """
 
 from __future__ import annotations
@@ -31,8 +31,16 @@ pytestmark = pytest.mark.skipif(
 OPEN: dict[str, frozenset[str]] = {
     "fresh.jsonl": frozenset(),
     "legit.jsonl": frozenset(),
+    "fresh3.jsonl": frozenset(("gem-205", "kimi-206")),
+    "legit3.jsonl": frozenset(),
 }
 """The cases of each file that are not right yet."""
+
+LEGITIMATE = {
+    "legit.jsonl": ("damage", "hold"),
+    "legit3.jsonl": ("damage", "hold"),
+}
+"""The kinds of cases of each file that have one right answer."""
 
 MOST_HELD = 300
 """So many characters of a legitimate answer may wait at most."""
@@ -108,6 +116,8 @@ def _calls(expected: Expected, fed: Fed, _: str) -> bool:
 
 def _results(expected: Expected, fed: Fed, _: str) -> bool:
     """A result as the model wrote it, or what it says without its frame."""
+    if expected.get("results_any"):
+        return True
     wanted = [_squeezed(text) for text in expected["tool_results"]]
     results = fed.message.tool_results
     raws = [_squeezed(str(each.raw)) for each in results if each.source == "echo"]
@@ -174,25 +184,28 @@ def _faults(case: dict[str, Any]) -> Counter[str]:
     return faults
 
 
-def test_reports() -> None:
+@pytest.mark.parametrize("name", ["fresh.jsonl", "fresh3.jsonl"])
+def test_reports(name: str) -> None:
     """What leaks goes to its channel, however it is cut."""
-    cases = [case for case in cases_in("fresh.jsonl") if not case["ambiguous"]]
+    cases = [case for case in cases_in(name) if not case["ambiguous"]]
     assert len(cases) > 100
     wrong = {case["id"]: faults for case in cases if (faults := _faults(case))}
-    _agree("fresh.jsonl", wrong)
+    _agree(name, wrong)
 
 
-def test_legitimate_answers() -> None:
+@pytest.mark.parametrize("name", ["legit.jsonl", "legit3.jsonl"])
+def test_legitimate_answers(name: str) -> None:
     """An answer in which nothing leaked comes out as it went in, and soon."""
-    cases = cases_in("legit.jsonl")
-    assert len(cases) > 20
+    cases = [case for case in cases_in(name) if case["kind"] in LEGITIMATE[name]]
+    assert len(cases) > 17
     wrong = {case["id"]: faults for case in cases if (faults := _damage(case))}
-    _agree("legit.jsonl", wrong)
+    _agree(name, wrong)
 
 
 def _damage(case: dict[str, Any]) -> list[Any]:
     """How an answer differs from what was written, or how much of it waited."""
     text = case["input"]
+    right = (text, case.get("expected", text))
     params: dict[str, Any] = {"wire": "text"}
     if case["model"]:
         params["model"] = case["model"]
@@ -202,17 +215,17 @@ def _damage(case: dict[str, Any]) -> list[Any]:
     damaged = [
         fed.lines
         for cut in (pieces, *text_cuts([text]))
-        if not _is_untouched(fed := feed(params, cut), text)
+        if not _is_untouched(fed := feed(params, cut), right)
     ]
     if case["kind"] == "hold" and (held := _most_held(params, pieces)) > MOST_HELD:
         damaged.append([f"held {held}"])
     return damaged[:1]
 
 
-def _is_untouched(fed: Fed, text: str) -> bool:
+def _is_untouched(fed: Fed, right: tuple[str, ...]) -> bool:
     message = fed.message
     found = (message.reasoning, message.tool_calls, message.tool_results)
-    return message.text == text and not any(found)
+    return message.text in right and not any(found)
 
 
 def _most_held(params: dict[str, Any], pieces: list[str]) -> int:

@@ -18,7 +18,7 @@ from stream_sidecar.dialects import (
     tags_of,
 )
 from stream_sidecar.dialects.host_echo import host_forms
-from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT
+from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT, elements_of
 from stream_sidecar.dialects.profiles import Profile, profile_of
 from stream_sidecar.forms.grammar import Context
 from stream_sidecar.forms.known_results import KnownResults, known_value
@@ -199,6 +199,7 @@ def vocabulary(
     pairs += [pair for name in tagging for pair in DIALECTS[name].pairs]
     chosen = [(DIALECTS[name], name in named) for name in families]
     chosen += [(LEFTOVERS, False), (RESULTS_DIALECT, False)]
+    chosen.append((elements_of(tuple(dict.fromkeys(pairs))), False))
     chosen += [(own, True)] if own is not None else []
     return Vocabulary(Delimiters(tuple(dict.fromkeys(pairs))), tuple(chosen), about)
 

@@ -29,7 +29,13 @@ from stream_sidecar.forms.grammar import (
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional, value
+from stream_sidecar.forms.shared_grammars import (
+    NAME,
+    json_calls,
+    optional,
+    tool_name,
+    value,
+)
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -64,7 +70,7 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
         yield from space(cursor)
         id = yield from run(cursor, _ID, LONGEST_NAME)
         yield from _tokens(cursor, tokens.name)
-        name = yield from word(cursor, NAME)
+        name = yield from tool_name(cursor, NAME)
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from scan(cursor, ObjectScanner())

@@ -86,7 +86,7 @@ def _header(*, bare: bool) -> Callable[[Cursor], Reading[Found]]:
 
 def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
     """Each part at most once, up to the message, or to the arguments of a call."""
-    left, part = list(_TOKENS), cursor.opener
+    left, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
             header.role = yield from word(cursor, NAME)
@@ -98,14 +98,14 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
             header.recipient = yield from word(cursor, NAME)
             header.recipient = header.recipient.removeprefix("functions.")
         else:
-            yield from word(cursor, _LETTERS)
-            left = ["<|message|>"]
+            yield from word(cursor, _LETTERS)  # one word of constraint
+            left, constrained = ["<|message|>"], True
         left = [each for each in left if each != part]
         yield from blanks(cursor)
         spoken = header.recipient and (header.role or header.channel)
         if spoken and (yield from peek(cursor)) == "{":
             return
-        part = yield from optional(cursor, *left)
+        part = yield from (literal if constrained else optional)(cursor, *left)
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:

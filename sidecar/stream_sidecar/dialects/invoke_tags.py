@@ -310,17 +310,6 @@ def _noise(cursor: Cursor) -> Reading[Found]:
     return (yield from _one(cursor))
 
 
-_RESULT_END = Literals(("</function_results>",))
-
-
-def _results(cursor: Cursor) -> Reading[Found]:
-    """Results that the model wrote itself behind a call."""
-    start = cursor.position
-    (_, end), closer = yield from until(cursor, _RESULT_END)
-    cursor.at += len(closer)
-    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
-
-
 _OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
 _WRAPPERS = tuple(f"{space}function_calls" for space in SPACES)
@@ -346,7 +335,6 @@ ANTHROPIC = (
     ),
     *(_element(f"{space}invoke") for space in SPACES),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
-    Form(("<function_results>",), _results, "B", "behind-call", about="results"),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {

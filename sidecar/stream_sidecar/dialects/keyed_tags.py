@@ -26,10 +26,9 @@ from stream_sidecar.forms.grammar import (
     scan,
     space,
     until,
-    word,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import optional
+from stream_sidecar.forms.shared_grammars import markup, optional, tool_name
 from stream_sidecar.records import field, frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -137,7 +136,7 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     if (yield from need(cursor)) == "{":
         start, end = yield from _object(cursor, tags)
         return lambda raw: calls_of(raw[start:end], start)
-    call = _Call((yield from word(cursor, _NAME)))
+    call = _Call((yield from tool_name(cursor, _NAME)))
     yield from space(cursor)
     yield from optional(cursor, tags.separator, ">", tags.value[1])
     yield from space(cursor)
@@ -255,10 +254,16 @@ def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:
 def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, ...]:
     pairs = [pair for pair in (tags.call, tags.section) if pair[0]]
     openers = tuple(opener for opener, _ in pairs)
+    inner = [pair for pair in (tags.key, tags.value) if pair[1].startswith("</")]
     closers = tuple(closer for _, closer in pairs)
     form = Form(openers, _calls(tags), tier, closers=closers)
+    parts = [
+        Form((opener,), markup, tier, vague=True, closers=(closer,))
+        for opener, closer in inner
+    ]
     begun = tuple(f"{opener[:-1]}:" for opener in openers)
-    return (form, Form(begun, _suffix(tags), tier)) if suffix else (form,)
+    suffixed = [Form(begun, _suffix(tags), tier)] if suffix else []
+    return (form, *suffixed, *parts)
 
 
 _GLM = KeyedTags(("<tool_call>", "</tool_call>"))

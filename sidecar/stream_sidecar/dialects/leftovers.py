@@ -14,7 +14,15 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.gemma import RESULTS
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
-from stream_sidecar.forms.grammar import literal, peek, run, scan_checked, space
+from stream_sidecar.forms.grammar import (
+    literal,
+    literals,
+    peek,
+    run,
+    scan_checked,
+    space,
+    until,
+)
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.repeated_results import BEGINNING
 from stream_sidecar.forms.shared_grammars import markup
@@ -22,6 +30,7 @@ from stream_sidecar.values.relaxed import ObjectScanner, parse
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Reading
+    from stream_sidecar.forms.literals import Pair
 
 STOP_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<|eot_id|>", "<|eom_id|>"),
@@ -113,6 +122,23 @@ def _echo(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.RESULT, read)
 
 
+_RESULT_TAGS = tuple(
+    f"<{name}>"
+    for name in (
+        *("function_results", "function_result"),
+        *("tool_result", "tool_response", "tool_output"),
+    )
+)
+
+
+def _results(cursor: Cursor) -> Reading[Found]:
+    """Results that the model wrote itself, in a tag."""
+    start = cursor.position
+    (_, end), closer = yield from until(cursor, literals(f"</{cursor.opener[1:]}"))
+    cursor.at += len(closer)
+    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
+
+
 FORMS: dict[str, tuple[Form, ...]] = {
     name: (Form(tuple(tokens), grammar, "B", "end", vague=True, about="leftovers"),)
     for name, grammar, *tokens in (
@@ -135,7 +161,32 @@ LEFTOVERS = Dialect(
     ),
 )
 
+_TAG = patterns.compile(r"<[\w:.-]+>")
+
+
+def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
+    """The tags of ``pairs`` with attributes: such an opener is text, and what closes it
+    is, too."""
+    forms = (
+        Form(
+            tuple(f"{opener[:-1]}{blank}" for blank in " \t\n"),
+            *(markup, "B"),
+            vague=True,
+            about="leftovers",
+            owes=(closer,),
+        )
+        for opener, closer in pairs
+        if _TAG.fullmatch(opener)
+    )
+    return Dialect("elements", forms=tuple(forms))
+
+
+TAGGED = (Form(_RESULT_TAGS, _results, "B", "behind-call", about="results"),)
 RESULTS_DIALECT = Dialect(
     "tool-results",
-    forms=(Form(("{",), _echo, "B", "start", vague=True, about="echoes"), *RESULTS),
+    forms=(
+        Form(("{",), _echo, "B", "start", vague=True, about="echoes"),
+        *RESULTS,
+        *TAGGED,
+    ),
 )

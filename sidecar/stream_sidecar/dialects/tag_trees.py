@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.dialects.tokens import json_part
-from stream_sidecar.forms.call_bodies import Parameter, typed, typed_tree
+from stream_sidecar.forms.call_bodies import Parameter, properties, typed, typed_tree
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
@@ -107,7 +107,8 @@ def _named(cursor: Cursor) -> Reading[Found]:
     between its tags."""
     name = cursor.opener[1:-1]
     closer = f"</{name}>"
-    found: list[tuple[str, Extent]] = []
+    found: dict[str, Extent] = {}
+    known = properties(name, cursor.context)
     yield from space(cursor)
     if (yield from peek(cursor)) == "{":
         part = yield from scan(cursor, ObjectScanner())
@@ -118,15 +119,17 @@ def _named(cursor: Cursor) -> Reading[Found]:
         yield from literal(cursor, "<")
         key = yield from word(cursor, _KEY)
         yield from literal(cursor, ">")
-        end = literals(f"</{key}>")
-        found.append((key, (yield from value(cursor, end, "<"))))
+        if key in found or not (found or not known or key in known):
+            raise cursor.mismatch(0)  # an element of something else
+        found[key] = yield from value(cursor, literals(f"</{key}>"), "<")
         yield from space(cursor)
     cursor.at += len(closer)
     place = cursor.position
 
     def read(raw: str) -> Calls:
         parameters = [
-            Parameter(key, framed_value(raw[slice(*part)])) for key, part in found
+            Parameter(key, framed_value(raw[slice(*part)]))
+            for key, part in found.items()
         ]
         return [WrittenCall(name, typed(name, parameters, cursor.context), place)]
 
@@ -135,5 +138,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "minimax-m3": (Form((TOKEN,), _minimax, "A"),),
-    "named-tags": (Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True),),
+    "named-tags": (
+        Form(("<%s>",), _named, "B", "line", vague=True, per_tool=True, element=True),
+    ),
 }

@@ -79,7 +79,8 @@ class Form:
     ``about``: which policy switches the form off; none does for leftovers and for the
     headers of channels. ``reserved`` are leftovers that nobody writes into a string.
     ``owes``: literals that are text once this opener was shown as text, as ``</s>`` is
-    behind ``<s>``.
+    behind ``<s>``. ``element``: it is XML as any other, and no call in an element that
+    is open.
     """
 
     openers: tuple[str, ...]
@@ -91,6 +92,7 @@ class Form:
     per_tool: bool = False
     about: About = "calls"
     owes: tuple[str, ...] = ()
+    element: bool = False
 
     @property
     def may_be_call(self) -> bool:

@@ -77,10 +77,15 @@ class EchoRules:
 NO_ECHO = EchoRules(frozenset())
 
 
-def continues(following: str) -> bool:
+def continues(following: str, *, beside: bool) -> bool:
     """Whether an object before ``following`` (two characters of it) is a part of the
-    sentence or of the code that goes on there."""
+    sentence or of the code that goes on there; ``beside``: on the object's own line."""
+    if beside and following.startswith(_OPERATORS):
+        return True
     return following[:1] in CONTINUING or following in ("+ ", "+\n", "+\t", "+\r")
+
+
+_OPERATORS = ("|", "->", "=>", "//")
 
 
 CONTINUING = frozenset(",.;:%=)]}")

@@ -9,18 +9,21 @@ from stream_sidecar.forms.call_bodies import calls_of, cut_calls
 from stream_sidecar.forms.form import Found
 from stream_sidecar.forms.grammar import (
     ahead,
+    line_end,
     literal,
     peek,
     run,
     scan,
     space,
     until,
+    word,
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from stream_sidecar.forms.call_bodies import Calls
@@ -39,6 +42,16 @@ def optional(cursor: Cursor, *options: str) -> Reading[str]:
     found = yield from ahead(cursor, *options)
     cursor.at += len(found)
     return found
+
+
+def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
+    """Reads a name that no quote or bracket ends: a declared one, or one behind which
+    the line ends or the form goes on at once; else it is a word of a sentence."""
+    name = yield from word(cursor, pattern)
+    following = yield from peek(cursor)
+    if following in (" ", "\t") and name not in (cursor.context.tools or ()):
+        yield from line_end(cursor)
+    return name
 
 
 def markup(cursor: Cursor) -> Reading[Found]:

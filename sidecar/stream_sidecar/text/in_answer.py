@@ -14,9 +14,16 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError, completions, rebuilt
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.runs import RunIndex
-from stream_sidecar.records import define
+from stream_sidecar.records import define, field
 from stream_sidecar.text.doubt import CLOSING_PUNCTUATION, is_doubtful
-from stream_sidecar.text.mentions import BETWEEN, WINDOW, pair_of, spoken_of
+from stream_sidecar.text.mentions import (
+    BETWEEN,
+    WINDOW,
+    BorderPlace,
+    pair_of,
+    spoken_of,
+    stands_in_sentence,
+)
 from stream_sidecar.text.pieces import FORMED
 from stream_sidecar.text.shown_text import Orphan
 
@@ -49,6 +56,8 @@ class InAnswer:
     _tried: int = -1  # the last place where a line began with nothing special
     opens_from: int = 0  # an opener before this place opens nothing
     flushed: int = -1  # where a structured call or a block's end decided
+    _bordered: int = -1  # a place right behind a mark or a wrapper
+    _wrapped: set[str] = field(factory=set)  # closers of wrappers that went
     _filled: int = -1  # the last place where no more could wait
     _behind: int = -1  # a place right behind a call, blanks aside, or `PENDING`
     _clear: int = 0  # up to here no literal begins: searched once, not by the line
@@ -98,6 +107,8 @@ class InAnswer:
         openings = lexicon.at_line(
             buffer.text, buffer.at, start=self._tail.is_start, final=final
         )
+        if openings and self._tail.shown.elements.names:
+            openings = [each for each in openings if not each.form.element]
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
         if openings:
@@ -117,6 +128,8 @@ class InAnswer:
             self._tail.show(overlap)
             return
         code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)
+        if not code and literal in lexicon.vocabulary.borders:
+            code = self._in_sentence(literal, final)
         if tag and not code and (pair := self._pair(literal, final)):
             self._tail.show(pair)
             return
@@ -135,6 +148,9 @@ class InAnswer:
         if code or not self._counts(delimiter):
             self._tail.show(len(delimiter))
         elif delimiter in self._rules.lexicon.delimiters.closers:
+            if self._is_attributed(delimiter):
+                self._tail.show(len(delimiter))
+                return
             self._tail.await_answer()
             self._tail.remove(PieceKind.STRAY, len(delimiter))
         else:
@@ -142,6 +158,15 @@ class InAnswer:
             self._tail.remove(PieceKind.DELIMITER, len(delimiter))
             closers = self._rules.lexicon.delimiters.partners[delimiter]
             self._begin(closers, middle=middle)
+
+    def _is_attributed(self, closer: str) -> bool:
+        """Whether the closer belongs to an opener with attributes, which was shown: on
+        its line, where reasoning may have begun before the answer."""
+        if not self._attempts.is_owed(closer, inside=False):
+            return False
+        line = self._tail.before.rpartition("\n")[2]
+        opener = closer.replace("/", "", 1).rstrip(">")
+        return self._rules.orphan is not Orphan.ARMED or opener in line
 
     def _protocol(self, literal: str) -> bool:
         """Handles a mark, a closer or an opener of calls, or not (text rule 12.3)."""
@@ -157,6 +182,7 @@ class InAnswer:
         if literal in words.ends or literal in words.marks or (closer and called):
             self._tail.remove(PieceKind.MARK, len(literal))
             self._behind = PENDING if closer else -1
+            self._bordered = -1 if closer else self._buffer.place
         elif closer:
             self._tail.hold(closer)
         elif not openings or (tried and any(o.form.place != "end" for o in openings)):
@@ -271,6 +297,29 @@ class InAnswer:
         if judge("", final=False) is False:
             return False  # as mostly
         return self._look(judge, len(literal), WINDOW, final) or False
+
+    def _in_sentence(self, border: str, final: bool) -> bool:
+        """Whether the mark or wrapper that begins here is a word of a sentence, and
+        what closes it, too."""
+        tail, closer = self._tail, f"</{border[1:]}"
+        beside = self._buffer.place in (self._behind, self._bordered)
+        word = border.strip("</>").isalpha()
+        if border in self._wrapped:
+            self._wrapped.remove(border)
+            return False
+        spoken = False
+        stands = word or (tail.line_shown and tail.before[-1:].isspace())
+        if stands and not (tail.is_start or beside):
+            place = BorderPlace(tail.before, tail.line_shown, word)
+            literals = self._rules.lexicon.literals
+            judge = partial(stands_in_sentence, place, literals)
+            spoken = self._look(judge, len(border), WINDOW, final) or False
+        if word and border[1] != "/":
+            if spoken:
+                self._attempts.owed[False][closer] += 1
+            else:
+                self._wrapped.add(closer)
+        return spoken
 
     def _pair(self, opener: str, final: bool) -> int:
         """How much of the text is a pair that is spoken of; 0: none."""

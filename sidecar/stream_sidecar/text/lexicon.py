@@ -71,6 +71,8 @@ class Vocabulary:
             self.ends.pop(delimiter, None)
         self.marks -= self.ends.keys() | delimiters.literals
         known = self.marks, self.ends, self.closers, self.openings
+        #: what wraps or divides, and is text in a sentence
+        self.borders = frozenset(self.marks | self.ends.keys())
         self.literals = Literals(delimiters.literals.union(*known))
         long = {each for each in self.literals.literals if len(each) >= WHOLE}
         self.whole = Literals(delimiters.literals | long)  # not to be completed

@@ -100,6 +100,40 @@ def spoken_of(
     return quoted or (None if None in (between, quoted) else False)
 
 
+@hot
+class BorderPlace:
+    """Where a mark or a wrapper stands: behind the text ``before``; ``shown``: its line
+    has some of that. ``word``: it is a tag of plain letters, which XML has, too."""
+
+    before: str
+    shown: bool
+    word: bool
+
+
+def stands_in_sentence(
+    place: BorderPlace, words: Literals, after: str, *, final: bool
+) -> bool | None:
+    """Whether a mark or wrapper at ``place`` is a word of a sentence: it has text on
+    both sides, from which a token stands apart; None: that takes more than ``after``.
+    """
+    rest = after.lstrip(_LINE_BLANKS)
+    if rest[:1] == "\n":
+        if not (place.word and place.shown):
+            return False
+        rest = rest.lstrip()
+        if rest:
+            return True
+    if not rest or (not final and words.certain(rest) == 0):
+        return False if final else None
+    if place.word or words.any.match(rest):
+        return not words.any.match(rest)
+    return place.before[-1:].isspace() and after[0] in _APART
+
+
+_LINE_BLANKS = " \t\r"
+_APART = " \t.,;:!?)"
+
+
 # --- Between two marks ----------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.markdown.code import BLANKS, LONGEST_START, CodeState
 from stream_sidecar.records import define, field
+from stream_sidecar.text.elements import NO_ELEMENTS, OpenElements
 from stream_sidecar.text.json_answer import JSON_BEGINS
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ _LINE = patterns.compile("[^\n]*+\n++|[^\n]++")
 """A line, and the empty ones behind it, in which no blank can fill the hold."""
 
 _KNOWN = (
-    *("head", "json", "last", "line_removed", "line_shown", "orphan", "reopened"),
-    *("start", "start_removed"),
+    *("elements", "head", "json", "last", "line_removed", "line_shown", "orphan"),
+    *("reopened", "start", "start_removed"),
 )
 _STATE = attrgetter(*_KNOWN)
 
@@ -68,7 +69,8 @@ class ShownText:
     ``start``: nothing but blanks has been shown; ``start_removed``: and something was
     removed there. ``line_shown``: this line has a visible character, ``last`` is its
     last one that is not blank; ``line_removed``: something was removed before the
-    first. ``head`` is the first character of this line, ``json`` the place in an answer
+    first. ``head`` is the first character of this line, ``elements`` are
+    those of XML that are open, ``json`` the place in an answer
     that is JSON. ``lines`` and ``blanks``, of this line, wait, together ``held``
     characters.
     ``reopened``: a new answer has begun, which somebody has to note. ``at_call``: the
@@ -97,6 +99,7 @@ class ShownText:
     reopened: bool = False
     ahead: CodeState | None = None
     head: str = ""
+    elements: OpenElements = NO_ELEMENTS
     json: JsonPlace | None = JSON_BEGINS
 
     def removed(self) -> None:
@@ -222,6 +225,7 @@ class ShownText:
     def note(self, text: str) -> None:
         """Remembers what was shown: its end, and where it has code (text rule 4.7)."""
         self.code.feed(text)
+        self.elements = self.elements.behind(text)
         if self.json is not None:
             self.json = self.json.behind(text)
         line = text[text.rfind("\n") + 1 :]

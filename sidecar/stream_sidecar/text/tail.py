@@ -134,10 +134,11 @@ class Tail:
                 self._buffer.mark(PieceKind.FULL)
         if self.leading is not None:
             following = self._buffer.ahead(2)
-            if following == "+" and not final:
+            if following in ("+", "-", "/") and not final:
                 raise UndecidedError
-            echo = room == blanks and self.is_echo() and not continues(following)
-            self.decide(echo=echo)
+            echo = room == blanks and self.is_echo()
+            beside = "\n" not in self.leading.gap
+            self.decide(echo=echo and not continues(following, beside=beside))
             return
         self.end_trailing(followed=room == blanks)
         if not self.refused:

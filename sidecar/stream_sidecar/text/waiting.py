@@ -58,3 +58,9 @@ class Waiting:
         """Something was taken out behind what waits."""
         if self.items[-1][0]:
             self.items.append(("", 0, None))
+
+    @property
+    def gap(self) -> str:
+        """The blanks behind the last form."""
+        text, _, taken = self.items[-1]
+        return text if taken is None else ""
