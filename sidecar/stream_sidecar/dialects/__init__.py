@@ -36,9 +36,7 @@ from stream_sidecar.dialects.reasoning_tags import (
     UNSAFE,
     WITH,
 )
-from stream_sidecar.dialects.reasoning_tags import (
-    SENTINELS as SENTINELS,
-)
+from stream_sidecar.dialects.reasoning_tags import SENTINELS as SENTINELS
 from stream_sidecar.forms.form import Dialect, Form
 
 if TYPE_CHECKING:

@@ -14,20 +14,10 @@ from typing import TYPE_CHECKING
 from stream_sidecar.dialects.tokens import cut_part, json_part
 from stream_sidecar.forms.call_bodies import calls_of, cut_calls
 from stream_sidecar.forms.form import Form, Found, WrittenCall
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    label,
-    literal,
-    need,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional
+from stream_sidecar.forms.shared_grammars import NAME, json_calls
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -55,16 +45,16 @@ class FramedCall:
 
 def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
+        yield from cursor.space()
         if cursor.opener in tokens.section:
-            yield from literal(cursor, tokens.begin)
-        yield from space(cursor)
-        id = yield from run(cursor, _ID, LONGEST_NAME)
+            yield from cursor.literal(tokens.begin)
+        yield from cursor.space()
+        id = yield from cursor.run(_ID, LONGEST_NAME)
         yield from _tokens(cursor, tokens.name)
-        name = yield from word(cursor, NAME)
+        name = yield from cursor.word(NAME)
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
-        part = yield from scan(cursor, ObjectScanner())
+        part = yield from cursor.scan(ObjectScanner())
         yield from _tokens(cursor, tokens.end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -73,10 +63,11 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
 
 def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
     for spellings in tokens:
-        yield from space(cursor)
+        yield from cursor.space()
         known = tuple(filter(None, spellings))
-        yield from (literal if known == spellings else optional)(cursor, *known)
-    yield from space(cursor)
+        read = cursor.literal if known == spellings else cursor.optional
+        yield from read(*known)
+    yield from cursor.space()
 
 
 def _form(tokens: FramedCall) -> Form:
@@ -90,14 +81,14 @@ _INKLING = "<|content_invoke_tool_json|>"
 def _inkling(cursor: Cursor) -> Reading[Found]:
     """The name stands before its token, and once more in the object."""
     if cursor.opener != _INKLING:
-        yield from run(cursor, _ID, LONGEST_NAME)
-        yield from literal(cursor, _INKLING)
-    yield from space(cursor)
+        yield from cursor.run(_ID, LONGEST_NAME)
+        yield from cursor.literal(_INKLING)
+    yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    start, end = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "<|end_message|>")
+    start, end = yield from cursor.scan(ObjectScanner())
+    yield from cursor.space()
+    yield from cursor.literal("<|end_message|>")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
@@ -106,14 +97,14 @@ _CWM_END = Literals(("</tool>",))
 
 def _cwm(cursor: Cursor) -> Reading[Found]:
     """``<tool: f>``, and what the tool gets as it is: an object, or text."""
-    name = yield from label(cursor, ">")
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        part = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-        yield from literal(cursor, "</tool>")
+    name = yield from cursor.label(">")
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        part = yield from cursor.scan(ObjectScanner())
+        yield from cursor.space()
+        yield from cursor.literal("</tool>")
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
-    (start, end), closer = yield from until(cursor, _CWM_END)
+    (start, end), closer = yield from cursor.until(_CWM_END)
     cursor.at += len(closer)
     place = cursor.position
 
@@ -125,13 +116,13 @@ def _cwm(cursor: Cursor) -> Reading[Found]:
 
 def _step_audio(cursor: Cursor) -> Reading[Found]:
     """Step-Audio 2: the word ``function``, the name and the arguments, a line each."""
-    yield from optional(cursor, "\n")
-    yield from literal(cursor, "function\n")
-    name = yield from word(cursor, NAME)
-    yield from literal(cursor, "\n")
-    part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "</tool_call>")
+    yield from cursor.optional("\n")
+    yield from cursor.literal("function\n")
+    name = yield from cursor.word(NAME)
+    yield from cursor.literal("\n")
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.space()
+    yield from cursor.literal("</tool_call>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
@@ -146,12 +137,12 @@ def _thinks(_cursor: Cursor) -> Reading[Found]:
 
 def _rwkv(cursor: Cursor) -> Reading[Found]:
     """RWKV: a heading, and an object in a fence."""
-    yield from space(cursor)
-    yield from literal(cursor, "```json", "```")
-    yield from space(cursor)
-    start, end = yield from scan(cursor, ObjectScanner(opener="{["))
-    yield from space(cursor)
-    yield from literal(cursor, "```")
+    yield from cursor.space()
+    yield from cursor.literal("```json", "```")
+    yield from cursor.space()
+    start, end = yield from cursor.scan(ObjectScanner(opener="{["))
+    yield from cursor.space()
+    yield from cursor.literal("```")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 

@@ -20,18 +20,8 @@ from stream_sidecar.forms.call_bodies import (
     cut_calls,
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
-from stream_sidecar.forms.grammar import (
-    blanks,
-    line_end,
-    literal,
-    need,
-    peek,
-    scan,
-    scan_checked,
-    space,
-)
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.forms.shared_grammars import json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -58,24 +48,24 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
-    yield from space(cursor)
+    yield from cursor.space()
     if cursor.opener == "[":
-        yield from literal(cursor, "{")
+        yield from cursor.literal("{")
         scanner.scan("{", 0)
-        yield from space(cursor)
-    key = yield from literal(cursor, *_KEYS)
+        yield from cursor.space()
+    key = yield from cursor.literal(*_KEYS)
     scanner.scan(key, 0)
     tools = cursor.context.tools or {}
     check = _HEAD, lambda begun: _begins(key + begun, tools)
-    _, end = yield from scan_checked(cursor, scanner, check)
+    _, end = yield from cursor.scan_checked(scanner, check)
     while True:
-        yield from blanks(cursor)
-        if (yield from peek(cursor)) != ";":
+        yield from cursor.blanks()
+        if (yield from cursor.peek()) != ";":
             break
         cursor.at += 1
-        yield from space(cursor)
-        _, end = yield from scan(cursor, ObjectScanner())
-    yield from line_end(cursor)
+        yield from cursor.space()
+        _, end = yield from cursor.scan(ObjectScanner())
+    yield from cursor.line_end()
 
     def read(raw: str) -> Calls:
         calls = _calls(cursor, raw[start:end])
@@ -108,12 +98,12 @@ def _calls(cursor: Cursor, text: str) -> Calls:
 
 def _action(cursor: Cursor) -> Reading[Found]:
     """Command R+: ``Action:`` and a fence with a list of ``tool_name``."""
-    yield from space(cursor)
-    yield from literal(cursor, "```json", "```")
-    yield from space(cursor)
-    start, end = yield from scan(cursor, ObjectScanner(opener="["))
-    yield from space(cursor)
-    yield from literal(cursor, "```")
+    yield from cursor.space()
+    yield from cursor.literal("```json", "```")
+    yield from cursor.space()
+    start, end = yield from cursor.scan(ObjectScanner(opener="["))
+    yield from cursor.space()
+    yield from cursor.literal("```")
 
     def read(raw: str) -> Calls:
         if '"tool_name"' not in raw:
@@ -126,16 +116,16 @@ def _action(cursor: Cursor) -> Reading[Found]:
 def _python_tag(cursor: Cursor) -> Reading[Found]:
     """Llama: objects behind ``;``, or one of its own tools in Python's syntax, as
     ``brave_search.call(query="x")``; ``<|eom_id|>`` and its like are stop tokens."""
-    yield from space(cursor)
+    yield from cursor.space()
     start = cursor.position
-    if (yield from need(cursor)) not in "{[":
-        part = yield from scan(cursor, CallScanner())
+    if (yield from cursor.need()) not in "{[":
+        part = yield from cursor.scan(CallScanner())
         return Found(PieceKind.CALL, lambda raw: _own_tools(cursor, raw, part))
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    _, end = yield from scan(cursor, ObjectScanner(opener="{["))
-    while (yield from optional(cursor, ";")):
-        yield from space(cursor)
-        _, end = yield from scan(cursor, ObjectScanner())
+    _, end = yield from cursor.scan(ObjectScanner(opener="{["))
+    while (yield from cursor.optional(";")):
+        yield from cursor.space()
+        _, end = yield from cursor.scan(ObjectScanner())
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.dialects.gemma import RESULTS
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
-from stream_sidecar.forms.grammar import literal, peek, run, scan_checked, space
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.repeated_results import BEGINNING
 from stream_sidecar.forms.shared_grammars import markup
@@ -52,20 +51,20 @@ def _stop(cursor: Cursor) -> Reading[Found]:
         return mark()
     while True:
         end = cursor.position
-        yield from space(cursor)
-        if not (yield from peek(cursor)):
+        yield from cursor.space()
+        if not (yield from cursor.peek()):
             break
-        yield from literal(cursor, *STOP_TOKENS)
+        yield from cursor.literal(*STOP_TOKENS)
     cursor.at -= cursor.position - end
     return mark()
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
     """``<unusedN>`` and ``<ctrlN>`` (text rule 12.2)."""
-    digits = yield from run(cursor, _DIGITS, 6)
+    digits = yield from cursor.run(_DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
-    yield from literal(cursor, ">")
+    yield from cursor.literal(">")
     return mark()
 
 
@@ -80,8 +79,8 @@ _INSIDE = re.compile("[^\ue200\ue201]*+")
 def _marker(cursor: Cursor) -> Reading[Found]:
     """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
     No other marker begins inside (text rule 12.4)."""
-    text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
-    yield from literal(cursor, "\ue201")
+    text = yield from cursor.run(_INSIDE, LONGEST_MARKER)
+    yield from cursor.literal("\ue201")
     if not _WORD.match(text):
         raise cursor.mismatch(0)  # an icon, perhaps
     return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
@@ -92,7 +91,7 @@ def _echo(cursor: Cursor) -> Reading[Found]:
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
-    start, end = yield from scan_checked(cursor, ObjectScanner(), *checks)
+    start, end = yield from cursor.scan_checked(ObjectScanner(), *checks)
 
     def read(raw: str) -> Any:
         value = parse(raw[start:end])

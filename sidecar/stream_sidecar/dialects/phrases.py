@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.form import Form, Found, mark
-from stream_sidecar.forms.grammar import scan, space
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -41,8 +40,8 @@ def _answer(_cursor: Cursor) -> Reading[Found]:
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
     """A declared name on the first line, and its arguments behind it."""
-    yield from space(cursor)
-    part = yield from scan(cursor, ObjectScanner())
+    yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
     name = cursor.opener.rstrip("\n")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 

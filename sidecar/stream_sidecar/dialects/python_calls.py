@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from stream_sidecar.forms.form import Form, Found, WrittenCall
-from stream_sidecar.forms.grammar import line_end, literal, need, scan, space
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.schemas import kinds_of
-from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.forms.shared_grammars import json_calls
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.values.pythonic import CallScanner, parse_calls
 
@@ -83,8 +82,8 @@ def call_reader(cursor: Cursor, part: Extent) -> Found:
 def _list(cursor: Cursor) -> Reading[Found]:
     """``[f(a=1), g()]`` on lines of its own."""
     cursor.again()
-    part = yield from scan(cursor, CallScanner(opener="["))
-    yield from line_end(cursor)
+    part = yield from cursor.scan(CallScanner(opener="["))
+    yield from cursor.line_end()
     return call_reader(cursor, part)
 
 
@@ -93,14 +92,14 @@ def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Fo
     ``closes`` is False."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
-        if (yield from need(cursor)) == "{":
+        yield from cursor.space()
+        if (yield from cursor.need()) == "{":
             return (yield from json_calls(*(closers if closes else ()))(cursor))
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
-        part = yield from scan(cursor, CallScanner(opener="[", breaks=True))
-        yield from space(cursor)
-        yield from (literal if closes else optional)(cursor, *closers)
+        part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
+        yield from cursor.space()
+        yield from (cursor.literal if closes else cursor.optional)(*closers)
         return call_reader(cursor, part)
 
     return grammar
@@ -109,19 +108,19 @@ def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Fo
 def _lines(cursor: Cursor) -> Reading[Found]:
     """Olmo 3: a call a line, up to the wrapper's closer."""
     start = end = cursor.position
-    yield from space(cursor)
-    while (yield from need(cursor)) != "<":
-        _, end = yield from scan(cursor, CallScanner(breaks=True))
-        yield from space(cursor)
-    yield from literal(cursor, "</function_calls>")
+    yield from cursor.space()
+    while (yield from cursor.need()) != "<":
+        _, end = yield from cursor.scan(CallScanner(breaks=True))
+        yield from cursor.space()
+    yield from cursor.literal("</function_calls>")
     return call_reader(cursor, (start, end))
 
 
 def bare(cursor: Cursor) -> Reading[Found]:
     """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line."""
     cursor.again()
-    part = yield from scan(cursor, CallScanner())
-    yield from line_end(cursor)
+    part = yield from cursor.scan(CallScanner())
+    yield from cursor.line_end()
     return call_reader(cursor, part)
 
 
