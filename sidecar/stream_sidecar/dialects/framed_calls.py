@@ -17,7 +17,12 @@ from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls
+from stream_sidecar.forms.shared_grammars import (
+    NAME,
+    begin_reasoning,
+    framed_object,
+    json_calls,
+)
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -86,9 +91,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    start, end = yield from cursor.scan(ObjectScanner())
-    yield from cursor.space()
-    yield from cursor.literal("<|end_message|>")
+    start, end = yield from framed_object(cursor, "<|end_message|>")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
@@ -100,9 +103,7 @@ def _cwm(cursor: Cursor) -> Reading[Found]:
     name = yield from cursor.label(">")
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        part = yield from cursor.scan(ObjectScanner())
-        yield from cursor.space()
-        yield from cursor.literal("</tool>")
+        part = yield from framed_object(cursor, "</tool>")
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
     (start, end), closer = yield from cursor.until(_CWM_END)
     cursor.at += len(closer)
@@ -120,19 +121,11 @@ def _step_audio(cursor: Cursor) -> Reading[Found]:
     yield from cursor.literal("function\n")
     name = yield from cursor.word(NAME)
     yield from cursor.literal("\n")
-    part = yield from cursor.scan(ObjectScanner())
-    yield from cursor.space()
-    yield from cursor.literal("</tool_call>")
+    part = yield from framed_object(cursor, "</tool_call>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
-
-
-def _thinks(_cursor: Cursor) -> Reading[Found]:
-    """HyperCLOVA X: a word on the first line begins reasoning."""
-    yield from ()
-    return Found(PieceKind.ENTER)
 
 
 def _rwkv(cursor: Cursor) -> Reading[Found]:
@@ -140,9 +133,7 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
-    start, end = yield from cursor.scan(ObjectScanner(opener="{["))
-    yield from cursor.space()
-    yield from cursor.literal("```")
+    start, end = yield from framed_object(cursor, "```", opener="{[")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
@@ -187,7 +178,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),
     "hyperclova": (
         Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
-        Form(("/think\n",), _thinks, "A", "start", vague=True),
+        Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
     ),
     "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
 }

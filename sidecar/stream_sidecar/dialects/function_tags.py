@@ -119,17 +119,15 @@ def _found(cursor: Cursor, functions: list[_Function]) -> Found:
     return Found(PieceKind.CALL, read)
 
 
-QWEN = Form(("<tool_call>",), _wrapped("</tool_call>"), "B", closers=("</tool_call>",))
-SEED = Form(
-    ("<seed:tool_call>",),
-    _wrapped("</seed:tool_call>"),
-    "B",
-    closers=("</seed:tool_call>",),
-)
+def _wrapper(name: str) -> Form:
+    closer = f"</{name}>"
+    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+
+
 BARE = Form(("<function=",), _bare, "B")
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "qwen3-xml": (QWEN, BARE),
-    "seed-oss": (SEED,),
+    "qwen3-xml": (_wrapper("tool_call"), BARE),
+    "seed-oss": (_wrapper("seed:tool_call"),),
     "functionary": (BARE,),
 }

@@ -8,7 +8,7 @@ Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stream_sidecar.dialects.tokens import cut_part
 from stream_sidecar.forms.call_bodies import properties
@@ -37,22 +37,21 @@ _NEXT_KEY = re.compile(r",\s*+(\w++)\s*+=")
 _CONTROL = re.compile(r"[0-9]*+")
 
 
-class _Head:
+class _Head(NamedTuple):
     """A call's name; ``spaced``: Gemini's namespace stands before it."""
 
-    def __init__(self, name: str, *, spaced: bool) -> None:
-        self.name = name
-        self.spaced = spaced
+    name: str
+    spaced: bool = False
 
 
 def _head(cursor: Cursor) -> Reading[_Head]:
     """``[ns:]name``: under the namespace a name may have blanks."""
     if (yield from cursor.optional(NAMESPACE)):
-        return _Head((yield from cursor.word(_SPACED)).strip(), spaced=True)
+        return _Head((yield from cursor.word(_SPACED)).strip(), True)
     name = yield from cursor.word(_NAME)
     while (yield from cursor.optional(":")):
         name = yield from cursor.word(_NAME)
-    return _Head(name, spaced=False)
+    return _Head(name)
 
 
 def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
@@ -170,7 +169,7 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
     Gemini's namespace."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
-        head = _Head(cursor.opener[:-1], spaced=False)
+        head = _Head(cursor.opener[:-1])
     elif cursor.opener.endswith(NAMESPACE):
         cursor.at -= len(NAMESPACE)
         head = yield from _head(cursor)
@@ -252,37 +251,25 @@ def _thought(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.ENTER)
 
 
-_LINES = (
-    *(f"{word_}:" for word_ in _WORDS),
-    *(f"\x16{word_}:" for word_ in _WORDS),
-)
+_LINES = tuple(f"{sign}{word}:" for sign in ("", "\x16") for word in _WORDS)
 _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
+_THOUGHTS = ("[thought]:", "─── s\u115fthought")
+
+
+def _form(opener: str, closer: str) -> Form:
+    return Form((opener,), _framed(closer), "A", closers=(closer,))
+
+
 FORMS: dict[str, tuple[Form, ...]] = {
-    "gemma4": (
-        Form(
-            ("<|tool_call>",), _framed("<tool_call|>"), "A", closers=("<tool_call|>",)
-        ),
-    ),
-    "functiongemma": (
-        Form(
-            ("<start_function_call>",),
-            _framed("<end_function_call>"),
-            "A",
-            closers=("<end_function_call>",),
-        ),
-    ),
+    "gemma4": (_form("<|tool_call>", "<tool_call|>"),),
+    "functiongemma": (_form("<start_function_call>", "<end_function_call>"),),
     "gemini-call": (
         Form(_NAMESPACED, _leaked, "B", "line", vague=True),
         Form(_LINES, _leaked, "C", "line", vague=True),
         Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
         Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
     ),
-}
-
-_THOUGHTS = ("[thought]:", "─── s\u115fthought")
-
-THOUGHTS: dict[str, tuple[Form, ...]] = {
     "gemini-thoughts": (
         Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
         Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),

@@ -18,7 +18,7 @@ from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, reasoning
+from stream_sidecar.forms.shared_grammars import NAME, end_reasoning, reasoning
 from stream_sidecar.records import define
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -149,15 +149,6 @@ def _eaten(cursor: Cursor) -> Reading[Found]:
     return (yield from reasoning(cursor, _EATEN_ENDS))
 
 
-def _ended(cursor: Cursor) -> Reading[Found]:
-    """``assistantfinal`` ends reasoning; where none is open it is text, or what other
-    forms make of it (``<|eom|>``)."""
-    if not cursor.inside:
-        raise cursor.mismatch(0)
-    yield from ()
-    return mark(ends=True)
-
-
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
     """A call that lost its tokens: ``to=functions.f json {..}``."""
     name = yield from cursor.word(NAME)
@@ -184,12 +175,12 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "harmony-eaten": (
         Form(_HEADS, _header(bare=True), "A", about="channels"),
         Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
-        Form(_EATEN, _ended, "B", vague=True, about="channels"),
+        Form(_EATEN, end_reasoning, "B", vague=True, about="channels"),
         Form(
             (_TO_A_FUNCTION, f"commentary {_TO_A_FUNCTION}"),
             *(_eaten_call, "B", "line"),
             vague=True,
         ),
     ),
-    "muse": (Form(("<|eom|>",), _ended, "B", vague=True, about="channels"),),
+    "muse": (Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),),
 }

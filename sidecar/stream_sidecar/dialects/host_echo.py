@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.forms.form import Dialect, Form, Found, mark
-from stream_sidecar.forms.grammar import literals
+from stream_sidecar.forms.grammar import EndedError, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.values.relaxed import ObjectScanner, parse
 
@@ -70,12 +70,10 @@ def _marker(marker: str) -> Form:
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
     """Reads up to one of ``ends``, which stays unread: which; empty: none came."""
-    table = literals(*ends)
-    while True:
-        cursor.at, end = table.next(cursor.text, cursor.at, final=cursor.final)
-        if end is not None or cursor.final:
-            return end or ""
-        yield
+    try:
+        return (yield from cursor.until(literals(*ends)))[1]
+    except EndedError:
+        return ""
 
 
 def _line(cursor: Cursor) -> Reading[Found]:

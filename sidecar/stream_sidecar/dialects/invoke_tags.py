@@ -175,13 +175,6 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     return start, end
 
 
-def _one(cursor: Cursor) -> Reading[Found]:
-    """One call, behind the word of its tag."""
-    invoke = yield from _begun(cursor)
-    yield from _invoke(cursor, invoke)
-    return _found(cursor, [invoke])
-
-
 def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
     def read(raw: str) -> Calls:
         return [invoke.call(raw, cursor) for invoke in invokes]
@@ -214,7 +207,7 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
     yield from cursor.blanks()
     name = yield from cursor.word(_WORD)
     if name == "invoke" and not cursor.opener.startswith("</"):
-        return (yield from _cuttable(cursor))
+        return (yield from _one(cursor))
     yield from cursor.blanks()
     begins = name in _SECTIONS and (yield from cursor.peek()) in ("\n", "<")
     if not begins:
@@ -245,8 +238,8 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
     return _found(cursor, [invoke])
 
 
-def _cuttable(cursor: Cursor) -> Reading[Found]:
-    """One call of tier A: where the text ends in it, what was read is truncated."""
+def _one(cursor: Cursor) -> Reading[Found]:
+    """One call, behind the word of its tag; of tier A it may be cut off."""
     invoke = yield from _begun(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
@@ -261,7 +254,7 @@ def _step3(cursor: Cursor) -> Reading[Found]:
     yield from cursor.optional("function<｜tool_sep｜>")
     yield from cursor.space()
     yield from cursor.literal("<steptml:invoke ")
-    found = yield from _cuttable(cursor)
+    found = yield from _one(cursor)
     yield from cursor.space()
     yield from cursor.literal("<｜tool_call_end｜>")
     return found
@@ -313,12 +306,7 @@ def _element(name: str) -> Form:
 
 ANTHROPIC = (
     *map(_wrapper, _WRAPPERS),
-    Form(
-        _OPENERS,
-        _one,
-        "B",
-        closers=tuple(f"</{space}invoke>" for space in SPACES),
-    ),
+    Form(_OPENERS, _one, "B", closers=tuple(f"</{each}invoke>" for each in SPACES)),
     *(_element(f"{space}invoke") for space in SPACES),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
     Form(("<function_results>",), _results, "B", "behind-call", about="results"),

@@ -8,7 +8,7 @@ of their own, and only with the names of declared tools (text rule 11.6).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.dialects.python_calls import python_calls
 from stream_sidecar.forms.call_bodies import (
@@ -21,7 +21,7 @@ from stream_sidecar.forms.call_bodies import (
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import json_calls
+from stream_sidecar.forms.shared_grammars import framed_object, json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -101,9 +101,7 @@ def _action(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
-    start, end = yield from cursor.scan(ObjectScanner(opener="["))
-    yield from cursor.space()
-    yield from cursor.literal("```")
+    start, end = yield from framed_object(cursor, "```", opener="[")
 
     def read(raw: str) -> Calls:
         if '"tool_name"' not in raw:
@@ -134,11 +132,10 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
     return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
 
 
-def _form(
-    opener: str, closer: str, tier: Tier, *, before: tuple[str, ...] = ()
-) -> Form:
-    grammar = json_calls(*((closer,) if closer else ()), before=before)
-    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())
+def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
+    """``shape``: as of `json_calls`."""
+    closers = (closer,) if closer else ()
+    return Form((opener,), json_calls(*closers, **shape), tier, closers=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
@@ -187,14 +184,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form("<|START_ACTION|>", "<|END_ACTION|>", "A"),
         Form(("Action:",), _action, "B", "line", vague=True),
     ),
-    "apertus": (
-        Form(
-            ("<|tools_prefix|>",),
-            json_calls("<|tools_suffix|>", keyed=True),
-            "A",
-            closers=("<|tools_suffix|>",),
-        ),
-    ),
+    "apertus": (_form("<|tools_prefix|>", "<|tools_suffix|>", "A", keyed=True),),
     "longcat": (_form("<longcat_tool_call>", "</longcat_tool_call>", "B"),),
     "dots": (_form("<dots_function_call>", "</dots_function_call>", "B"),),
 }

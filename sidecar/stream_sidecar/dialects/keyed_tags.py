@@ -16,8 +16,8 @@ from stream_sidecar.forms.call_bodies import Parameter, calls_of, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import framed_object
 from stream_sidecar.records import field, frozen
-from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,14 +121,14 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     """A name and its arguments, in pairs or as an object; or all of it as an object."""
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        start, end = yield from _object(cursor, tags)
+        start, end = yield from framed_object(cursor, tags.call[1])
         return lambda raw: calls_of(raw[start:end], start)
     call = _Call((yield from cursor.word(_NAME)))
     yield from cursor.space()
     yield from cursor.optional(tags.separator, ">", tags.value[1])
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        part = yield from _object(cursor, tags)
+        part = yield from framed_object(cursor, tags.call[1])
         return json_part(call.name, part, cursor.position)
     if (yield from cursor.ahead(tags.key[1])):
         call = yield from _glued(cursor, tags, call.name)
@@ -146,13 +146,6 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     cursor.at -= len(found) * (found == tags.call[0])  # another call: it lacks its own
     end = cursor.position
     return lambda raw: [call.written(cursor, raw, end)]
-
-
-def _object(cursor: Cursor, tags: KeyedTags) -> Reading[Extent]:
-    part = yield from cursor.scan(ObjectScanner())
-    yield from cursor.space()
-    yield from cursor.literal(tags.call[1])
-    return part
 
 
 def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:

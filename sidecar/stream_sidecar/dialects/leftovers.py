@@ -29,14 +29,8 @@ STOP_TOKENS = (
     *("<|end_of_msg|>", "<|content_model_end_sampling|>", "<|calls|>", "<|plamo:tag|>"),
     *("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>", "<|END_OF_TURN_TOKEN|>"),
     *("<|tool_response>", "<start_function_response>"),  # Gemma's, behind its calls
-    *(
-        "[EOS]",
-        "<|assistant_end|>",
-        "<seed:eos>",
-        "[e~[",
-        "<|end_of_sentence|>",
-        "<|hy_eos|>",
-    ),
+    *("[EOS]", "<|assistant_end|>", "<seed:eos>", "[e~[", "<|end_of_sentence|>"),
+    "<|hy_eos|>",
 )
 """Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
 it, which may have attributes."""

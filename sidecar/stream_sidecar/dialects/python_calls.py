@@ -87,19 +87,19 @@ def _list(cursor: Cursor) -> Reading[Found]:
     return call_reader(cursor, part)
 
 
-def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Found]]:
+def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
     """A list between tokens, or JSON (Llama 4); the closer may be missing where
     ``closes`` is False."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.space()
         if (yield from cursor.need()) == "{":
-            return (yield from json_calls(*(closers if closes else ()))(cursor))
+            return (yield from json_calls(*((closer,) if closes else ()))(cursor))
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
         part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
         yield from cursor.space()
-        yield from (cursor.literal if closes else cursor.optional)(*closers)
+        yield from (cursor.literal if closes else cursor.optional)(closer)
         return call_reader(cursor, part)
 
     return grammar
@@ -124,26 +124,18 @@ def bare(cursor: Cursor) -> Reading[Found]:
     return call_reader(cursor, part)
 
 
+def _form(opener: str, closer: str, *, closes: bool = True) -> Form:
+    return Form((opener,), _framed(closer, closes=closes), "A", closers=(closer,))
+
+
 FORMS: dict[str, tuple[Form, ...]] = {
     "pythonic": (
-        Form(
-            ("<|python_start|>",),
-            _framed("<|python_end|>", closes=False),
-            "A",
-            closers=("<|python_end|>",),
-        ),
+        _form("<|python_start|>", "<|python_end|>", closes=False),
         Form(("[",), _list, "C", "line", vague=True),
         Form(("%s(",), bare, "C", "line", vague=True, per_tool=True),
     ),
     "olmo3": (
         Form(("<function_calls>",), _lines, "B", closers=("</function_calls>",)),
     ),
-    "lfm2": (
-        Form(
-            ("<|tool_call_start|>",),
-            _framed("<|tool_call_end|>"),
-            "A",
-            closers=("<|tool_call_end|>",),
-        ),
-    ),
+    "lfm2": (_form("<|tool_call_start|>", "<|tool_call_end|>"),),
 }

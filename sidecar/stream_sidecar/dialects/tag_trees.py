@@ -16,8 +16,7 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import value
-from stream_sidecar.values.relaxed import ObjectScanner
+from stream_sidecar.forms.shared_grammars import framed_object, value
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
@@ -99,9 +98,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
     found: list[tuple[str, Extent]] = []
     yield from cursor.space()
     if (yield from cursor.peek()) == "{":
-        part = yield from cursor.scan(ObjectScanner())
-        yield from cursor.space()
-        yield from cursor.literal(closer)
+        part = yield from framed_object(cursor, closer)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
     while not (yield from cursor.ahead(closer)):
         yield from cursor.literal("<")

@@ -151,11 +151,6 @@ def _tag(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     end = yield from _body(cursor, "</tool_code>")
     yield from cursor.literal("</tool_code>")
-    return _tagged(cursor, (start, end))
-
-
-def _tagged(cursor: Cursor, part: Extent) -> Found:
-    start, end = part
 
     def read(raw: str) -> Calls:
         try:

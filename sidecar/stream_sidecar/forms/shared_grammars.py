@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.call_bodies import calls_of, cut_calls
-from stream_sidecar.forms.form import Found
+from stream_sidecar.forms.form import Found, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -37,6 +37,29 @@ def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
     yield from cursor.until(ends)
     cursor.at -= cursor.position - start
     return Found(PieceKind.ENTER)
+
+
+def begin_reasoning(_cursor: Cursor) -> Reading[Found]:
+    """Reasoning begins behind the opener."""
+    yield from ()
+    return Found(PieceKind.ENTER)
+
+
+def end_reasoning(cursor: Cursor) -> Reading[Found]:
+    """Reasoning ends with the opener; where none is open it is text, or what other
+    forms make of it."""
+    if not cursor.inside:
+        raise cursor.mismatch(0)
+    yield from ()
+    return mark(ends=True)
+
+
+def framed_object(cursor: Cursor, *closers: str, opener: str = "{") -> Reading[Extent]:
+    """Reads one JSON value, white space, and one of ``closers``; where the value is."""
+    part = yield from cursor.scan(ObjectScanner(opener=opener))
+    yield from cursor.space()
+    yield from cursor.literal(*closers)
+    return part
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
