@@ -438,7 +438,7 @@ def _families(name: str) -> set[str]:
     return {family for table in tables for family in table}
 
 
-TABLES = ("FORMS", "THOUGHTS", "PAIRS", "MARKS", "ENDS")
+TABLES = ("FORMS", "PAIRS", "MARKS", "ENDS")
 """The names that tables by family have in the files of dialects."""
 
 OF_A_KIND = (*TABLES, "ROW", "T")

@@ -36,9 +36,7 @@ from stream_sidecar.dialects.reasoning_tags import (
     UNSAFE,
     WITH,
 )
-from stream_sidecar.dialects.reasoning_tags import (
-    SENTINELS as SENTINELS,
-)
+from stream_sidecar.dialects.reasoning_tags import SENTINELS as SENTINELS
 from stream_sidecar.forms.form import Dialect, Form
 
 if TYPE_CHECKING:
@@ -47,24 +45,11 @@ if TYPE_CHECKING:
 _BARE = patterns.compile(r"[\w:.-]+")
 
 _FORMS: dict[str, tuple[Form, ...]] = {}
-for _table in (
-    json_calls.FORMS,
-    function_tags.FORMS,
-    tokens.FORMS,
-    keyed_tags.FORMS,
-    framed_calls.FORMS,
-    leftovers.FORMS,
-    phrases.FORMS,
-    invoke_tags.FORMS,
-    python_calls.FORMS,
-    tool_code.FORMS,
-    gemma.FORMS,
-    gemma.THOUGHTS,
-    harmony.FORMS,
-    tag_trees.FORMS,
-    transcripts.FORMS,
+for _file in (
+    *(json_calls, function_tags, tokens, keyed_tags, framed_calls, leftovers, phrases),
+    *(invoke_tags, python_calls, tool_code, gemma, harmony, tag_trees, transcripts),
 ):
-    for _name, _forms in _table.items():
+    for _name, _forms in _file.FORMS.items():
         _FORMS[_name] = (*_FORMS.get(_name, ()), *_forms)
 
 DIALECTS: dict[str, Dialect] = {

@@ -16,23 +16,14 @@ from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typ
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
-    before,
-    blanks,
-    label,
-    literal,
-    need,
-    run,
-    scan,
-    space,
-    until,
-    word,
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     NAME,
+    begin_reasoning,
+    framed_object,
     json_calls,
-    optional,
     tool_name,
     value,
 )
@@ -64,16 +55,16 @@ class FramedCall:
 
 def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
+        yield from cursor.space()
         if cursor.opener in tokens.section:
-            yield from literal(cursor, tokens.begin)
-        yield from space(cursor)
-        id = yield from run(cursor, _ID, LONGEST_NAME)
+            yield from cursor.literal(tokens.begin)
+        yield from cursor.space()
+        id = yield from cursor.run(_ID, LONGEST_NAME)
         yield from _tokens(cursor, tokens.name)
         name = yield from tool_name(cursor, NAME)
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
-        part = yield from scan(cursor, ObjectScanner())
+        part = yield from cursor.scan(ObjectScanner())
         yield from _tokens(cursor, tokens.end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -82,10 +73,11 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
 
 def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
     for spellings in tokens:
-        yield from space(cursor)
+        yield from cursor.space()
         known = tuple(filter(None, spellings))
-        yield from (literal if known == spellings else optional)(cursor, *known)
-    yield from space(cursor)
+        read = cursor.literal if known == spellings else cursor.optional
+        yield from read(*known)
+    yield from cursor.space()
 
 
 def _form(tokens: FramedCall) -> Form:
@@ -99,14 +91,12 @@ _INKLING = "<|content_invoke_tool_json|>"
 def _inkling(cursor: Cursor) -> Reading[Found]:
     """The name stands before its token, and once more in the object."""
     if not cursor.opener.endswith(_INKLING):
-        yield from run(cursor, _ID, LONGEST_NAME)
-        yield from literal(cursor, _INKLING)
-    yield from space(cursor)
+        yield from cursor.run(_ID, LONGEST_NAME)
+        yield from cursor.literal(_INKLING)
+    yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    start, end = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "<|end_message|>")
+    start, end = yield from framed_object(cursor, "<|end_message|>")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
@@ -117,13 +107,13 @@ _GROK_ENDS = ("<|tool_sep|>", "<|tool_call_end|>", "<|tool_calls_end|>")
 def _grok(cursor: Cursor) -> Reading[Found]:
     """The name on a line of its own, and behind each separator a key and a value."""
     if cursor.opener == _GROK[0]:
-        yield from space(cursor)
-        yield from literal(cursor, _GROK[1])
-    yield from space(cursor)
-    name = yield from word(cursor, NAME)
-    yield from blanks(cursor)
-    yield from literal(cursor, "\n", "\r\n")
-    yield from space(cursor)
+        yield from cursor.space()
+        yield from cursor.literal(_GROK[1])
+    yield from cursor.space()
+    name = yield from cursor.word(NAME)
+    yield from cursor.blanks()
+    yield from cursor.literal("\n", "\r\n")
+    yield from cursor.space()
     parts: list[tuple[str, Extent]] = []
 
     def calls(raw: str, end: int) -> Calls:
@@ -131,8 +121,8 @@ def _grok(cursor: Cursor) -> Reading[Found]:
         return [WrittenCall(name, typed(name, given, cursor.context), end)]
 
     cursor.partial = lambda raw: calls(raw, len(raw))
-    while (found := (yield from literal(cursor, *_GROK_ENDS))) == _GROK_ENDS[0]:
-        key = (yield from before(cursor, "\n")).strip()
+    while (found := (yield from cursor.literal(*_GROK_ENDS))) == _GROK_ENDS[0]:
+        key = (yield from cursor.before("\n")).strip()
         parts.append((key, (yield from value(cursor, _LINE_END, *_GROK_ENDS))))
     cursor.at -= len(found) * (found == _GROK_ENDS[2])
     end = cursor.position
@@ -145,14 +135,12 @@ _CWM_END = Literals(("</tool>",))
 
 def _cwm(cursor: Cursor) -> Reading[Found]:
     """``<tool: f>``, and what the tool gets as it is: an object, or text."""
-    name = yield from label(cursor, ">")
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        part = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-        yield from literal(cursor, "</tool>")
+    name = yield from cursor.label(">")
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        part = yield from framed_object(cursor, "</tool>")
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
-    (start, end), closer = yield from until(cursor, _CWM_END)
+    (start, end), closer = yield from cursor.until(_CWM_END)
     cursor.at += len(closer)
     place = cursor.position
 
@@ -164,33 +152,23 @@ def _cwm(cursor: Cursor) -> Reading[Found]:
 
 def _step_audio(cursor: Cursor) -> Reading[Found]:
     """Step-Audio 2: the word ``function``, the name and the arguments, a line each."""
-    yield from optional(cursor, "\n")
-    yield from literal(cursor, "function\n")
-    name = yield from word(cursor, NAME)
-    yield from literal(cursor, "\n")
-    part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "</tool_call>")
+    yield from cursor.optional("\n")
+    yield from cursor.literal("function\n")
+    name = yield from cursor.word(NAME)
+    yield from cursor.literal("\n")
+    part = yield from framed_object(cursor, "</tool_call>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
 
 
-def _thinks(_cursor: Cursor) -> Reading[Found]:
-    """HyperCLOVA X: a word on the first line begins reasoning."""
-    yield from ()
-    return Found(PieceKind.ENTER)
-
-
 def _rwkv(cursor: Cursor) -> Reading[Found]:
     """RWKV: a heading, and an object in a fence."""
-    yield from space(cursor)
-    yield from literal(cursor, "```json", "```")
-    yield from space(cursor)
-    start, end = yield from scan(cursor, ObjectScanner(opener="{["))
-    yield from space(cursor)
-    yield from literal(cursor, "```")
+    yield from cursor.space()
+    yield from cursor.literal("```json", "```")
+    yield from cursor.space()
+    start, end = yield from framed_object(cursor, "```", opener="{[")
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
@@ -239,7 +217,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),
     "hyperclova": (
         Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
-        Form(("/think\n",), _thinks, "A", "start", vague=True),
+        Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
     ),
     "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
 }

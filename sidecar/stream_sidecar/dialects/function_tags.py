@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
-from stream_sidecar.forms.grammar import label, literal, need, scan, space
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import CallTags, optional, tagged_value
+from stream_sidecar.forms.shared_grammars import CallTags, tagged_value
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -72,19 +71,19 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
 
     ``closers`` are the wrapper's: where one stands, ``</function>`` may be missing.
     """
-    function = _Function((yield from label(cursor, ">")).strip("\"'"))
+    function = _Function((yield from cursor.label(">")).strip("\"'"))
     tags = ("</function>", *closers)
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        function.body = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        function.body = yield from cursor.scan(ObjectScanner())
+        yield from cursor.space()
     else:
         tags = ("<parameter=", *tags)
-    while (end := (yield from literal(cursor, *tags))) == "<parameter=":
-        key = (yield from label(cursor, ">")).strip("\"'")
+    while (end := (yield from cursor.literal(*tags))) == "<parameter=":
+        key = (yield from cursor.label(">")).strip("\"'")
         part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
-        yield from space(cursor)
+        yield from cursor.space()
     cursor.at -= len(end) * (end in closers)
     function.end = cursor.position
     return function
@@ -98,16 +97,16 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
         functions: list[_Function] = []
-        yield from space(cursor)
-        yield from literal(cursor, "<function=")
+        yield from cursor.space()
+        yield from cursor.literal("<function=")
         while True:
             functions.append((yield from _function(cursor, closer)))
-            yield from space(cursor)
-            while (yield from optional(cursor, *_AGAIN)):
-                yield from space(cursor)
-            if not (yield from optional(cursor, "<function=")):
+            yield from cursor.space()
+            while (yield from cursor.optional(*_AGAIN)):
+                yield from cursor.space()
+            if not (yield from cursor.optional("<function=")):
                 break
-        yield from literal(cursor, closer)
+        yield from cursor.literal(closer)
         return _found(cursor, functions)
 
     return grammar
@@ -120,17 +119,15 @@ def _found(cursor: Cursor, functions: list[_Function]) -> Found:
     return Found(PieceKind.CALL, read)
 
 
-QWEN = Form(("<tool_call>",), _wrapped("</tool_call>"), "B", closers=("</tool_call>",))
-SEED = Form(
-    ("<seed:tool_call>",),
-    _wrapped("</seed:tool_call>"),
-    "B",
-    closers=("</seed:tool_call>",),
-)
+def _wrapper(name: str) -> Form:
+    closer = f"</{name}>"
+    return Form((f"<{name}>",), _wrapped(closer), "B", closers=(closer,))
+
+
 BARE = Form(("<function=",), _bare, "B")
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "qwen3-xml": (QWEN, BARE),
-    "seed-oss": (SEED,),
+    "qwen3-xml": (_wrapper("tool_call"), BARE),
+    "seed-oss": (_wrapper("seed:tool_call"),),
     "functionary": (BARE,),
 }

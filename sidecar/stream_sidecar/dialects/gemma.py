@@ -7,7 +7,7 @@ Its results are written alike: ``response:ns:name{..}`` (text rule 10.9).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import cut_part
@@ -15,23 +15,12 @@ from stream_sidecar.forms.call_bodies import properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
     EndedError,
-    ahead,
-    blanks,
-    line_end,
-    literal,
     literals,
-    need,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.schemas import kinds_of
-from stream_sidecar.forms.shared_grammars import optional, reasoning
+from stream_sidecar.forms.shared_grammars import reasoning
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.pythonic import parse_calls
 from stream_sidecar.values.relaxed import ObjectScanner, parse
@@ -51,32 +40,31 @@ _NEXT_KEY = patterns.compile(r",\s*+(\w++)\s*+=")
 _CONTROL = patterns.compile(r"[0-9]*+")
 
 
-class _Head:
+class _Head(NamedTuple):
     """A call's name; ``spaced``: Gemini's namespace stands before it."""
 
-    def __init__(self, name: str, *, spaced: bool) -> None:
-        self.name = name
-        self.spaced = spaced
+    name: str
+    spaced: bool = False
 
 
 def _head(cursor: Cursor) -> Reading[_Head]:
     """``[ns:]name``: under the namespace a name may have blanks."""
-    if (yield from optional(cursor, NAMESPACE)):
-        return _Head((yield from word(cursor, _SPACED)).strip(), spaced=True)
-    name = yield from word(cursor, _NAME)
-    while (yield from optional(cursor, ":")):
-        name = yield from word(cursor, _NAME)
-    return _Head(name, spaced=False)
+    if (yield from cursor.optional(NAMESPACE)):
+        return _Head((yield from cursor.word(_SPACED)).strip(), True)
+    name = yield from cursor.word(_NAME)
+    while (yield from cursor.optional(":")):
+        name = yield from cursor.word(_NAME)
+    return _Head(name)
 
 
 def _body(cursor: Cursor, brackets: str = "{(") -> Reading[Callable[[str, str], Any]]:
     """The arguments in either bracket, as a reader of name and candidate."""
-    bracket = yield from literal(cursor, *brackets)
+    bracket = yield from cursor.literal(*brackets)
     if bracket == "{":
         cursor.at -= 1
-        part = yield from scan(cursor, ObjectScanner(bare_values=True))
+        part = yield from cursor.scan(ObjectScanner(bare_values=True))
         return lambda _name, raw: parse(raw[slice(*part)], bare_values=True)
-    (start, end), _ = yield from until(cursor, literals(")"))
+    (start, end), _ = yield from cursor.until(literals(")"))
     cursor.at += 1
     return lambda name, raw: _keywords(name, raw[start:end])
 
@@ -138,16 +126,16 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
     """Gemma 4, FunctionGemma: ``call:`` and the object between tokens."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
-        yield from literal(cursor, "call:")
+        yield from cursor.space()
+        yield from cursor.literal("call:")
         head = yield from _head(cursor)
         start = cursor.position
-        if (yield from ahead(cursor, "{")):  # the name is whole
+        if (yield from cursor.ahead("{")):  # the name is whole
             cursor.partial = cut_part(head.name, start)
         scanner = _Framed(closer)
-        part = yield from scan(cursor, scanner)
-        yield from space(cursor)
-        yield from literal(cursor, closer)
+        part = yield from cursor.scan(scanner)
+        yield from cursor.space()
+        yield from cursor.literal(closer)
 
         def body(_name: str, raw: str) -> Any:
             return parse(raw[slice(*part)] + scanner.missing, bare_values=True)
@@ -184,7 +172,7 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
     Gemini's namespace."""
     if cursor.opener.endswith("{"):
         cursor.at -= 1
-        head = _Head(cursor.opener[:-1], spaced=False)
+        head = _Head(cursor.opener[:-1])
     elif cursor.opener.endswith(NAMESPACE):
         cursor.at -= len(NAMESPACE)
         head = yield from _head(cursor)
@@ -197,17 +185,17 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
         cursor.serious = True
         return _call(cursor, head, body, end)
     if cursor.opener[0] != "<" or end == bare_end:
-        yield from line_end(cursor)
+        yield from cursor.line_end()
     return _call(cursor, head, body, cursor.position)
 
 
 def _tail(cursor: Cursor) -> Reading[int]:
     """What may close a leaked call: ``>``, ``/>``, U+0017, control tokens."""
-    if not (yield from optional(cursor, ">", "/>", "\x17")):
-        while (yield from ahead(cursor, "<ctrl")):
+    if not (yield from cursor.optional(">", "/>", "\x17")):
+        while (yield from cursor.ahead("<ctrl")):
             cursor.at += len("<ctrl")
-            yield from run(cursor, _CONTROL, 5)
-            yield from literal(cursor, ">")
+            yield from cursor.run(_CONTROL, 5)
+            yield from cursor.literal(">")
     return cursor.position
 
 
@@ -234,7 +222,7 @@ def _result_tail(cursor: Cursor) -> Reading[Found]:
     Without the second token only the first one goes."""
     token = cursor.position - 1
     try:
-        (_, end), closer = yield from until(cursor, _RESULT_END)
+        (_, end), closer = yield from cursor.until(_RESULT_END)
     except EndedError:
         closer = "\n"
     if closer == "\n":
@@ -262,17 +250,17 @@ def _announced(cursor: Cursor) -> Reading[Found]:
 
 def _thought(cursor: Cursor) -> Reading[Found]:
     """``[thought]:`` before a thought that was not marked as one."""
-    yield from peek(cursor)
+    yield from cursor.peek()
     return Found(PieceKind.ENTER)
 
 
 def _header(cursor: Cursor) -> Reading[Found]:
     """``thought`` before an answer: the header of a thought that is not there."""
     if cursor.opener == _HEADER:
-        if not (yield from need(cursor)).isupper():
+        if not (yield from cursor.need()).isupper():
             raise cursor.mismatch()
     else:
-        yield from blanks(cursor)
+        yield from cursor.blanks()
     return mark()
 
 
@@ -282,39 +270,33 @@ _LINES = (
 )
 _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
+_THOUGHTS = ("[thought]:", "─── s\u115fthought")
+
+
+def _form(opener: str, closer: str) -> Form:
+    return Form((opener,), _framed(closer), "A", closers=(closer,))
+
+
+_HEADER = "thought"
+_HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
+_THOUGHTS = ("[thought]:", "─── s\u115fthought")
+
 FORMS: dict[str, tuple[Form, ...]] = {
-    "gemma4": (
-        Form(
-            ("<|tool_call>",), _framed("<tool_call|>"), "A", closers=("<tool_call|>",)
-        ),
-    ),
-    "functiongemma": (
-        Form(
-            ("<start_function_call>",),
-            _framed("<end_function_call>"),
-            "A",
-            closers=("<end_function_call>",),
-        ),
-    ),
+    "gemma4": (_form("<|tool_call>", "<tool_call|>"),),
+    "functiongemma": (_form("<start_function_call>", "<end_function_call>"),),
     "gemini-call": (
         Form(_NAMESPACED, _leaked, "B", "line", vague=True),
         Form(_LINES, _leaked, "C", "line", vague=True),
         Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
         Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
     ),
-}
-
-_HEADER = "thought"
-_HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
-_THOUGHTS = ("[thought]:", "─── s\u115fthought")
-
-THOUGHTS: dict[str, tuple[Form, ...]] = {
     "gemini-thoughts": (
         Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
         Form(_HEADERS, _header, "B", "start", vague=True, about="leftovers"),
         Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
     ),
 }
+
 RESULTS = (
     Form(("response:",), _response, "B", "line", vague=True, about="results"),
     Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),

@@ -15,24 +15,10 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    EndedError,
-    MismatchError,
-    ahead,
-    blanks,
-    literal,
-    need,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, optional, reasoning
+from stream_sidecar.forms.shared_grammars import NAME, end_reasoning, reasoning
 from stream_sidecar.records import define
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -89,52 +75,52 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
     left, part, constrained = list(_TOKENS), cursor.opener, False
     while part != "<|message|>":
         if part == "<|start|>":
-            header.role = yield from word(cursor, NAME)
+            header.role = yield from cursor.word(NAME)
         elif part == "<|channel|>":
             bare = bare or header.role == "assistant"
             header.channel = yield from _channel(cursor, exact=not bare)
             header.end = cursor.position if bare else 0
         elif part == "to=":
-            header.recipient = yield from word(cursor, NAME)
+            header.recipient = yield from cursor.word(NAME)
             header.recipient = header.recipient.removeprefix("functions.")
         else:
-            yield from word(cursor, _LETTERS)  # one word of constraint
+            yield from cursor.word(_LETTERS)  # one word of constraint
             left, constrained = ["<|message|>"], True
         left = [each for each in left if each != part]
-        yield from blanks(cursor)
+        yield from cursor.blanks()
         spoken = header.recipient and (header.role or header.channel)
-        if spoken and (yield from peek(cursor)) == "{":
+        if spoken and (yield from cursor.peek()) == "{":
             return
-        part = yield from (literal if constrained else optional)(cursor, *left)
+        part = yield from (cursor.literal if constrained else cursor.optional)(*left)
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
     """The name of a channel, or where ``exact`` is False the beginning of one."""
-    letters = yield from run(cursor, _LETTERS, LONGEST_NAME)
+    letters = yield from cursor.run(_LETTERS, LONGEST_NAME)
     for channel in _CHANNELS:
         begun = len(letters) >= _SHORTEST and channel.startswith(letters)
         if channel == letters or (begun and not exact):
             return channel
-    yield from need(cursor)
+    yield from cursor.need()
     raise cursor.mismatch()
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
     """The arguments, and ``<|call|>`` behind them. Muse has tags there, which are a
     form of their own."""
-    yield from space(cursor)
+    yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
-    if (yield from ahead(cursor, "<atem:")):
+    if (yield from cursor.ahead("<atem:")):
         return mark(ends=True)
-    if (yield from need(cursor)) != "{":
-        (start, end), closer = yield from until(cursor, _TEXT_ENDS)
+    if (yield from cursor.need()) != "{":
+        (start, end), closer = yield from cursor.until(_TEXT_ENDS)
         cursor.at += len(closer)
         place = cursor.position
         return Found(
             PieceKind.CALL, lambda raw: [_free_call(name, raw[start:end], place)]
         )
-    part = yield from scan(cursor, ObjectScanner())
-    yield from optional(cursor, "<|call|>")
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.optional("<|call|>")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
@@ -148,39 +134,30 @@ def _border(cursor: Cursor) -> Reading[Found]:
     """``<|end|>`` and its like end reasoning, or stand before a header or the end."""
     if not cursor.inside:
         end = cursor.position
-        yield from space(cursor)
-        if (yield from peek(cursor)):
-            yield from literal(cursor, "<|start|>", "<|channel|>")
+        yield from cursor.space()
+        if (yield from cursor.peek()):
+            yield from cursor.literal("<|start|>", "<|channel|>")
         cursor.at -= cursor.position - end
     return mark(ends=True)
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
     """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it."""
-    following = yield from need(cursor)
+    following = yield from cursor.need()
     if following in " \t" or following.islower():
         raise cursor.mismatch()
     return (yield from reasoning(cursor, _EATEN_ENDS))
 
 
-def _ended(cursor: Cursor) -> Reading[Found]:
-    """``assistantfinal`` ends reasoning; where none is open it is text, or what other
-    forms make of it (``<|eom|>``)."""
-    if not cursor.inside:
-        raise cursor.mismatch(0)
-    yield from ()
-    return mark(ends=True)
-
-
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
     """A call that lost its tokens: ``to=functions.f commentary json {..}``."""
-    name = yield from word(cursor, NAME)
-    yield from space(cursor)
-    yield from optional(cursor, *_CHANNELS)
-    yield from space(cursor)
-    yield from optional(cursor, "json", "(json)", "code")
-    yield from space(cursor)
-    part = yield from scan(cursor, ObjectScanner())
+    name = yield from cursor.word(NAME)
+    yield from cursor.space()
+    yield from cursor.optional(*_CHANNELS)
+    yield from cursor.space()
+    yield from cursor.optional("json", "(json)", "code")
+    yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
@@ -202,8 +179,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "harmony-eaten": (
         Form(_HEADS, _header(bare=True), "A", about="channels"),
         Form(("analysis",), _eaten, "B", "start", vague=True, about="leftovers"),
-        Form(_EATEN, _ended, "B", vague=True, about="channels"),
+        Form(_EATEN, end_reasoning, "B", vague=True, about="channels"),
         Form(_TO_FUNCTIONS, _eaten_call, "B", "line", vague=True),
     ),
-    "muse": (Form(("<|eom|>",), _ended, "B", vague=True, about="channels"),),
+    "muse": (Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),),
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.form import Dialect, Form, Found, mark
-from stream_sidecar.forms.grammar import before, blanks, literals, peek, run
+from stream_sidecar.forms.grammar import EndedError, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.values.relaxed import ObjectScanner, parse
 
@@ -54,8 +54,8 @@ def _marker(marker: str) -> Form:
     closer = f"[/{block[1]}]"
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from blanks(cursor)
-        alone = (yield from peek(cursor)) in ("\n", "\r")
+        yield from cursor.blanks()
+        alone = (yield from cursor.peek()) in ("\n", "\r")
         end = yield from _until(cursor, closer, "\n")
         line = cursor.position
         if end == "\n" and alone:
@@ -71,16 +71,14 @@ def _marker(marker: str) -> Form:
 
 def _until(cursor: Cursor, *ends: str) -> Reading[str]:
     """Reads up to one of ``ends``, which stays unread: which; empty: none came."""
-    table = literals(*ends)
-    while True:
-        cursor.at, end = table.next(cursor.text, cursor.at, final=cursor.final)
-        if end is not None or cursor.final:
-            return end or ""
-        yield
+    try:
+        return (yield from cursor.until(literals(*ends)))[1]
+    except EndedError:
+        return ""
 
 
 def _line(cursor: Cursor) -> Reading[Found]:
-    yield from run(cursor, _LINE)
+    yield from cursor.run(_LINE)
     return _found(len(cursor.opener), cursor.position)
 
 
@@ -102,15 +100,15 @@ def result_in(text: str) -> Any:
 
 def _prefix(prefix: str) -> Form:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from blanks(cursor)
+        yield from cursor.blanks()
         return mark()
 
     return _form(prefix, grammar, "start")
 
 
 def _stamp(cursor: Cursor) -> Reading[Found]:
-    text = yield from before(cursor, "]")
+    text = yield from cursor.before("]")
     if _TIME.fullmatch(text.strip()) is None:
         raise cursor.mismatch(0)
-    yield from blanks(cursor)
+    yield from cursor.blanks()
     return mark()

@@ -15,31 +15,10 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    ahead,
-    before,
-    blanks,
-    label,
-    literal,
-    literals,
-    need,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import (
-    CallTags,
-    markup,
-    optional,
-    tagged_value,
-    value,
-)
+from stream_sidecar.forms.shared_grammars import CallTags, markup, tagged_value, value
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -136,12 +115,12 @@ class _Tag:
 
 def _tag(cursor: Cursor) -> Reading[_Tag]:
     """Reads the rest of a tag behind its word."""
-    yield from space(cursor)
-    quote = (yield from literal(cursor, *_QUOTED))[-1]
-    name = yield from label(cursor, _QUOTES[quote])
+    yield from cursor.space()
+    quote = (yield from cursor.literal(*_QUOTED))[-1]
+    name = yield from cursor.label(_QUOTES[quote])
     start = cursor.position
-    attributes = yield from run(cursor, _ATTRIBUTES, LONGEST_NAME)
-    yield from literal(cursor, ">")
+    attributes = yield from cursor.run(_ATTRIBUTES, LONGEST_NAME)
+    yield from cursor.literal(">")
     if own := _OWN_VALUE.search(attributes):
         return _Tag(name, "string", (start + own.start(1), start + own.end(1)))
     kind = _STRING.search(attributes)
@@ -160,31 +139,31 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     if invoke.whole:
         invoke.end = cursor.position
         return
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        invoke.body = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        invoke.body = yield from cursor.scan(ObjectScanner())
+        yield from cursor.space()
     else:
-        while not (yield from ahead(cursor, *_ENDS)):
+        while not (yield from cursor.ahead(*_ENDS)):
             invoke.parameters.append((yield from _parameter(cursor)))
-            yield from space(cursor)
-    end = yield from literal(cursor, *_ENDS)
+            yield from cursor.space()
+    end = yield from cursor.literal(*_ENDS)
     cursor.at -= len(end) * (end in _SECTION_ENDS)
     invoke.end = cursor.position
 
 
 def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
     """One parameter; a tag of a call that closes itself is one, too."""
-    if opener := (yield from optional(cursor, *_VALUE_STARTS, *_CALL_STARTS)):
+    if opener := (yield from cursor.optional(*_VALUE_STARTS, *_CALL_STARTS)):
         tag = yield from _tag(cursor)
         if tag.value is not None:
             return tag.name, tag.kind, tag.value
         if opener in _CALL_STARTS:
             raise cursor.mismatch(0)
         return tag.name, tag.kind, (yield from _value(cursor))
-    yield from literal(cursor, "<")
-    key = yield from word(cursor, _KEY)
-    yield from literal(cursor, ">")
+    yield from cursor.literal("<")
+    key = yield from cursor.word(_KEY)
+    yield from cursor.literal(">")
     return key, "", (yield from value(cursor, literals(f"</{key}>"), "<"))
 
 
@@ -192,19 +171,12 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     """A value up to the closer behind which the form goes on, or to that of the call
     where no other is there."""
     start = cursor.position
-    while (yield from optional(cursor, _CDATA)):
-        _, closer = yield from until(cursor, _CDATA_END)
+    while (yield from cursor.optional(_CDATA)):
+        _, closer = yield from cursor.until(_CDATA_END)
         cursor.at += len(closer)
     follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
     _, end = yield from tagged_value(cursor, _TAGS, *follows)
     return start, end
-
-
-def _one(cursor: Cursor) -> Reading[Found]:
-    """One call, behind the word of its tag."""
-    invoke = yield from _begun(cursor)
-    yield from _invoke(cursor, invoke)
-    return _found(cursor, [invoke])
 
 
 def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
@@ -219,13 +191,13 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         invokes: list[_Invoke] = []
-        yield from space(cursor)
-        while (yield from ahead(cursor, *_CALL_STARTS)) or not invokes:
-            yield from literal(cursor, *_CALL_STARTS)
+        yield from cursor.space()
+        while (yield from cursor.ahead(*_CALL_STARTS)) or not invokes:
+            yield from cursor.literal(*_CALL_STARTS)
             invokes.append((yield from _begun(cursor)))
             yield from _invoke(cursor, invokes[-1])
-            yield from space(cursor)
-        yield from literal(cursor, *closers)
+            yield from cursor.space()
+        yield from cursor.literal(*closers)
         return _found(cursor, invokes)
 
     return grammar
@@ -236,14 +208,14 @@ _WORD = patterns.compile(r"\w*+")
 
 def _dsml(cursor: Cursor) -> Reading[Found]:
     """A DSML tag: a call, or the border of a section of calls."""
-    yield from blanks(cursor)
-    name = yield from word(cursor, _WORD)
+    yield from cursor.blanks()
+    name = yield from cursor.word(_WORD)
     if name == "invoke" and not cursor.opener.startswith("</"):
-        return (yield from _cuttable(cursor))
-    yield from blanks(cursor)
-    begins = name in _SECTIONS and (yield from peek(cursor)) in ("\n", "<")
+        return (yield from _one(cursor))
+    yield from cursor.blanks()
+    begins = name in _SECTIONS and (yield from cursor.peek()) in ("\n", "<")
     if not begins:
-        yield from literal(cursor, ">", "|", "｜")
+        yield from cursor.literal(">", "|", "｜")
     if name in (cursor.context.tools or ()) and not cursor.opener.startswith("</"):
         return (yield from _named(cursor, name))
     return mark()
@@ -254,24 +226,24 @@ def _named(cursor: Cursor, name: str) -> Reading[Found]:
     invoke = _Invoke(name)
     closers = tuple(f"</{cursor.opener[1:]}{each}>" for each in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        invoke.body = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-    while not (yield from optional(cursor, *closers)):
-        yield from literal(cursor, cursor.opener)
-        key = yield from word(cursor, _KEY)
-        yield from literal(cursor, ">")
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        invoke.body = yield from cursor.scan(ObjectScanner())
+        yield from cursor.space()
+    while not (yield from cursor.optional(*closers)):
+        yield from cursor.literal(cursor.opener)
+        key = yield from cursor.word(_KEY)
+        yield from cursor.literal(">")
         end = literals(f"</{cursor.opener[1:]}{key}>")
         part = yield from value(cursor, end, cursor.opener, *closers)
         invoke.parameters.append((key, "", part))
-        yield from space(cursor)
+        yield from cursor.space()
     invoke.end = cursor.position
     return _found(cursor, [invoke])
 
 
-def _cuttable(cursor: Cursor) -> Reading[Found]:
-    """One call of tier A: where the text ends in it, what was read is truncated."""
+def _one(cursor: Cursor) -> Reading[Found]:
+    """One call, behind the word of its tag; of tier A it may be cut off."""
     invoke = yield from _begun(cursor)
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
     yield from _invoke(cursor, invoke)
@@ -279,16 +251,16 @@ def _cuttable(cursor: Cursor) -> Reading[Found]:
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
-    yield from space(cursor)
+    yield from cursor.space()
     if cursor.opener == _STEP3_SECTION:
-        yield from literal(cursor, _STEP3_CALL)
-        yield from space(cursor)
-    yield from optional(cursor, "function<｜tool_sep｜>")
-    yield from space(cursor)
-    yield from literal(cursor, "<steptml:invoke ")
-    found = yield from _cuttable(cursor)
-    yield from space(cursor)
-    yield from literal(cursor, "<｜tool_call_end｜>")
+        yield from cursor.literal(_STEP3_CALL)
+        yield from cursor.space()
+    yield from cursor.optional("function<｜tool_sep｜>")
+    yield from cursor.space()
+    yield from cursor.literal("<steptml:invoke ")
+    found = yield from _one(cursor)
+    yield from cursor.space()
+    yield from cursor.literal("<｜tool_call_end｜>")
     return found
 
 
@@ -297,16 +269,16 @@ _STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin�
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
     """``<function>``, ``<name>f</name>`` and parameters: a DSML head that was eaten."""
-    yield from space(cursor)
-    yield from literal(cursor, "<name>")
-    invoke = _Invoke((yield from before(cursor, "</name>")).strip())
+    yield from cursor.space()
+    yield from cursor.literal("<name>")
+    invoke = _Invoke((yield from cursor.before("</name>")).strip())
     yield from _invoke(cursor, invoke)
     return _found(cursor, [invoke])
 
 
 def _noise(cursor: Cursor) -> Reading[Found]:
     """A word alone on the line before a call (``court``): what is left of a wrapper."""
-    yield from literal(cursor, *_OPENERS)
+    yield from cursor.literal(*_OPENERS)
     return (yield from _one(cursor))
 
 
@@ -327,12 +299,7 @@ def _element(name: str) -> Form:
 
 ANTHROPIC = (
     *map(_wrapper, _WRAPPERS),
-    Form(
-        _OPENERS,
-        _one,
-        "B",
-        closers=tuple(f"</{space}invoke>" for space in SPACES),
-    ),
+    Form(_OPENERS, _one, "B", closers=tuple(f"</{each}invoke>" for each in SPACES)),
     *(_element(f"{space}invoke") for space in SPACES),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
 )

@@ -7,7 +7,7 @@ of their own, and only with the names of declared tools (text rule 11.6).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import python_calls
@@ -21,19 +21,8 @@ from stream_sidecar.forms.call_bodies import (
     cut_calls,
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
-from stream_sidecar.forms.grammar import (
-    blanks,
-    label,
-    line_end,
-    literal,
-    need,
-    peek,
-    scan,
-    scan_checked,
-    space,
-)
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.forms.shared_grammars import framed_object, json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -61,24 +50,24 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
-    yield from space(cursor)
+    yield from cursor.space()
     if cursor.opener == "[":
-        yield from literal(cursor, "{")
+        yield from cursor.literal("{")
         scanner.scan("{", 0)
-        yield from space(cursor)
-    key = yield from literal(cursor, *_KEYS)
+        yield from cursor.space()
+    key = yield from cursor.literal(*_KEYS)
     scanner.scan(key, 0)
     tools = cursor.context.tools or {}
     check = _HEAD, lambda begun: _begins(key + begun, tools)
-    _, end = yield from scan_checked(cursor, scanner, check)
+    _, end = yield from cursor.scan_checked(scanner, check)
     while True:
-        yield from blanks(cursor)
-        if (yield from peek(cursor)) != ";":
+        yield from cursor.blanks()
+        if (yield from cursor.peek()) != ";":
             break
         cursor.at += 1
-        yield from space(cursor)
-        _, end = yield from scan(cursor, ObjectScanner())
-    yield from line_end(cursor)
+        yield from cursor.space()
+        _, end = yield from cursor.scan(ObjectScanner())
+    yield from cursor.line_end()
 
     def read(raw: str) -> Calls:
         calls = _calls(cursor, raw[start:end])
@@ -91,9 +80,9 @@ def _bare(cursor: Cursor) -> Reading[Found]:
 def _bracketed(cursor: Cursor) -> Reading[Found]:
     """``f({"a": 1})`` on a line of its own."""
     cursor.at -= 1
-    part = yield from scan(cursor, ObjectScanner())
-    yield from literal(cursor, ")")
-    yield from line_end(cursor)
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.literal(")")
+    yield from cursor.line_end()
     name = cursor.opener.removesuffix("({")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
@@ -121,12 +110,10 @@ def _calls(cursor: Cursor, text: str) -> Calls:
 
 def _action(cursor: Cursor) -> Reading[Found]:
     """Command R+: ``Action:`` and a fence with a list of ``tool_name``."""
-    yield from space(cursor)
-    yield from literal(cursor, "```json", "```")
-    yield from space(cursor)
-    start, end = yield from scan(cursor, ObjectScanner(opener="["))
-    yield from space(cursor)
-    yield from literal(cursor, "```")
+    yield from cursor.space()
+    yield from cursor.literal("```json", "```")
+    yield from cursor.space()
+    start, end = yield from framed_object(cursor, "```", opener="[")
 
     def read(raw: str) -> Calls:
         if '"tool_name"' not in raw:
@@ -139,29 +126,29 @@ def _action(cursor: Cursor) -> Reading[Found]:
 def _python_tag(cursor: Cursor) -> Reading[Found]:
     """Llama: objects behind ``;``, or one of its own tools in Python's syntax, as
     ``brave_search.call(query="x")``; ``<|eom_id|>`` and its like are stop tokens."""
-    yield from space(cursor)
+    yield from cursor.space()
     start = cursor.position
-    if (yield from need(cursor)) not in "{[":
-        part = yield from scan(cursor, CallScanner())
+    if (yield from cursor.need()) not in "{[":
+        part = yield from cursor.scan(CallScanner())
         return Found(PieceKind.CALL, lambda raw: _own_tools(cursor, raw, part))
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    _, end = yield from scan(cursor, ObjectScanner(opener="{["))
-    while (yield from optional(cursor, ";")):
-        yield from space(cursor)
-        _, end = yield from scan(cursor, ObjectScanner())
+    _, end = yield from cursor.scan(ObjectScanner(opener="{["))
+    while (yield from cursor.optional(";")):
+        yield from cursor.space()
+        _, end = yield from cursor.scan(ObjectScanner())
     return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
 
 
 def _attributed(cursor: Cursor) -> Reading[Found]:
     """``<tool_call id="i" name="f">`` and the arguments as an object."""
-    head = yield from label(cursor, ">")
+    head = yield from cursor.label(">")
     attributes = dict(_ATTRIBUTE.findall(head))
     if "name" not in attributes:
         raise cursor.mismatch(0)
-    yield from space(cursor)
-    part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, "</tool_call>")
+    yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.space()
+    yield from cursor.literal("</tool_call>")
     name, id = attributes["name"], attributes.get("id", "")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -171,11 +158,10 @@ def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:
     return [evolve(call, name=call.name.removesuffix(".call")) for call in calls]
 
 
-def _form(
-    opener: str, closer: str, tier: Tier, *, before: tuple[str, ...] = ()
-) -> Form:
-    grammar = json_calls(*((closer,) if closer else ()), before=before)
-    return Form((opener,), grammar, tier, closers=(closer,) if closer else ())
+def _form(opener: str, closer: str, tier: Tier, **shape: Any) -> Form:
+    """``shape``: as of `json_calls`."""
+    closers = (closer,) if closer else ()
+    return Form((opener,), json_calls(*closers, **shape), tier, closers=closers)
 
 
 _MIXED = ("</function></tool_call>", "</function>\n</tool_call>", "</function>")
@@ -229,14 +215,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form("<|START_ACTION|>", "<|END_ACTION|>", "A"),
         Form(("Action:",), _action, "B", "line", vague=True),
     ),
-    "apertus": (
-        Form(
-            ("<|tools_prefix|>",),
-            json_calls("<|tools_suffix|>", keyed=True),
-            "A",
-            closers=("<|tools_suffix|>",),
-        ),
-    ),
+    "apertus": (_form("<|tools_prefix|>", "<|tools_suffix|>", "A", keyed=True),),
     "longcat": (_form("<longcat_tool_call>", "</longcat_tool_call>", "B"),),
     "dots": (_form("<dots_function_call>", "</dots_function_call>", "B"),),
 }

@@ -16,21 +16,11 @@ from stream_sidecar.forms.call_bodies import Parameter, calls_of, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
-    ahead,
-    is_last,
-    label,
-    literal,
     literals,
-    need,
-    run,
-    scan,
-    space,
-    until,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import markup, optional, tool_name
+from stream_sidecar.forms.shared_grammars import framed_object, markup, tool_name
 from stream_sidecar.records import field, frozen
-from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,13 +93,13 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
         section = cursor.opener == tags.section[0]
         if section:
-            yield from space(cursor)
-            yield from literal(cursor, tags.call[0])
+            yield from cursor.space()
+            yield from cursor.literal(tags.call[0])
         read = [(yield from _call(cursor, tags))]
         while section:
-            yield from space(cursor)
-            if not (yield from optional(cursor, tags.call[0])):
-                yield from literal(cursor, tags.section[1])
+            yield from cursor.space()
+            if not (yield from cursor.optional(tags.call[0])):
+                yield from cursor.literal(tags.section[1])
                 break
             read.append((yield from _call(cursor, tags)))
         return Found(
@@ -123,7 +113,7 @@ def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
     """The opener goes on with a suffix, which all tags have then."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        suffix = cursor.opener[-1] + (yield from label(cursor, ">"))
+        suffix = cursor.opener[-1] + (yield from cursor.label(">"))
         cursor.opener = cursor.opener[:-1] + suffix + ">"
         return (yield from _calls(tags.suffixed(suffix))(cursor))
 
@@ -132,40 +122,33 @@ def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     """A name and its arguments, in pairs or as an object; or all of it as an object."""
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        start, end = yield from _object(cursor, tags)
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        start, end = yield from framed_object(cursor, tags.call[1])
         return lambda raw: calls_of(raw[start:end], start)
     call = _Call((yield from tool_name(cursor, _NAME)))
-    yield from space(cursor)
-    yield from optional(cursor, tags.separator, ">", tags.value[1])
-    yield from space(cursor)
-    if (yield from need(cursor)) == "{":
-        part = yield from _object(cursor, tags)
+    yield from cursor.space()
+    yield from cursor.optional(tags.separator, ">", tags.value[1])
+    yield from cursor.space()
+    if (yield from cursor.need()) == "{":
+        part = yield from framed_object(cursor, tags.call[1])
         return json_part(call.name, part, cursor.position)
-    if (yield from ahead(cursor, tags.key[1])):
+    if (yield from cursor.ahead(tags.key[1])):
         call = yield from _glued(cursor, tags, call.name)
     cursor.partial = lambda raw: [call.written(cursor, raw, len(raw))]
     is_known = call.name in (cursor.context.tools or ())
-    if is_known and not (yield from ahead(cursor, tags.key[0], tags.call[1])):
+    if is_known and not (yield from cursor.ahead(tags.key[0], tags.call[1])):
         call.parts.append((yield from _pair(cursor, tags)))  # the key lost its opener
-        yield from space(cursor)
+        yield from cursor.space()
     ends = tags.key[0], tags.call[1], tags.call[0]
-    while (found := (yield from literal(cursor, *ends))) == tags.key[0]:
+    while (found := (yield from cursor.literal(*ends))) == tags.key[0]:
         call.parts.append((yield from _pair(cursor, tags)))
-        yield from space(cursor)
-        if (yield from optional(cursor, tags.value[1])):  # twice
-            yield from space(cursor)
+        yield from cursor.space()
+        if (yield from cursor.optional(tags.value[1])):  # twice
+            yield from cursor.space()
     cursor.at -= len(found) * (found == tags.call[0])  # another call: it lacks its own
     end = cursor.position
     return lambda raw: [call.written(cursor, raw, end)]
-
-
-def _object(cursor: Cursor, tags: KeyedTags) -> Reading[Extent]:
-    part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
-    yield from literal(cursor, tags.call[1])
-    return part
 
 
 def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
@@ -177,28 +160,28 @@ def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
     if name is None:
         raise cursor.mismatch()
     call = _Call(name)
-    yield from literal(cursor, tags.key[1])
+    yield from cursor.literal(tags.key[1])
     part = yield from _value(cursor, tags)
     call.parts.append((text[len(call.name) :], part))
-    yield from space(cursor)
+    yield from cursor.space()
     return call
 
 
 def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
     """A key and its value; the key's tags may stand twice, its closer be missing, or
     both stand together as ``k=v``."""
-    yield from space(cursor)
-    yield from optional(cursor, tags.key[0])
+    yield from cursor.space()
+    yield from cursor.optional(tags.key[0])
     start = cursor.position
-    text = yield from run(cursor, _KEY, LONGEST_NAME)
+    text = yield from cursor.run(_KEY, LONGEST_NAME)
     key, equals, _ = text.partition("=")
     ends = (tags.key[1], *filter(None, tags.value))
-    end = yield from literal(cursor, *(ends if equals else ends[:-1]))
+    end = yield from cursor.literal(*(ends if equals else ends[:-1]))
     if end == tags.value[1]:
         behind = cursor.position - len(end)
         return key.strip(), _Value((start + len(key) + 1, behind))
     cursor.at -= len(end) * (end == tags.value[0])
-    yield from optional(cursor, tags.key[1])
+    yield from cursor.optional(tags.key[1])
     return text.strip(), (yield from _value(cursor, tags))
 
 
@@ -211,12 +194,12 @@ def _value(cursor: Cursor, tags: KeyedTags) -> Reading[_Value]:
     """
     opener = ""
     if tags.value[0]:
-        yield from space(cursor)
-        opener = yield from optional(cursor, tags.value[0])
+        yield from cursor.space()
+        opener = yield from cursor.optional(tags.value[0])
     start = cursor.position
     ends = literals(tags.value[1], *tags.key, *tags.call)
     while True:
-        (_, end), found = yield from until(cursor, ends)
+        (_, end), found = yield from cursor.until(ends)
         if found == tags.call[0]:
             cursor.at += len(found)
             yield from _quoted(cursor, tags)
@@ -224,19 +207,19 @@ def _value(cursor: Cursor, tags: KeyedTags) -> Reading[_Value]:
         if opener and (yield from _is_next(cursor, found, tags)):
             return _Value((start, end), closed=False)
         cursor.at += len(found)
-        yield from space(cursor)
+        yield from cursor.space()
         if found in (tags.value[1], tags.key[1]) and (
-            yield from ahead(cursor, tags.key[0], *tags.call, tags.value[1])
+            yield from cursor.ahead(tags.key[0], *tags.call, tags.value[1])
         ):
             return _Value((start, end))
 
 
 def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[None]:
     """Behind a call's opener in a value: where a key follows, all up to its closer."""
-    yield from run(cursor, _NAME)
-    yield from space(cursor)
-    if (yield from ahead(cursor, tags.key[0])):
-        _, closer = yield from until(cursor, literals(tags.call[1]))
+    yield from cursor.run(_NAME)
+    yield from cursor.space()
+    if (yield from cursor.ahead(tags.key[0])):
+        _, closer = yield from cursor.until(literals(tags.call[1]))
         cursor.at += len(closer)
 
 
@@ -247,8 +230,8 @@ def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:
     if found != closer:
         return found == tags.key[0]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
-    is_followed = yield from ahead(cursor, *follows)
-    return bool(is_followed) or (yield from is_last(cursor, closer))
+    is_followed = yield from cursor.ahead(*follows)
+    return bool(is_followed) or (yield from cursor.is_last(closer))
 
 
 def _forms(tags: KeyedTags, tier: Tier, *, suffix: bool = False) -> tuple[Form, ...]:

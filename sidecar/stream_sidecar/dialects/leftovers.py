@@ -15,13 +15,7 @@ from stream_sidecar.dialects.gemma import RESULTS
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from stream_sidecar.forms.grammar import (
-    literal,
     literals,
-    peek,
-    run,
-    scan_checked,
-    space,
-    until,
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.repeated_results import BEGINNING
@@ -68,10 +62,10 @@ def _last(cursor: Cursor) -> Reading[Found]:
     """A token behind which only stop tokens stand; blanks there stay."""
     while True:
         end = cursor.position
-        yield from space(cursor)
-        if not (yield from peek(cursor)):
+        yield from cursor.space()
+        if not (yield from cursor.peek()):
             break
-        yield from literal(cursor, *STOP_TOKENS)
+        yield from cursor.literal(*STOP_TOKENS)
     cursor.at -= cursor.position - end
     return mark()
 
@@ -79,10 +73,10 @@ def _last(cursor: Cursor) -> Reading[Found]:
 def _reserved(cursor: Cursor) -> Reading[Found]:
     """``<unusedN>``, ``<ctrlN>``, ``<SPECIAL_N>``, ``<|reserved_N|>`` (text rule
     12.2)."""
-    digits = yield from run(cursor, _DIGITS, 6)
+    digits = yield from cursor.run(_DIGITS, 6)
     if not digits:
         raise cursor.mismatch()
-    yield from literal(cursor, "|>" if cursor.opener.startswith("<|") else ">")
+    yield from cursor.literal("|>" if cursor.opener.startswith("<|") else ">")
     return mark()
 
 
@@ -97,8 +91,8 @@ _INSIDE = patterns.compile("[^\ue200\ue201]*+")
 def _marker(cursor: Cursor) -> Reading[Found]:
     """A citation's marker: U+E200, a word, references each behind U+E202, and U+E201.
     No other marker begins inside (text rule 12.4)."""
-    text = yield from run(cursor, _INSIDE, LONGEST_MARKER)
-    yield from literal(cursor, "\ue201")
+    text = yield from cursor.run(_INSIDE, LONGEST_MARKER)
+    yield from cursor.literal("\ue201")
     if not _WORD.match(text):
         raise cursor.mismatch(0)  # an icon, perhaps
     return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
@@ -109,7 +103,7 @@ def _echo(cursor: Cursor) -> Reading[Found]:
     cursor.again()
     tools, rules = cursor.context.tools or {}, cursor.context.echo
     checks = (BEGINNING, rules.begins), (rules.patience, rules.goes_on)
-    start, end = yield from scan_checked(cursor, ObjectScanner(), *checks)
+    start, end = yield from cursor.scan_checked(ObjectScanner(), *checks)
 
     def read(raw: str) -> Any:
         value = parse(raw[start:end])
@@ -134,7 +128,7 @@ _RESULT_TAGS = tuple(
 def _results(cursor: Cursor) -> Reading[Found]:
     """Results that the model wrote itself, in a tag."""
     start = cursor.position
-    (_, end), closer = yield from until(cursor, literals(f"</{cursor.opener[1:]}"))
+    (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
     cursor.at += len(closer)
     return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
 

@@ -11,26 +11,12 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.form import Form, Found, mark
-from stream_sidecar.forms.grammar import scan, space
 from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import begin_reasoning, end_reasoning
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Reading
-
-
-def _begins(_cursor: Cursor) -> Reading[Found]:
-    """Reasoning begins behind the phrase."""
-    yield from ()
-    return Found(PieceKind.ENTER)
-
-
-def _ends(cursor: Cursor) -> Reading[Found]:
-    """Reasoning ends with the phrase; where none is open it is text."""
-    if not cursor.inside:
-        raise cursor.mismatch(0)
-    yield from ()
-    return mark(ends=True)
 
 
 def _answer(_cursor: Cursor) -> Reading[Found]:
@@ -41,8 +27,8 @@ def _answer(_cursor: Cursor) -> Reading[Found]:
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
     """A declared name on the first line, and its arguments behind it."""
-    yield from space(cursor)
-    part = yield from scan(cursor, ObjectScanner())
+    yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
     name = cursor.opener.rstrip("\n")
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
@@ -53,13 +39,13 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "granite-phrases": (
         Form(
             tuple(f"{here} thought process:" for here in _HERE),
-            *(_begins, "B", "start"),
+            *(begin_reasoning, "B", "start"),
             vague=True,
             about="leftovers",
         ),
         Form(
             tuple(f"{here} response:" for here in _HERE),
-            *(_ends, "B"),
+            *(end_reasoning, "B"),
             vague=True,
             about="leftovers",
         ),

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, properties
 from stream_sidecar.forms.form import Form, Found, WrittenCall
-from stream_sidecar.forms.grammar import line_end, literal, need, scan, space
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.schemas import kinds_of
-from stream_sidecar.forms.shared_grammars import json_calls, optional
+from stream_sidecar.forms.shared_grammars import json_calls
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.values.pythonic import CallScanner, parse_calls
 
@@ -83,24 +82,24 @@ def call_reader(cursor: Cursor, part: Extent) -> Found:
 def _list(cursor: Cursor) -> Reading[Found]:
     """``[f(a=1), g()]`` on lines of its own."""
     cursor.again()
-    part = yield from scan(cursor, CallScanner(opener="["))
-    yield from line_end(cursor)
+    part = yield from cursor.scan(CallScanner(opener="["))
+    yield from cursor.line_end()
     return call_reader(cursor, part)
 
 
-def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Found]]:
+def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
     """A list between tokens, or JSON (Llama 4); the closer may be missing where
     ``closes`` is False."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
-        if (yield from need(cursor)) == "{":
-            return (yield from json_calls(*(closers if closes else ()))(cursor))
+        yield from cursor.space()
+        if (yield from cursor.need()) == "{":
+            return (yield from json_calls(*((closer,) if closes else ()))(cursor))
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
-        part = yield from scan(cursor, CallScanner(opener="[", breaks=True))
-        yield from space(cursor)
-        yield from (literal if closes else optional)(cursor, *closers)
+        part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
+        yield from cursor.space()
+        yield from (cursor.literal if closes else cursor.optional)(closer)
         return call_reader(cursor, part)
 
     return grammar
@@ -109,42 +108,34 @@ def _framed(*closers: str, closes: bool = True) -> Callable[[Cursor], Reading[Fo
 def _lines(cursor: Cursor) -> Reading[Found]:
     """Olmo 3: a call a line, up to the wrapper's closer."""
     start = end = cursor.position
-    yield from space(cursor)
-    while (yield from need(cursor)) != "<":
-        _, end = yield from scan(cursor, CallScanner(breaks=True))
-        yield from space(cursor)
-    yield from literal(cursor, "</function_calls>")
+    yield from cursor.space()
+    while (yield from cursor.need()) != "<":
+        _, end = yield from cursor.scan(CallScanner(breaks=True))
+        yield from cursor.space()
+    yield from cursor.literal("</function_calls>")
     return call_reader(cursor, (start, end))
 
 
 def bare(cursor: Cursor) -> Reading[Found]:
     """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line."""
     cursor.again()
-    part = yield from scan(cursor, CallScanner())
-    yield from line_end(cursor)
+    part = yield from cursor.scan(CallScanner())
+    yield from cursor.line_end()
     return call_reader(cursor, part)
+
+
+def _form(opener: str, closer: str, *, closes: bool = True) -> Form:
+    return Form((opener,), _framed(closer, closes=closes), "A", closers=(closer,))
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "pythonic": (
-        Form(
-            ("<|python_start|>",),
-            _framed("<|python_end|>", closes=False),
-            "A",
-            closers=("<|python_end|>",),
-        ),
+        _form("<|python_start|>", "<|python_end|>", closes=False),
         Form(("[",), _list, "C", "line", vague=True),
         Form(("%s(",), bare, "C", "line", vague=True, per_tool=True),
     ),
     "olmo3": (
         Form(("<function_calls>",), _lines, "B", closers=("</function_calls>",)),
     ),
-    "lfm2": (
-        Form(
-            ("<|tool_call_start|>",),
-            _framed("<|tool_call_end|>"),
-            "A",
-            closers=("<|tool_call_end|>",),
-        ),
-    ),
+    "lfm2": (_form("<|tool_call_start|>", "<|tool_call_end|>"),),
 }

@@ -13,22 +13,10 @@ from stream_sidecar.dialects.function_tags import framed_value
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.call_bodies import Parameter, properties, typed, typed_tree
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    ahead,
-    literal,
-    literals,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import value
-from stream_sidecar.values.relaxed import ObjectScanner
+from stream_sidecar.forms.shared_grammars import framed_object, value
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
@@ -44,9 +32,9 @@ _TAG = patterns.compile(r"<(/?)([^<>\s/]++)[^<>]*+>")
 
 def _minimax(cursor: Cursor) -> Reading[Found]:
     """A tag behind the token: an invocation, or a border of a section."""
-    tag = yield from literal(cursor, "<")
-    tag += yield from run(cursor, _INSIDE, LONGEST_NAME)
-    tag += yield from literal(cursor, ">")
+    tag = yield from cursor.literal("<")
+    tag += yield from cursor.run(_INSIDE, LONGEST_NAME)
+    tag += yield from cursor.literal(">")
     invoke = _INVOKE.fullmatch(tag)
     if invoke is None:
         if _TAG.fullmatch(tag) is None:
@@ -56,9 +44,9 @@ def _minimax(cursor: Cursor) -> Reading[Found]:
     name = invoke[1]
     cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
     while True:
-        yield from until(cursor, _TOKEN)
+        yield from cursor.until(_TOKEN)
         cursor.at += len(TOKEN)
-        if (yield from ahead(cursor, "</invoke>")):
+        if (yield from cursor.ahead("</invoke>")):
             break
     end = cursor.position - len(TOKEN)
     cursor.at += len("</invoke>")
@@ -109,20 +97,18 @@ def _named(cursor: Cursor) -> Reading[Found]:
     closer = f"</{name}>"
     found: dict[str, Extent] = {}
     known = properties(name, cursor.context)
-    yield from space(cursor)
-    if (yield from peek(cursor)) == "{":
-        part = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-        yield from literal(cursor, closer)
+    yield from cursor.space()
+    if (yield from cursor.peek()) == "{":
+        part = yield from framed_object(cursor, closer)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
-    while not (yield from ahead(cursor, closer)):
-        yield from literal(cursor, "<")
-        key = yield from word(cursor, _KEY)
-        yield from literal(cursor, ">")
+    while not (yield from cursor.ahead(closer)):
+        yield from cursor.literal("<")
+        key = yield from cursor.word(_KEY)
+        yield from cursor.literal(">")
         if key in found or not (found or not known or key in known):
             raise cursor.mismatch(0)  # an element of something else
         found[key] = yield from value(cursor, literals(f"</{key}>"), "<")
-        yield from space(cursor)
+        yield from cursor.space()
     cursor.at += len(closer)
     place = cursor.position
 

@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, properties, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
-from stream_sidecar.forms.grammar import (
-    LONGEST_NAME,
-    ahead,
-    before,
-    literal,
-    need,
-    run,
-    scan,
-    space,
-    word,
-)
+from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls, optional, value
+from stream_sidecar.forms.shared_grammars import NAME, json_calls, value
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -63,23 +53,23 @@ def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
 def _section(cursor: Cursor, call: str) -> Reading[None]:
     """A section: its opener is read together with its first call."""
     if cursor.opener != call:
-        yield from space(cursor)
-        yield from literal(cursor, call)
+        yield from cursor.space()
+        yield from cursor.literal(call)
 
 
 def _object(cursor: Cursor, closer: str, *sections: str) -> Reading[Extent]:
     """The arguments, or nothing, and the call's closer."""
     part = cursor.position, cursor.position
-    if not (yield from ahead(cursor, closer, *sections)):
-        part = yield from scan(cursor, ObjectScanner())
-    yield from space(cursor)
+    if not (yield from cursor.ahead(closer, *sections)):
+        part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.space()
     yield from _end(cursor, closer, *sections)
     return part
 
 
 def _end(cursor: Cursor, closer: str, *sections: str) -> Reading[None]:
     """A call's closer, which may be missing where its section ends."""
-    found = yield from literal(cursor, closer, *sections)
+    found = yield from cursor.literal(closer, *sections)
     cursor.at -= len(found) * (found in sections)
 
 
@@ -88,14 +78,14 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     if cursor.opener == _KIMI_NAMESPACE:
         cursor.again()
     elif cursor.opener != _KIMI_CALL:
-        yield from run(cursor, _PLAIN, LONGEST_NAME)  # it belongs to the call
-        yield from literal(cursor, _KIMI_CALL)
-    yield from space(cursor)
-    id = yield from word(cursor, _ID)
-    yield from space(cursor)
+        yield from cursor.run(_PLAIN, LONGEST_NAME)  # it belongs to the call
+        yield from cursor.literal(_KIMI_CALL)
+    yield from cursor.space()
+    id = yield from cursor.word(_ID)
+    yield from cursor.space()
     fence = "" if cursor.opener == _KIMI_NAMESPACE else _FENCE
-    begins = yield from literal(cursor, _KIMI_ARGUMENTS, *filter(None, (fence,)))
-    yield from space(cursor)
+    begins = yield from cursor.literal(_KIMI_ARGUMENTS, *filter(None, (fence,)))
+    yield from cursor.space()
     known = _KIMI_ID.fullmatch(id)
     name = known["name"] if known else id
     cursor.partial = cut_part(name, cursor.position, id)
@@ -103,7 +93,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     ends = "<|tool_call_end|>", *sections
     part = yield from _object(cursor, *((_TICKS,) if begins == _FENCE else ends))
     if begins == _FENCE:
-        yield from space(cursor)
+        yield from cursor.space()
         yield from _end(cursor, *ends)
     if _UUID.fullmatch(id):  # of the model's own runtime: hidden, not a call
         return mark()
@@ -142,17 +132,17 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
         """``function``, the separator, the name on its line, a fence with JSON."""
         yield from _section(cursor, opener)
-        yield from space(cursor)
-        yield from literal(cursor, f"{_TYPE}{separator}")
-        name = yield from word(cursor, NAME)
-        yield from space(cursor)
-        yield from literal(cursor, "```json", "```")
-        yield from space(cursor)
+        yield from cursor.space()
+        yield from cursor.literal(f"{_TYPE}{separator}")
+        name = yield from cursor.word(NAME)
+        yield from cursor.space()
+        yield from cursor.literal("```json", "```")
+        yield from cursor.space()
         cursor.partial = cut_part(name, cursor.position)
-        part = yield from scan(cursor, ObjectScanner())
-        yield from space(cursor)
-        yield from literal(cursor, "```")
-        yield from space(cursor)
+        part = yield from cursor.scan(ObjectScanner())
+        yield from cursor.space()
+        yield from cursor.literal("```")
+        yield from cursor.space()
         yield from _end(cursor, closer, section)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
@@ -164,11 +154,11 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from _section(cursor, opener)
-        yield from space(cursor)
-        name = yield from word(cursor, NAME)
-        yield from space(cursor)
-        yield from literal(cursor, separator)
-        yield from space(cursor)
+        yield from cursor.space()
+        name = yield from cursor.word(NAME)
+        yield from cursor.space()
+        yield from cursor.literal(separator)
+        yield from cursor.space()
         if name != _TYPE:  # of a call of V3, which has its name behind it
             cursor.partial = cut_part(name, cursor.position)
         part = yield from _object(cursor, closer, section)
@@ -206,21 +196,21 @@ DEEPSEEK_MARKS = tuple(
 
 def _mistral(cursor: Cursor) -> Reading[Found]:
     """A list of objects, or ``name{..}``, ``name[ARGS]{..}`` with ``[CALL_ID]``."""
-    yield from space(cursor)
-    if (yield from need(cursor)) in "[{":
+    yield from cursor.space()
+    if (yield from cursor.need()) in "[{":
         return (yield from json_calls()(cursor))
-    name = yield from word(cursor, NAME)
-    yield from space(cursor)
-    if (yield from need(cursor)) not in "[{":
+    name = yield from cursor.word(NAME)
+    yield from cursor.space()
+    if (yield from cursor.need()) not in "[{":
         raise cursor.mismatch()
     id = ""
-    if (yield from optional(cursor, "[CALL_ID]")):
-        id = yield from word(cursor, patterns.compile(r"[\w-]*+"))
-        yield from space(cursor)
-    yield from optional(cursor, "[ARGS]")
-    yield from space(cursor)
+    if (yield from cursor.optional("[CALL_ID]")):
+        id = yield from cursor.word(patterns.compile(r"[\w-]*+"))
+        yield from cursor.space()
+    yield from cursor.optional("[ARGS]")
+    yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position, id)
-    part = yield from scan(cursor, ObjectScanner())
+    part = yield from cursor.scan(ObjectScanner())
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
@@ -232,7 +222,7 @@ _K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     """A call of Kimi K3: each argument has its type, and all but strings are JSON."""
-    head = _K3_CALL.fullmatch((yield from before(cursor, "<|sep|>")))
+    head = _K3_CALL.fullmatch((yield from cursor.before("<|sep|>")))
     if head is None:
         raise cursor.mismatch(0)
     name = head[1]
@@ -243,14 +233,14 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
         return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
 
     cursor.partial = lambda raw: calls(raw, len(raw))
-    yield from space(cursor)
-    while (yield from literal(cursor, *_K3_TAGS)) == _K3_TAGS[0]:
-        argument = _K3_ARGUMENT.fullmatch((yield from before(cursor, "<|sep|>")))
+    yield from cursor.space()
+    while (yield from cursor.literal(*_K3_TAGS)) == _K3_TAGS[0]:
+        argument = _K3_ARGUMENT.fullmatch((yield from cursor.before("<|sep|>")))
         if argument is None:
             raise cursor.mismatch(0)
         part = yield from value(cursor, _K3_END, *_K3_TAGS)
         found.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
-        yield from space(cursor)
+        yield from cursor.space()
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 

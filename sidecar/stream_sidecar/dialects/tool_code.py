@@ -12,22 +12,9 @@ from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import bare, call_reader, python_calls
 from stream_sidecar.forms.call_bodies import calls_of
 from stream_sidecar.forms.form import Form, Found, WrittenCall
-from stream_sidecar.forms.grammar import (
-    ahead,
-    blanks,
-    line_end,
-    literal,
-    literals,
-    need,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import NAME, optional
+from stream_sidecar.forms.shared_grammars import NAME
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.values.pythonic import CallScanner, Declaration
 from stream_sidecar.values.relaxed import ObjectScanner, parse
@@ -48,21 +35,21 @@ _OWN = ("print(default_api.", "default_api.")
 
 def _noise(cursor: Cursor) -> Reading[Found]:
     """``call`` alone on the line before ``print(default_api...``."""
-    own = yield from literal(cursor, _OWN[0])
+    own = yield from cursor.literal(_OWN[0])
     cursor.at -= len(own)
-    part = yield from scan(cursor, CallScanner())
-    yield from line_end(cursor)
+    part = yield from cursor.scan(CallScanner())
+    yield from cursor.line_end()
     return call_reader(cursor, part)
 
 
 def _begun(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
     """The opening line of a fence of any length: the fence, and which of ``infos``."""
     sign = cursor.opener[0]
-    more = yield from run(cursor, _TICKS if sign == "`" else _TILDES, 64)
-    yield from blanks(cursor)
-    info = yield from literal(cursor, *infos)
-    yield from blanks(cursor)
-    yield from literal(cursor, "\n", "\r\n")
+    more = yield from cursor.run(_TICKS if sign == "`" else _TILDES, 64)
+    yield from cursor.blanks()
+    info = yield from cursor.literal(*infos)
+    yield from cursor.blanks()
+    yield from cursor.literal("\n", "\r\n")
     return cursor.opener + more, info
 
 
@@ -70,13 +57,13 @@ def _fence(cursor: Cursor) -> Reading[Found]:
     """A fence whose info word says that it holds calls."""
     fence, info = yield from _begun(cursor, *_CODE_INFO, *_PYTHON)
     if info in _PYTHON:
-        yield from space(cursor)
-        own = yield from literal(cursor, *_OWN)
+        yield from cursor.space()
+        own = yield from cursor.literal(*_OWN)
         cursor.at -= len(own)
     cursor.serious = True
     start = cursor.position
     end = yield from _body(cursor, fence)
-    yield from literal(cursor, fence)
+    yield from cursor.literal(fence)
     if not (yield from _is_alone(cursor, fence)):
         raise cursor.mismatch()
     return Found(PieceKind.CALL, lambda raw: _block(cursor, raw, (start, end)))
@@ -88,7 +75,7 @@ def _results(cursor: Cursor) -> Reading[Found]:
     cursor.serious = True
     start, ends = cursor.position, literals(f"\n{fence}")
     while True:
-        (_, end), closer = yield from until(cursor, ends)
+        (_, end), closer = yield from cursor.until(ends)
         cursor.at += len(closer)
         if (yield from _is_alone(cursor, fence)):
             break
@@ -97,9 +84,9 @@ def _results(cursor: Cursor) -> Reading[Found]:
 
 def _is_alone(cursor: Cursor, fence: str) -> Reading[bool]:
     """Whether a closing ``fence``, which was read, has its line to itself."""
-    yield from run(cursor, _TICKS if fence[0] == "`" else _TILDES)
-    yield from blanks(cursor)
-    return (yield from peek(cursor)) in ("", "\n", "\r")
+    yield from cursor.run(_TICKS if fence[0] == "`" else _TILDES)
+    yield from cursor.blanks()
+    return (yield from cursor.peek()) in ("", "\n", "\r")
 
 
 def _body(cursor: Cursor, closer: str) -> Reading[int]:
@@ -109,43 +96,43 @@ def _body(cursor: Cursor, closer: str) -> Reading[int]:
     """
     while True:
         end = cursor.position
-        yield from space(cursor)
-        if (yield from ahead(cursor, closer)):
+        yield from cursor.space()
+        if (yield from cursor.ahead(closer)):
             return end
-        first = yield from need(cursor)
+        first = yield from cursor.need()
         if first == "#":
-            yield from run(cursor, _LINE)
+            yield from cursor.run(_LINE)
         elif first == "{":
-            yield from scan(cursor, ObjectScanner())
+            yield from cursor.scan(ObjectScanner())
         elif first == "[":
             yield from _list(cursor)
-        elif (yield from optional(cursor, "def ")):
-            yield from until(cursor, literals(closer))
+        elif (yield from cursor.optional("def ")):
+            yield from cursor.until(literals(closer))
         else:
             yield from _statement(cursor)
-        yield from blanks(cursor)
-        yield from optional(cursor, ";", ",")
+        yield from cursor.blanks()
+        yield from cursor.optional(";", ",")
 
 
 def _list(cursor: Cursor) -> Reading[None]:
     """A list of objects, or of calls."""
     cursor.at += 1
-    yield from space(cursor)
-    of_objects = (yield from need(cursor)) == "{"
+    yield from cursor.space()
+    of_objects = (yield from cursor.need()) == "{"
     scanner = ObjectScanner(opener="[") if of_objects else CallScanner(opener="[")
     scanner.scan("[", 0)
-    yield from scan(cursor, scanner)
+    yield from cursor.scan(scanner)
 
 
 def _statement(cursor: Cursor) -> Reading[None]:
     """A call, or ``name = `` and a call."""
     scanner = CallScanner()
-    scanner.scan((yield from word(cursor, _DOTTED)), 0)
-    yield from blanks(cursor)
-    if (yield from optional(cursor, "=")):
-        yield from blanks(cursor)
+    scanner.scan((yield from cursor.word(_DOTTED)), 0)
+    yield from cursor.blanks()
+    if (yield from cursor.optional("=")):
+        yield from cursor.blanks()
         scanner = CallScanner()
-    yield from scan(cursor, scanner)
+    yield from cursor.scan(scanner)
 
 
 def _block(cursor: Cursor, raw: str, part: Extent) -> Calls:
@@ -163,12 +150,7 @@ def _tag(cursor: Cursor) -> Reading[Found]:
     """``<tool_code>``; a stub of a function in it declares a tool and goes."""
     start = cursor.position
     end = yield from _body(cursor, "</tool_code>")
-    yield from literal(cursor, "</tool_code>")
-    return _tagged(cursor, (start, end))
-
-
-def _tagged(cursor: Cursor, part: Extent) -> Found:
-    start, end = part
+    yield from cursor.literal("</tool_code>")
 
     def read(raw: str) -> Calls:
         try:
@@ -181,20 +163,20 @@ def _tagged(cursor: Cursor, part: Extent) -> Found:
 
 def _wrapped_tag(cursor: Cursor) -> Reading[Found]:
     """``<tool_code>`` within the wrapper of another dialect."""
-    yield from space(cursor)
-    yield from literal(cursor, "<tool_code>")
+    yield from cursor.space()
+    yield from cursor.literal("<tool_code>")
     found = yield from _tag(cursor)
-    yield from space(cursor)
-    yield from literal(cursor, "</function_calls>")
+    yield from cursor.space()
+    yield from cursor.literal("</function_calls>")
     return found
 
 
 def _bracket(cursor: Cursor) -> Reading[Found]:
     """``[tool_code:name{..}]``."""
-    name = yield from word(cursor, NAME)
-    part = yield from scan(cursor, ObjectScanner(bare_values=True))
-    yield from space(cursor)
-    yield from literal(cursor, "]")
+    name = yield from cursor.word(NAME)
+    part = yield from cursor.scan(ObjectScanner(bare_values=True))
+    yield from cursor.space()
+    yield from cursor.literal("]")
     end = cursor.position
 
     def read(raw: str) -> Calls:
@@ -207,13 +189,13 @@ def _bracket(cursor: Cursor) -> Reading[Found]:
 def _assigned(cursor: Cursor) -> Reading[Found]:
     """``tool_code = f(..)`` and ``print(tool_code)`` on the lines behind it."""
     start = cursor.position - len(cursor.opener)
-    _, end = yield from scan(cursor, CallScanner())
-    yield from line_end(cursor)
-    yield from space(cursor)
-    if (yield from ahead(cursor, "print(tool_code)")):
+    _, end = yield from cursor.scan(CallScanner())
+    yield from cursor.line_end()
+    yield from cursor.space()
+    if (yield from cursor.ahead("print(tool_code)")):
         cursor.at += len("print(tool_code)")
         end = cursor.position
-    yield from line_end(cursor)
+    yield from cursor.line_end()
     return call_reader(cursor, (start, end))
 
 

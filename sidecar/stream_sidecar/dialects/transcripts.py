@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import json_part
 from stream_sidecar.forms.form import Form, Found, mark
-from stream_sidecar.forms.grammar import (
-    before,
-    blanks,
-    line_end,
-    literal,
-    scan,
-    space,
-    word,
-)
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import NAME, optional
+from stream_sidecar.forms.shared_grammars import NAME
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -36,31 +27,31 @@ _ID = patterns.compile(r"[\w.:-]*+")
 
 def _called(cursor: Cursor) -> Reading[Found]:
     """``[Called function "f" with args: {..}]``."""
-    name = yield from before(cursor, '"')
-    yield from literal(cursor, " with args: ", " with arguments: ")
-    part = yield from scan(cursor, ObjectScanner())
-    yield from literal(cursor, "]")
-    yield from line_end(cursor)
+    name = yield from cursor.before('"')
+    yield from cursor.literal(" with args: ", " with arguments: ")
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.literal("]")
+    yield from cursor.line_end()
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
 def _requested(cursor: Cursor) -> Reading[Found]:
     """``Tool calls requested:`` and a list item for each: ``- f({..}) [id: ..]``."""
     found: list[Callable[[str], Calls]] = []
-    yield from space(cursor)
-    while (yield from optional(cursor, "- ")) or not found:
-        name = yield from word(cursor, NAME)
-        yield from literal(cursor, "(")
-        part = yield from scan(cursor, ObjectScanner())
-        yield from literal(cursor, ")")
-        yield from blanks(cursor)
+    yield from cursor.space()
+    while (yield from cursor.optional("- ")) or not found:
+        name = yield from cursor.word(NAME)
+        yield from cursor.literal("(")
+        part = yield from cursor.scan(ObjectScanner())
+        yield from cursor.literal(")")
+        yield from cursor.blanks()
         id = ""
-        if (yield from optional(cursor, "[id: ")):
-            id = yield from word(cursor, _ID)
-            yield from literal(cursor, "]")
+        if (yield from cursor.optional("[id: ")):
+            id = yield from cursor.word(_ID)
+            yield from cursor.literal("]")
         found.append(json_part(name, part, cursor.position, id))
-        yield from line_end(cursor)
-        yield from optional(cursor, "\r\n", "\n")
+        yield from cursor.line_end()
+        yield from cursor.optional("\r\n", "\n")
 
     def read(raw: str) -> Calls:
         return [call for each in found for call in each(raw)]
@@ -70,13 +61,13 @@ def _requested(cursor: Cursor) -> Reading[Found]:
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
     """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` is the answer."""
-    name = yield from word(cursor, NAME)
-    yield from blanks(cursor)
-    yield from literal(cursor, "\n", "\r\n")
+    name = yield from cursor.word(NAME)
+    yield from cursor.blanks()
+    yield from cursor.literal("\n", "\r\n")
     if name == "all":
         return mark()
-    yield from space(cursor)
-    part = yield from scan(cursor, ObjectScanner())
+    yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 

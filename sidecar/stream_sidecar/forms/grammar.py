@@ -1,12 +1,12 @@
 """Grammars over text that comes in slices: what a dialect's reader is written with.
 
-A grammar is a generator: it takes a `Cursor`, reads with the primitives below (each by
-``yield from``: ``name = yield from word(cursor, NAME)``) and returns what it found. It
+A grammar is a generator: it takes a `Cursor`, reads with the methods of that (each by
+``yield from``: ``name = yield from cursor.word(NAME)``) and returns what it found. It
 yields None, and nothing else, where it needs more text. `MismatchError` says at which
 character the grammar cannot go on, `EndedError` that the text ended inside it; both
 depend on the text alone, never on how it was cut.
 
-A primitive reads all the text there is and leaves at most the beginning of a literal
+A method reads all the text there is and leaves at most the beginning of a literal
 unread, so time is linear. Long parts are read as ``(start, end)``, code points from the
 beginning of the candidate; what they hold is looked at once the whole is there.
 """
@@ -15,15 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.literals import Literals
@@ -132,32 +124,171 @@ class Cursor:
         grammar goes on in another way."""
         self.furthest = max(self.furthest, self.position + offset)
 
-
-def ahead(cursor: Cursor, *options: str) -> Reading[str]:
-    """The longest of ``options`` that stands here, unread; empty: none does."""
-    choice = _choice(options)
-    while True:
-        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
-        if cursor.final or rest not in choice.parts:
-            break
-        yield
-    found = choice.find(rest)
-    if not found:
-        cursor.not_here(choice.fits(rest) + 1)
-    return found
-
-
-def literal(cursor: Cursor, *options: str) -> Reading[str]:
-    """Reads the longest of ``options`` that stands here; an empty one is no match."""
-    found = yield from ahead(cursor, *options)
-    if not found:
+    def ahead(self, *options: str) -> Reading[str]:
+        """The longest of ``options`` that stands here, unread; empty: none does."""
         choice = _choice(options)
-        rest = cursor.text[cursor.at : cursor.at + choice.sizes[0]]
-        if rest in choice.parts:
+        while True:
+            rest = self.text[self.at : self.at + choice.sizes[0]]
+            if self.final or rest not in choice.parts:
+                break
+            yield
+        found = choice.find(rest)
+        if not found:
+            self.not_here(choice.fits(rest) + 1)
+        return found
+
+    def optional(self, *options: str) -> Reading[str]:
+        """Reads the longest of ``options`` that stands here, if any does."""
+        found = yield from self.ahead(*options)
+        self.at += len(found)
+        return found
+
+    def literal(self, *options: str) -> Reading[str]:
+        """Reads the longest of ``options`` that stands here; "" is no match."""
+        found = yield from self.ahead(*options)
+        if not found:
+            choice = _choice(options)
+            rest = self.text[self.at : self.at + choice.sizes[0]]
+            if rest in choice.parts:
+                raise EndedError
+            raise self.mismatch(choice.fits(rest) + 1)
+        self.at += len(found)
+        return found
+
+    def peek(self) -> Reading[str]:
+        """The next character, unread; empty at the end of the text."""
+        while self.at == len(self.text) and not self.final:
+            yield
+        return self.text[self.at : self.at + 1]
+
+    def need(self) -> Reading[str]:
+        """The next character, unread; the end of the text is inside the grammar."""
+        character = yield from self.peek()
+        if not character:
             raise EndedError
-        raise cursor.mismatch(choice.fits(rest) + 1)
-    cursor.at += len(found)
-    return found
+        return character
+
+    def is_last(self, text: str) -> Reading[bool]:
+        """Whether behind ``text``, which stands here, the text ends, but for a few
+        blanks; nothing is read."""
+        while True:
+            start = self.at + len(text)
+            rest = self.text[start : start + _FEW]
+            if rest.strip() or len(rest) == _FEW or self.final:
+                return not rest.strip() and len(rest) < _FEW
+            yield
+
+    def run(self, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
+        """Reads what ``pattern`` (one character class, repeated) matches, if anything.
+
+        More than ``most`` characters are a mismatch. With 0 there is no such limit, and
+        the text is read over, not returned.
+        """
+        found, size = [], 0
+        while True:
+            match = pattern.match(self.text, self.at)
+            end = match.end() if match else self.at
+            size += end - self.at
+            if most and size > most:
+                raise self.mismatch(end - self.at - (size - most) + 1)
+            if most:
+                found.append(self.text[self.at : end])
+            self.at = end
+            if end < len(self.text) or self.final:
+                return "".join(found)
+            yield
+
+    def space(self) -> Reading[None]:
+        """Reads white space, line breaks too."""
+        yield from self.run(_SPACE)
+
+    def blanks(self) -> Reading[None]:
+        """Reads blanks of this line."""
+        yield from self.run(_BLANKS)
+
+    def word(self, pattern: re.Pattern[str]) -> Reading[str]:
+        """Reads a name: at least one character of ``pattern``."""
+        found = yield from self.run(pattern, LONGEST_NAME)
+        if not found:
+            yield from self.need()
+            raise self.mismatch()
+        return found
+
+    def label(self, end: str) -> Reading[str]:
+        """Reads a name in a tag up to the character ``end``, which is read too: it has
+        neither markup nor line breaks."""
+        found = yield from self.run(_label(end), LONGEST_NAME)
+        yield from self.literal(end)
+        return found.strip()
+
+    def until(self, ends: Literals) -> Reading[tuple[Extent, str]]:
+        """Reads up to the first of ``ends``, which stays unread: part and end."""
+        start = self.position
+        while True:
+            self.at, found = ends.next(self.text, self.at, final=self.final)
+            if found is not None:
+                return (start, self.position), found
+            if self.final:
+                raise EndedError
+            yield
+
+    def before(self, *ends: str) -> Reading[str]:
+        """Reads a short text up to one of ``ends``, which is read too."""
+        table = literals(*ends)
+        found = []
+        size = 0
+        while True:
+            at, end = table.next(self.text, self.at, final=self.final)
+            size += at - self.at
+            if size > LONGEST_NAME:
+                raise self.mismatch(at - self.at - (size - LONGEST_NAME) + 1)
+            found.append(self.text[self.at : at])
+            self.at = at + len(end or "")
+            if end is not None:
+                return "".join(found)
+            if self.final:
+                raise EndedError
+            yield
+
+    def scan(self, scanner: PartScanner) -> Reading[Extent]:
+        """Reads what ``scanner`` finds."""
+        start = self.position
+        while True:
+            self.at = scanner.scan(self.text, self.at)
+            if scanner.state == "failed":
+                raise MismatchError(self.position)
+            if scanner.state != "open":
+                return start, self.position
+            if self.final:
+                raise EndedError
+            yield
+
+    def scan_checked(
+        self, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
+    ) -> Reading[Extent]:
+        """Reads what ``scanner`` finds; where it has read so many characters and is not
+        at the end, a check says by their text whether it may go on."""
+        start, begun = self.position, [""]
+        for size, check in checks:
+            while (
+                scanner.state == "open" and (room := size + start - self.position) > 0
+            ):
+                at = self.at
+                self.at = scanner.scan(self.text[: at + room], at)
+                begun.append(self.text[at : self.at])
+                if scanner.state == "open" and self.at == len(self.text):
+                    if self.final:
+                        raise EndedError
+                    yield
+            if scanner.state == "open" and not check("".join(begun)):
+                raise MismatchError(self.position)
+        return start, (yield from self.scan(scanner))[1]
+
+    def line_end(self) -> Reading[None]:
+        """Nothing but blanks up to the line break, which stays unread, or the end."""
+        yield from self.blanks()
+        if (yield from self.peek()) not in ("", "\n", "\r"):
+            raise self.mismatch()
 
 
 class _Choice(NamedTuple):
@@ -190,158 +321,12 @@ def _choice(options: tuple[str, ...]) -> _Choice:
     return _Choice(frozenset(options), frozenset(parts), sizes)
 
 
-def peek(cursor: Cursor) -> Reading[str]:
-    """The next character, unread; empty at the end of the text."""
-    while cursor.at == len(cursor.text) and not cursor.final:
-        yield
-    return cursor.text[cursor.at : cursor.at + 1]
-
-
-def need(cursor: Cursor) -> Reading[str]:
-    """The next character, unread; the end of the text is inside the grammar."""
-    character = yield from peek(cursor)
-    if not character:
-        raise EndedError
-    return character
-
-
-def is_last(cursor: Cursor, text: str) -> Reading[bool]:
-    """Whether behind ``text``, which stands here, the text ends; nothing is read. A few
-    blanks may follow it."""
-    while True:
-        start = cursor.at + len(text)
-        rest = cursor.text[start : start + _FEW]
-        if rest.strip() or len(rest) == _FEW or cursor.final:
-            return not rest.strip() and len(rest) < _FEW
-        yield
-
-
-def run(cursor: Cursor, pattern: re.Pattern[str], most: int = 0) -> Reading[str]:
-    """Reads what ``pattern`` (one character class, repeated) matches, maybe nothing.
-
-    More than ``most`` characters are a mismatch. With 0 there is no such limit, and the
-    text is read over, not returned.
-    """
-    found, size = [], 0
-    while True:
-        match = pattern.match(cursor.text, cursor.at)
-        end = match.end() if match else cursor.at
-        size += end - cursor.at
-        if most and size > most:
-            raise cursor.mismatch(end - cursor.at - (size - most) + 1)
-        if most:
-            found.append(cursor.text[cursor.at : end])
-        cursor.at = end
-        if end < len(cursor.text) or cursor.final:
-            return "".join(found)
-        yield
-
-
-def space(cursor: Cursor) -> Reading[None]:
-    """Reads white space, line breaks too."""
-    yield from run(cursor, _SPACE)
-
-
-def blanks(cursor: Cursor) -> Reading[None]:
-    """Reads blanks of this line."""
-    yield from run(cursor, _BLANKS)
-
-
-def word(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
-    """Reads a name: at least one character of ``pattern``."""
-    found = yield from run(cursor, pattern, LONGEST_NAME)
-    if not found:
-        yield from need(cursor)
-        raise cursor.mismatch()
-    return found
-
-
-def label(cursor: Cursor, end: str) -> Reading[str]:
-    """Reads a name in a tag up to the character ``end``, which is read too: it has
-    neither markup nor line breaks."""
-    found = yield from run(cursor, _label(end), LONGEST_NAME)
-    yield from literal(cursor, end)
-    return found.strip()
-
-
 @lru_cache(maxsize=16)
 def _label(end: str) -> re.Pattern[str]:
     return patterns.compile(rf"[^<>\r\n{re.escape(end)}]*+")
-
-
-def until(cursor: Cursor, ends: Literals) -> Reading[tuple[Extent, str]]:
-    """Reads up to the first of ``ends``, which stays unread: the part, and which."""
-    start = cursor.position
-    while True:
-        cursor.at, found = ends.next(cursor.text, cursor.at, final=cursor.final)
-        if found is not None:
-            return (start, cursor.position), found
-        if cursor.final:
-            raise EndedError
-        yield
 
 
 @lru_cache(maxsize=512)
 def literals(*texts: str) -> Literals:
     """A table of literals, made once: grammars ask for the same ones often."""
     return Literals(texts)
-
-
-def before(cursor: Cursor, *ends: str) -> Reading[str]:
-    """Reads a short text up to one of ``ends``, which is read too."""
-    table = literals(*ends)
-    found = []
-    size = 0
-    while True:
-        at, end = table.next(cursor.text, cursor.at, final=cursor.final)
-        size += at - cursor.at
-        if size > LONGEST_NAME:
-            raise cursor.mismatch(at - cursor.at - (size - LONGEST_NAME) + 1)
-        found.append(cursor.text[cursor.at : at])
-        cursor.at = at + len(end or "")
-        if end is not None:
-            return "".join(found)
-        if cursor.final:
-            raise EndedError
-        yield
-
-
-def scan(cursor: Cursor, scanner: PartScanner) -> Reading[Extent]:
-    """Reads what ``scanner`` finds."""
-    start = cursor.position
-    while True:
-        cursor.at = scanner.scan(cursor.text, cursor.at)
-        if scanner.state == "failed":
-            raise MismatchError(cursor.position)
-        if scanner.state != "open":
-            return start, cursor.position
-        if cursor.final:
-            raise EndedError
-        yield
-
-
-def scan_checked(
-    cursor: Cursor, scanner: PartScanner, *checks: tuple[int, Callable[[str], bool]]
-) -> Reading[Extent]:
-    """Reads what ``scanner`` finds; where it has read so many characters and is not at
-    the end, a check says by their text whether it may go on."""
-    start, begun = cursor.position, [""]
-    for size, check in checks:
-        while scanner.state == "open" and (room := size + start - cursor.position) > 0:
-            at = cursor.at
-            cursor.at = scanner.scan(cursor.text[: at + room], at)
-            begun.append(cursor.text[at : cursor.at])
-            if scanner.state == "open" and cursor.at == len(cursor.text):
-                if cursor.final:
-                    raise EndedError
-                yield
-        if scanner.state == "open" and not check("".join(begun)):
-            raise MismatchError(cursor.position)
-    return start, (yield from scan(cursor, scanner))[1]
-
-
-def line_end(cursor: Cursor) -> Reading[None]:
-    """Nothing but blanks up to the line break, which stays unread, or to the end."""
-    yield from blanks(cursor)
-    if (yield from peek(cursor)) not in ("", "\n", "\r"):
-        raise cursor.mismatch()

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import calls_of, cut_calls
-from stream_sidecar.forms.form import Found
-from stream_sidecar.forms.grammar import (
-    ahead,
-    line_end,
-    literal,
-    peek,
-    run,
-    scan,
-    space,
-    until,
-    word,
-)
+from stream_sidecar.forms.form import Found, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -39,18 +28,19 @@ _FAR = 256
 
 def optional(cursor: Cursor, *options: str) -> Reading[str]:
     """Reads one of ``options`` where it stands here."""
-    found = yield from ahead(cursor, *options)
+    found = yield from cursor.ahead(*options)
     cursor.at += len(found)
     return found
 
 
 def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     """Reads a name that no quote or bracket ends: a declared one, or one behind which
-    the line ends or the form goes on at once; else it is a word of a sentence."""
-    name = yield from word(cursor, pattern)
-    following = yield from peek(cursor)
+    the line ends or the form goes on at once; else it is a word of a sentence (text
+    rule 11.17)."""
+    name = yield from cursor.word(pattern)
+    following = yield from cursor.peek()
     if following in (" ", "\t") and name not in (cursor.context.tools or ()):
-        yield from line_end(cursor)
+        yield from cursor.line_end()
     return name
 
 
@@ -63,9 +53,32 @@ def markup(cursor: Cursor) -> Reading[Found]:
 def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
     """Words begin reasoning only where one of ``ends`` follows: alone they are text."""
     start = cursor.position
-    yield from until(cursor, ends)
+    yield from cursor.until(ends)
     cursor.at -= cursor.position - start
     return Found(PieceKind.ENTER)
+
+
+def begin_reasoning(_cursor: Cursor) -> Reading[Found]:
+    """Reasoning begins behind the opener."""
+    yield from ()
+    return Found(PieceKind.ENTER)
+
+
+def end_reasoning(cursor: Cursor) -> Reading[Found]:
+    """Reasoning ends with the opener; where none is open it is text, or what other
+    forms make of it."""
+    if not cursor.inside:
+        raise cursor.mismatch(0)
+    yield from ()
+    return mark(ends=True)
+
+
+def framed_object(cursor: Cursor, *closers: str, opener: str = "{") -> Reading[Extent]:
+    """Reads one JSON value, white space, and one of ``closers``; where the value is."""
+    part = yield from cursor.scan(ObjectScanner(opener=opener))
+    yield from cursor.space()
+    yield from cursor.literal(*closers)
+    return part
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
@@ -74,10 +87,10 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
     11.8)."""
     start = cursor.position
     while True:
-        (_, end), closer = yield from until(cursor, closers)
+        (_, end), closer = yield from cursor.until(closers)
         cursor.at += len(closer)
-        yield from space(cursor)
-        if (yield from ahead(cursor, *follows)):
+        yield from cursor.space()
+        if (yield from cursor.ahead(*follows)):
             return start, end
 
 
@@ -106,10 +119,10 @@ class CallTags:
 
 def _begins_call(cursor: Cursor, tags: CallTags) -> Reading[bool]:
     """Whether behind a tag that begins a call, which was read, a value of it begins."""
-    yield from run(cursor, _NO_TAG)
-    yield from optional(cursor, ">")
-    yield from space(cursor)
-    return bool((yield from ahead(cursor, *tags.value)))
+    yield from cursor.run(_NO_TAG)
+    yield from cursor.optional(">")
+    yield from cursor.space()
+    return bool((yield from cursor.ahead(*tags.value)))
 
 
 def _closes_all(cursor: Cursor, tags: CallTags) -> Reading[bool]:
@@ -126,7 +139,7 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
     one that lacks that closer, up to what closes everything."""
     start, quotes = cursor.position, False
     while True:
-        (_, end), found = yield from until(cursor, tags.all_in_value)
+        (_, end), found = yield from cursor.until(tags.all_in_value)
         cursor.at += len(found)
         if found in tags.call:
             quotes = (yield from _begins_call(cursor, tags)) or quotes
@@ -136,24 +149,24 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
                 return start, end
             quotes = False
         else:
-            yield from space(cursor)
-            fits = yield from ahead(cursor, *follows)
+            yield from cursor.space()
+            fits = yield from cursor.ahead(*follows)
             if fits and (not quotes or (yield from _closes_all(cursor, tags))):
                 return start, end
 
 
 def json_objects(cursor: Cursor, opener: str = "{[") -> Reading[Extent]:
     """Reads one JSON value and further ones behind white space, ``,`` or ``;``."""
-    start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+    start, end = yield from cursor.scan(ObjectScanner(opener=opener))
     while True:
-        yield from space(cursor)
-        separator = yield from peek(cursor)
+        yield from cursor.space()
+        separator = yield from cursor.peek()
         if separator and separator in ",;":
             cursor.at += 1
-            yield from space(cursor)
+            yield from cursor.space()
         elif separator != "{":
             return start, end
-        _, end = yield from scan(cursor, ObjectScanner())
+        _, end = yield from cursor.scan(ObjectScanner())
 
 
 def json_calls(
@@ -168,17 +181,17 @@ def json_calls(
     """
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from space(cursor)
+        yield from cursor.space()
         if before:
-            yield from optional(cursor, *before)
-            yield from space(cursor)
+            yield from cursor.optional(*before)
+            yield from cursor.space()
         start = cursor.position
         cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
         if closers:
             start, end = yield from json_objects(cursor, opener)
-            yield from literal(cursor, *closers)
+            yield from cursor.literal(*closers)
         else:
-            start, end = yield from scan(cursor, ObjectScanner(opener=opener))
+            start, end = yield from cursor.scan(ObjectScanner(opener=opener))
         return Found(PieceKind.CALL, _reader(start, end, keyed))
 
     return grammar

@@ -36,7 +36,7 @@ class OpenElements:
     line: str = ""
 
     def behind(self, text: str) -> OpenElements:
-        """The open elements behind ``text``, which was shown."""
+        """The open elements behind ``text``, which was shown (text rule 11.16)."""
         if not self.line and "<" not in text:
             _, broken, last = text.rpartition("\n")
             alone = (self.alone or bool(broken)) and not last.strip(BLANKS)

@@ -161,7 +161,8 @@ class InAnswer:
 
     def _is_attributed(self, closer: str) -> bool:
         """Whether the closer belongs to an opener with attributes, which was shown: on
-        its line, where reasoning may have begun before the answer."""
+        its line, where reasoning may have begun before the answer (text
+        rule 4.13)."""
         if not self._attempts.is_owed(closer, inside=False):
             return False
         line = self._tail.before.rpartition("\n")[2]

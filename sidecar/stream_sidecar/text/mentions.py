@@ -114,8 +114,8 @@ def stands_in_sentence(
     place: BorderPlace, words: Literals, after: str, *, final: bool
 ) -> bool | None:
     """Whether a mark or wrapper at ``place`` is a word of a sentence: it has text on
-    both sides, from which a token stands apart; None: that takes more than ``after``.
-    """
+    both sides, from which a token stands apart (text rule 12.6); None: that takes more
+    than ``after``."""
     rest = after.lstrip(_LINE_BLANKS)
     if rest[:1] == "\n":
         if not (place.word and place.shown):
