@@ -15,32 +15,30 @@ export function* requestsOf(chunks: Iterable<Chunk>, mayCut: boolean): Generator
   let request: Chunk[] = [];
   let size = 0;
   for (const chunk of chunks) {
-    const slices = mayCut ? slicesOf(chunk) : [];
-    const more = (chunk.json ?? (chunk.value as string)).length;
-    if (request.length > 0 && (slices.length > 0 || size + more > REQUEST)) {
+    const { value, json } = chunk;
+    const text = json ?? (value as string);
+    const isCut = mayCut && json === undefined && text.length > SLICE;
+    if (request.length > 0 && (isCut || size + text.length > REQUEST)) {
       yield request;
       [request, size] = [[], 0];
     }
-    if (slices.length > 0) {
-      yield* slices.map((slice) => [slice]);
+    if (isCut) {
+      yield* slicesOf(text);
     } else {
       request.push(chunk);
-      size += more;
+      size += text.length;
     }
   }
   if (request.length > 0) yield request;
 }
 
-/** A long string in slices; nothing: the chunk is none. */
-function slicesOf({ value }: Chunk): Chunk[] {
-  if (typeof value !== "string" || value.length <= SLICE) return [];
-  const slices: Chunk[] = [];
-  for (let start = 0; start < value.length;) {
-    const end = endOfSlice(value, start);
-    slices.push(textChunk(value.slice(start, end)));
+/** The slices of a long string, cut as they are asked for. */
+function* slicesOf(text: string): Generator<Chunk[]> {
+  for (let start = 0; start < text.length;) {
+    const end = endOfSlice(text, start);
+    yield [textChunk(text.slice(start, end))];
     start = end;
   }
-  return slices;
 }
 
 /** Never between the halves of a character. */

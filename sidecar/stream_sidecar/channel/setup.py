@@ -82,8 +82,8 @@ class Surroundings:
     ) -> Rereading:
         """What reads the text of a new choice: ``others`` tells what is held beside the
         first reading, when that is to ``settle``, and ``native`` what of native
-        reasoning. Where it ``has_thought`` so, none was opened in the prompt (text rule
-        9.1)."""
+        reasoning. Where it ``has_thought`` so, none was opened in the prompt (text
+        rules 9.1 and 9.3)."""
         opens, orphan = self.policy.reasoning.starts_open, Orphan.NONE
         if opens == "auto":
             orphan = Orphan.ARMED if self.profile.starts_open else Orphan.LINE

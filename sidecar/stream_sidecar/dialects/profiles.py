@@ -17,8 +17,7 @@ from stream_sidecar.records import frozen
 
 @frozen
 class Profile:
-    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``; where reasoning
-    ``starts_open`` the template opens it (text rule 9.3)."""
+    """``dialects`` are names of ``stream_sidecar.dialects.DIALECTS``."""
 
     name: str
     dialects: tuple[str, ...] = ()

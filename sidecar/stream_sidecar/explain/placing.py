@@ -12,13 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.events import (
-    Diagnostic,
-    ReasoningDelta,
-    Reclassify,
-    Retract,
-    TextDelta,
-)
+from stream_sidecar import events
 from stream_sidecar.explain.explanation import Fate
 from stream_sidecar.explain.reasons import (
     FROM_START,
@@ -35,7 +29,6 @@ from stream_sidecar.records import frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.events import Event, Span
     from stream_sidecar.explain.hearing import Counted, HeardText
     from stream_sidecar.options import ReasoningPolicy
 
@@ -54,7 +47,7 @@ class Happened:
     """An event, and the step that it came in."""
 
     step: int
-    event: Event
+    event: events.Event
 
 
 def place(
@@ -93,7 +86,11 @@ def place(
 
 def _told_last(happened: list[Happened]) -> Iterator[Happened]:
     """Without what was told of text that came again, and was read as the answer."""
-    again = [e.event for e in happened if isinstance(e.event, Retract) and e.event.span]
+    again = [
+        e.event
+        for e in happened
+        if isinstance(e.event, events.Retract) and e.event.span
+    ]
     for each in happened:
         event: Any = each.event
         span = _span(event) if not _is_native(event) else None
@@ -104,12 +101,12 @@ def _told_last(happened: list[Happened]) -> Iterator[Happened]:
             yield each
 
 
-def _within(span: Span, retract: Retract) -> bool:
+def _within(span: events.Span, retract: events.Retract) -> bool:
     return retract.span is not None and retract.span[0] <= span[0] < retract.span[1]
 
 
-def _is_native(event: Event) -> bool:
-    return isinstance(event, ReasoningDelta) and event.source == "native"
+def _is_native(event: events.Event) -> bool:
+    return isinstance(event, events.ReasoningDelta) and event.source == "native"
 
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
@@ -125,13 +122,13 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
         yield Owned(at, length, untold)
 
 
-def _is_unclosed(event: Event) -> bool:
-    return isinstance(event, Diagnostic) and event.code == "unclosed-reasoning"
+def _is_unclosed(event: events.Event) -> bool:
+    return isinstance(event, events.Diagnostic) and event.code == "unclosed-reasoning"
 
 
-def _is_tagged(event: Event, counted: Counted) -> bool:
+def _is_tagged(event: events.Event, counted: Counted) -> bool:
     """Whether it is reasoning of the answer's text."""
-    return isinstance(event, ReasoningDelta) and not counted[1]
+    return isinstance(event, events.ReasoningDelta) and not counted[1]
 
 
 def _left_open(
@@ -144,7 +141,7 @@ def _left_open(
         own = [each.event for each, of in spoken if of == (end.event.choice, False)]
         closed = max((_start(each) for each in own if is_delimiter(each)), default=-1)
         for event in own:
-            if isinstance(event, ReasoningDelta) and _start(event) > closed:
+            if isinstance(event, events.ReasoningDelta) and _start(event) > closed:
                 fate = Fate(end.step, *left_open(setting), end.event.seq)
                 fates[event.block] = (fate,)
     return fates
@@ -160,9 +157,9 @@ def _add_later_fates(
     changed = set()
     for each in happened:
         event = each.event
-        if isinstance(event, Reclassify):
+        if isinstance(event, events.Reclassify):
             owner, reason = reclassified(event, setting)
-        elif isinstance(event, Retract):
+        elif isinstance(event, events.Retract):
             owner, reason = retracted(event)
         else:
             continue
@@ -193,11 +190,11 @@ def _counted(
             yield each, own if fits or native not in rooms else native
 
 
-_DELTAS = (TextDelta, ReasoningDelta)
+_DELTAS = (events.TextDelta, events.ReasoningDelta)
 
 
-def _has_place(event: Event) -> bool:
-    span = None if isinstance(event, Retract) else _span(event)
+def _has_place(event: events.Event) -> bool:
+    span = None if isinstance(event, events.Retract) else _span(event)
     return span is not None and span[0] < span[1]
 
 
@@ -206,7 +203,7 @@ def _start(event: Any) -> int:
     return start
 
 
-def _span(event: Any) -> Span | None:
+def _span(event: Any) -> events.Span | None:
     return getattr(event, "span", None)
 
 
@@ -223,7 +220,7 @@ class _Room:
         self._text = text
         self._also: set[int] = set()
 
-    def take(self, step: int, span: Span, raw: str) -> bool:
+    def take(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
         at = bisect_right(self.taken, (start, start))
         before, behind = self.taken[max(at - 1, 0) : at], self.taken[at : at + 1]

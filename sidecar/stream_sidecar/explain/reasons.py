@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stream_sidecar import events
 from stream_sidecar.channel.extracted import REMOVAL_DIAGNOSTICS
 from stream_sidecar.dialects import DIALECTS
-from stream_sidecar.events import (
-    Diagnostic,
-    ReasoningDelta,
-    Reclassify,
-    Retract,
-    TextDelta,
-    ToolCall,
-    ToolResult,
-)
 from stream_sidecar.explain.explanation import Owner, Reason
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import frozen
@@ -26,7 +18,6 @@ from stream_sidecar.records import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.events import Event
     from stream_sidecar.options import ReasoningPolicy
 
 Verdict: TypeAlias = tuple[Owner, Reason]
@@ -76,7 +67,7 @@ def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
     return _VERDICTS[type(event)](event, setting, native)
 
 
-def reclassified(event: Reclassify, setting: Setting) -> Verdict:
+def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
     """Blocks that were sent are something else."""
     if event.to == "reasoning":
         words = "a closer without an opener came behind it: it was reasoning"
@@ -97,13 +88,13 @@ def _unclosed(setting: Setting, rule: str) -> str:
     return rule if setting.policy.unclosed == "auto" else "7.5"
 
 
-def is_delimiter(event: Event) -> bool:
+def is_delimiter(event: events.Event) -> bool:
     """Whether it tells of a delimiter of reasoning."""
     _, _, words = REMOVAL_DIAGNOSTICS[PieceKind.DELIMITER]
-    return isinstance(event, Diagnostic) and event.message == words
+    return isinstance(event, events.Diagnostic) and event.message == words
 
 
-def retracted(event: Retract) -> Verdict:
+def retracted(event: events.Retract) -> Verdict:
     """Of text that is taken back, since the provider sent the same in a better form."""
     if event.reason == "duplicate-of-structured":
         return "dropped", Reason("the provider sent the same call", "11.12")
@@ -117,27 +108,29 @@ def of_wire(owner: Owner, wire: str) -> Verdict:
     return owner, Reason("the provider says so", wire=wire)
 
 
-def left_out(event: Diagnostic) -> Verdict:
+def left_out(event: events.Diagnostic) -> Verdict:
     """Of input that could not be used."""
     return "dropped", Reason(event.message, code=event.code)
 
 
-def _answer(_event: TextDelta, _setting: Setting, _native: bool) -> Verdict:
+def _answer(_event: events.TextDelta, _setting: Setting, _native: bool) -> Verdict:
     return "answer", Reason("nothing takes it out of the answer", "2.1")
 
 
-def _reasoning(_event: ReasoningDelta, _setting: Setting, native: bool) -> Verdict:
+def _reasoning(
+    _event: events.ReasoningDelta, _setting: Setting, native: bool
+) -> Verdict:
     if native:
         return "reasoning", Reason("a field of the provider for reasoning", "8.1")
     return "reasoning", Reason("between an opener and its closer", "3.3")
 
 
-def _call(event: ToolCall, _setting: Setting, _native: bool) -> Verdict:
+def _call(event: events.ToolCall, _setting: Setting, _native: bool) -> Verdict:
     words = f"a call of {event.name} that the model wrote as text"
     return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
 
 
-def _rule_of(event: ToolCall) -> str:
+def _rule_of(event: events.ToolCall) -> str:
     if event.state == "truncated":
         return "11.3"
     if event.channel == "reasoning":
@@ -147,7 +140,7 @@ def _rule_of(event: ToolCall) -> str:
     return _TIERS[tiers.pop()] if len(tiers) == 1 else "11"
 
 
-def _result(event: ToolResult, _setting: Setting, _native: bool) -> Verdict:
+def _result(event: events.ToolResult, _setting: Setting, _native: bool) -> Verdict:
     words = "a tool's result that the model wrote"
     if event.executed:
         return "result", Reason(f"{words}, and the host knows", "10.5")
@@ -155,7 +148,7 @@ def _result(event: ToolResult, _setting: Setting, _native: bool) -> Verdict:
     return "result", Reason(words, "10.1" if is_object else "10.9")
 
 
-def _removal(event: Diagnostic, setting: Setting, native: bool) -> Verdict:
+def _removal(event: events.Diagnostic, setting: Setting, native: bool) -> Verdict:
     known = _BY_WORDS.get((event.code, event.message))
     if known is None:
         rule = "8.5" if setting.policy.precedence == "merge" else "8.2"
@@ -167,9 +160,9 @@ def _removal(event: Diagnostic, setting: Setting, native: bool) -> Verdict:
 
 
 _VERDICTS: dict[type, Callable[[Any, Setting, bool], Verdict]] = {
-    TextDelta: _answer,
-    ReasoningDelta: _reasoning,
-    ToolCall: _call,
-    ToolResult: _result,
-    Diagnostic: _removal,
+    events.TextDelta: _answer,
+    events.ReasoningDelta: _reasoning,
+    events.ToolCall: _call,
+    events.ToolResult: _result,
+    events.Diagnostic: _removal,
 }

@@ -12,22 +12,7 @@ from typing import Any
 
 from attrs import fields
 
-from stream_sidecar.events import (
-    BlockEnd,
-    ChannelName,
-    Citation,
-    Event,
-    Finish,
-    Metadata,
-    ProviderError,
-    ReasoningDelta,
-    Reclassify,
-    Retract,
-    TextDelta,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar import events
 from stream_sidecar.message.message import Block, Message, ReasoningBlock, TextBlock
 from stream_sidecar.message.sources import sources_of
 from stream_sidecar.records import define, evolve, field
@@ -41,7 +26,7 @@ class _Building:
     Python 3.11 keeps every piece that was written.
     """
 
-    channel: ChannelName
+    channel: events.ChannelName
     body: bytearray = field(factory=bytearray)
     source: str | None = None
     #: what the ends of the block said of it, by field
@@ -70,11 +55,11 @@ class _Choice:
 
     def __init__(self) -> None:
         self.texts: dict[int, _Building] = {}
-        self.calls: dict[int, ToolCall] = {}
-        self.results: dict[int, ToolResult] = {}
-        self.citations: list[Citation] = []
-        self.errors: list[ProviderError] = []
-        self.finish: Finish | None = None
+        self.calls: dict[int, events.ToolCall] = {}
+        self.results: dict[int, events.ToolResult] = {}
+        self.citations: list[events.Citation] = []
+        self.errors: list[events.ProviderError] = []
+        self.finish: events.Finish | None = None
 
     def blocks(self) -> list[Block]:
         """All live blocks, sorted by number."""
@@ -96,10 +81,10 @@ class MessageBuilder:
         self._choices: dict[int, _Choice] = {0: _Choice()}
         self._last = _Building("text")
         self._last_block = -1
-        self._usage: Usage | None = None
-        self._metadata: Metadata | None = None
+        self._usage: events.Usage | None = None
+        self._metadata: events.Metadata | None = None
 
-    def push(self, event: Event) -> None:
+    def push(self, event: events.Event) -> None:
         fold = self._folds.get(type(event))
         if fold is not None:
             fold(self, event)
@@ -134,11 +119,11 @@ class MessageBuilder:
         before = (text for number, text in texts.items() if number < blocks[0])
         return "".join(texts.values()), sum(map(len, before))
 
-    def replace_call(self, call: ToolCall) -> None:
+    def replace_call(self, call: events.ToolCall) -> None:
         """The final word on a call that was sent as provisional."""
         self._call(call)
 
-    def calls(self, choice: int) -> list[tuple[int, ToolCall]]:
+    def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
         """The live calls of a choice with their blocks, as they came."""
         return list(self._choice(choice).calls.items())
 
@@ -179,14 +164,16 @@ class MessageBuilder:
             choice = self._choices[number] = _Choice()
         return choice
 
-    def _building(self, choice: int, block: int, channel: ChannelName) -> _Building:
+    def _building(
+        self, choice: int, block: int, channel: events.ChannelName
+    ) -> _Building:
         texts = self._choice(choice).texts
         building = texts.get(block)
         if building is None:
             building = texts[block] = _Building(channel)
         return building
 
-    def _delta(self, event: TextDelta | ReasoningDelta) -> None:
+    def _delta(self, event: events.TextDelta | events.ReasoningDelta) -> None:
         building = self._last
         if event.block != self._last_block:
             building = self._begin(event)
@@ -198,16 +185,18 @@ class MessageBuilder:
             building = self._choice(choice).texts[block]
             building.body += text.encode("utf-8", "surrogatepass")
 
-    def _begin(self, event: TextDelta | ReasoningDelta) -> _Building:
+    def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
         """The block of a delta, remembered because most deltas continue a block."""
-        channel: ChannelName = "text" if isinstance(event, TextDelta) else "reasoning"
+        channel: events.ChannelName = (
+            "text" if isinstance(event, events.TextDelta) else "reasoning"
+        )
         building = self._building(event.choice, event.block, channel)
-        if isinstance(event, ReasoningDelta):
+        if isinstance(event, events.ReasoningDelta):
             building.source = event.source
         self._last, self._last_block = building, event.block
         return building
 
-    def _block_end(self, event: BlockEnd) -> None:
+    def _block_end(self, event: events.BlockEnd) -> None:
         has_state = event.signature is not None or event.opaque is not None
         if not has_state and event.block not in self._choice(event.choice).texts:
             return  # the end of a block that was retracted
@@ -216,64 +205,69 @@ class MessageBuilder:
             if value is not None:
                 building.state[name] = value
 
-    def _reclassify(self, event: Reclassify) -> None:
+    def _reclassify(self, event: events.Reclassify) -> None:
         for block in event.blocks:
             self._choice(event.choice).texts[block].channel = event.to
 
-    def _retract(self, event: Retract) -> None:
+    def _retract(self, event: events.Retract) -> None:
         choice = self._choice(event.choice)
         for block in event.blocks:
             choice.texts.pop(block, None)
             choice.calls.pop(block, None)
 
-    def _call(self, event: ToolCall) -> None:
+    def _call(self, event: events.ToolCall) -> None:
         assert event.block is not None
         self._choice(event.choice).calls[event.block] = event
 
-    def _result(self, event: ToolResult) -> None:
+    def _result(self, event: events.ToolResult) -> None:
         self._choice(event.choice).results[event.block] = event
 
-    def _citation(self, event: Citation) -> None:
+    def _citation(self, event: events.Citation) -> None:
         self._choice(event.choice).citations.append(event)
 
-    def _error(self, event: ProviderError) -> None:
+    def _error(self, event: events.ProviderError) -> None:
         self._choice(event.choice).errors.append(event)
 
-    def _count(self, event: Usage) -> None:
+    def _count(self, event: events.Usage) -> None:
         self._usage = event
 
-    def _describe(self, event: Metadata) -> None:
+    def _describe(self, event: events.Metadata) -> None:
         known = self._metadata
         if known is None:
             self._metadata = event
             return
         said = {
             field.name: value
-            for field in fields(Metadata)
+            for field in fields(events.Metadata)
             if (value := getattr(event, field.name)) is not None
         }
         self._metadata = evolve(known, **said)
 
-    def _finish(self, event: Finish) -> None:
+    def _finish(self, event: events.Finish) -> None:
         self._choice(event.choice).finish = event
 
 
 _FOLDS: dict[type, Any] = {
-    TextDelta: MessageBuilder._delta,
-    ReasoningDelta: MessageBuilder._delta,
-    BlockEnd: MessageBuilder._block_end,
-    Reclassify: MessageBuilder._reclassify,
-    Retract: MessageBuilder._retract,
-    ToolCall: MessageBuilder._call,
-    ToolResult: MessageBuilder._result,
-    Citation: MessageBuilder._citation,
-    ProviderError: MessageBuilder._error,
-    Usage: MessageBuilder._count,
-    Metadata: MessageBuilder._describe,
-    Finish: MessageBuilder._finish,
+    events.TextDelta: MessageBuilder._delta,
+    events.ReasoningDelta: MessageBuilder._delta,
+    events.BlockEnd: MessageBuilder._block_end,
+    events.Reclassify: MessageBuilder._reclassify,
+    events.Retract: MessageBuilder._retract,
+    events.ToolCall: MessageBuilder._call,
+    events.ToolResult: MessageBuilder._result,
+    events.Citation: MessageBuilder._citation,
+    events.ProviderError: MessageBuilder._error,
+    events.Usage: MessageBuilder._count,
+    events.Metadata: MessageBuilder._describe,
+    events.Finish: MessageBuilder._finish,
 }
 
-_OF_TEXTS = (TextDelta, ReasoningDelta, BlockEnd, Reclassify)
+_OF_TEXTS = (
+    events.TextDelta,
+    events.ReasoningDelta,
+    events.BlockEnd,
+    events.Reclassify,
+)
 
 _FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
 """Where texts are not kept, neither are their blocks: there may be any number."""

@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from attrs import has
 
-from stream_sidecar import errors
+from stream_sidecar import errors, events
 from stream_sidecar.errors import UsageError
-from stream_sidecar.events import (
-    EVENTS,
-    Citation,
-    Event,
-    Finish,
-    Metadata,
-    ProviderError,
-    ToolCall,
-)
 from stream_sidecar.history.results import KINDS, Finding, Removal
 from stream_sidecar.message.message import Block, Message
 from stream_sidecar.message.sources import Source
@@ -59,17 +50,17 @@ _INTRODUCTION = (
 
 _ERROR_KINDS = (*SPECIFIC.values(), *GENERIC.values(), *STATUS.values(), "unknown")
 _KNOWN_VALUES: dict[tuple[type, str], tuple[str, ...]] = {
-    (Finish, "reason"): (*REASONS, "unknown"),
-    (ProviderError, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
+    (events.Finish, "reason"): (*REASONS, "unknown"),
+    (events.ProviderError, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
     (params.NormalizeErrorResult, "kind"): tuple(dict.fromkeys(_ERROR_KINDS)),
-    (ToolCall, "kind"): TOOL_KINDS,
-    (Source, "kind"): get_args(get_type_hints(Citation)["kind"]),
+    (events.ToolCall, "kind"): TOOL_KINDS,
+    (Source, "kind"): get_args(get_type_hints(events.Citation)["kind"]),
     (Finding, "kind"): KINDS,
     (Removal, "kind"): KINDS,
     (Emit, "wire"): (*WRITERS,),
     **{
         (kind, name): values
-        for kind in (params.OpenResult, params.StreamRow, Metadata)
+        for kind in (params.OpenResult, params.StreamRow, events.Metadata)
         for name, values in (("wire", WIRE_NAMES), ("framing", FRAMING_NAMES))
     },
 }
@@ -91,11 +82,11 @@ def schema() -> JsonObject:
     """``$defs`` and nothing else; `table` points into them."""
     made = Definitions(
         SchemaRules(
-            unions={Event: "Event", Block: "Block"},
+            unions={events.Event: "Event", Block: "Block"},
             patches=PATCHES,
             spellings=_SPELLINGS,
             known_values=_KNOWN_VALUES,
-            numbered=frozenset(EVENTS) - _outside_streams(),
+            numbered=frozenset(events.EVENTS) - _outside_streams(),
         )
     )
     for method in METHODS.values():
@@ -129,7 +120,7 @@ def table() -> JsonObject:
             }
             for method in notifying
         },
-        "events": {vars(kind)["type"]: kind.__name__ for kind in EVENTS},
+        "events": {vars(kind)["type"]: kind.__name__ for kind in events.EVENTS},
         "errors": {
             kind.kind: {"code": kind.code, "retryable": kind.retryable}
             for kind in _error_classes()
@@ -155,13 +146,13 @@ def _outside_streams() -> set[Any]:
     rest: list[Any] = [result_of(method) for method in METHODS.values()]
     while rest:
         hint = rest.pop()
-        if hint in (Event, Message) or (has(hint) and hint in found):
+        if hint in (events.Event, Message) or (has(hint) and hint in found):
             continue
         if has(hint):
             found.add(hint)
             rest += get_type_hints(hint).values()
         rest += get_args(hint)
-    return found & {*EVENTS}
+    return found & {*events.EVENTS}
 
 
 def _refusals() -> JsonObject:

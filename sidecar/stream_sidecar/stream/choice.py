@@ -10,16 +10,8 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import events
 from stream_sidecar.channel.channel import Channel
-from stream_sidecar.events import (
-    ChannelName,
-    Citation,
-    Diagnostic,
-    Finish,
-    Retract,
-    ToolCallDelta,
-    ToolResult,
-)
 from stream_sidecar.message.outlet import Going, Origin
 from stream_sidecar.parts import CallPart, CitationPart, ReasoningPart
 from stream_sidecar.records import evolve
@@ -40,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stream_sidecar.channel.setup import Surroundings
-    from stream_sidecar.events import Severity, Span, ToolCall
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.parts import (
         CallEndPart,
@@ -54,7 +45,7 @@ if TYPE_CHECKING:
     from stream_sidecar.tools.call import OpenCall
 
 
-_INVENTED: tuple[str, Severity, str] = (
+_INVENTED: tuple[str, events.Severity, str] = (
     "model-written-result",
     "warning",
     "no tool gave this result; the model wrote it",
@@ -136,8 +127,8 @@ class Choice:
         block, arguments, number = entry.call.block, entry.text, self.number
         assert block is not None  # a delta of it was sent
 
-        def make(seq: int, text: str) -> ToolCallDelta:
-            return ToolCallDelta(seq, number, block, text)
+        def make(seq: int, text: str) -> events.ToolCallDelta:
+            return events.ToolCallDelta(seq, number, block, text)
 
         def account(texts: list[str], more: int) -> int:
             arguments.push("".join(texts))
@@ -158,7 +149,7 @@ class Choice:
             self._results[part.key] = block
         self._result_ids.update(filter(None, (part.id, part.key)))
         self.outlet.send(
-            ToolResult,
+            events.ToolResult,
             self.number,
             block=block,
             content=part.content,
@@ -191,7 +182,9 @@ class Choice:
 
     # What was written into the text
 
-    def written_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
+    def written_calls(
+        self, taken: Taken, piece: Piece, channel: events.ChannelName
+    ) -> None:
         """Calls that the model wrote into its text or reasoning. Where the piece has no
         text, the policy leaves the calls' text in the answer (text rule 11.1)."""
         _, text, start, _ = piece
@@ -216,7 +209,7 @@ class Choice:
         known = rules.knows(content)
         invented = not known and (self._written > 0 or bool(rules.known))
         self.outlet.send(
-            ToolResult,
+            events.ToolResult,
             self.number,
             block=self.outlet.block(),
             content=content,
@@ -272,7 +265,7 @@ class Choice:
         for call in self._settle(wire, reason) if reason in TELLING else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
-            Finish,
+            events.Finish,
             self.number,
             reason,
             self._is_empty,
@@ -285,7 +278,7 @@ class Choice:
         """Whether nothing is visible and nothing was called."""
         return self.channel.empty and not self._sent
 
-    def _settle(self, wire: str, reason: str | None) -> list[ToolCall]:
+    def _settle(self, wire: str, reason: str | None) -> list[events.ToolCall]:
         """The calls as they stand now that all results are known."""
         if not self._sent:
             return []
@@ -314,7 +307,7 @@ class Choice:
         if who:
             self.outlet.open_call(call.block, partial(self._origin, call, wire))
         call.told = True
-        self.outlet.send(ToolCallDelta, self.number, call.block, delta, *who)
+        self.outlet.send(events.ToolCallDelta, self.number, call.block, delta, *who)
 
     def _origin(self, call: OpenCall, wire: str) -> Origin:
         context = CallContext(self.tools, wire, self._result_ids)
@@ -339,7 +332,7 @@ class Choice:
         self._classify(call, wire)
 
     def _classify(
-        self, call: OpenCall, wire: str | None, span: Span | None = None
+        self, call: OpenCall, wire: str | None, span: events.Span | None = None
     ) -> None:
         """Sends a call that is whole. Where a structured call and one from the text say
         the same, the one from the text is retracted (text rule 11.12)."""
@@ -354,18 +347,20 @@ class Choice:
         self._report(check_call(event, (self.tools or {}).get(call.name)))
         twin = self._twins.find(event)
         if twin is not None:
-            self.outlet.send(Retract, self.number, (twin,), "duplicate-of-structured")
+            self.outlet.send(
+                events.Retract, self.number, (twin,), "duplicate-of-structured"
+            )
 
     # Reports
 
     def _cite(self, citations: Iterable[dict[str, Any]]) -> None:
         for fields in citations:
-            self.outlet.send(Citation, self.number, **fields)
+            self.outlet.send(events.Citation, self.number, **fields)
 
     def _report(self, parts: Iterable[DiagnosticPart]) -> None:
         for part in parts:
             self.outlet.send(
-                Diagnostic,
+                events.Diagnostic,
                 self.number,
                 part.code,
                 part.severity,

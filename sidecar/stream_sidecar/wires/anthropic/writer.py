@@ -23,17 +23,7 @@ from stream_sidecar.wires.shared.writing import (
 )
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import (
-        BlockEnd,
-        Citation,
-        Finish,
-        ProviderError,
-        ReasoningDelta,
-        TextDelta,
-        ToolCall,
-        ToolCallDelta,
-        ToolResult,
-    )
+    from stream_sidecar import events
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import JsonObject
 
@@ -88,7 +78,7 @@ class AnthropicWriter(ChunkWriter):
         super().__init__(*args)
         self._begun = False
         self._failed = False
-        self._refusal: ProviderError | None = None
+        self._refusal: events.ProviderError | None = None
         self._is_cut = False  # a call of the client's is not whole
         self._count = 0  # of content blocks
         self._calls: dict[int, int] = {}  # open ones: our block -> its index
@@ -97,7 +87,7 @@ class AnthropicWriter(ChunkWriter):
         self._channel = ""
         self._index = 0
 
-    def end(self, finishes: list[Finish]) -> None:
+    def end(self, finishes: list[events.Finish]) -> None:
         self._hush()
         finish = finishes[0]
         if self._failed or not (finish.complete or self._begun):
@@ -137,17 +127,17 @@ class AnthropicWriter(ChunkWriter):
 
     # Events
 
-    def text(self, event: TextDelta) -> None:
+    def text(self, event: events.TextDelta) -> None:
         if event.block != self._talking:
             self._talk(event.block, "text", {"type": "text", "text": ""})
         self._delta(self._index, type="text_delta", text=event.text)
 
-    def reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: events.ReasoningDelta) -> None:
         if event.block != self._talking:
             self._think(event.block)
         self._delta(self._index, type="thinking_delta", thinking=event.text)
 
-    def block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: events.BlockEnd) -> None:
         opaque = event.opaque if isinstance(event.opaque, dict) else {}
         if opaque.get("type") in STATES:
             self._hush()
@@ -157,7 +147,7 @@ class AnthropicWriter(ChunkWriter):
                 self._think(event.block)
             self._delta(self._index, type="signature_delta", signature=event.signature)
 
-    def call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.free:
             return  # an object is made of it when it is whole
@@ -170,7 +160,7 @@ class AnthropicWriter(ChunkWriter):
             index = self._calls[event.block]
             self._delta(index, type="input_json_delta", partial_json=text)
 
-    def call(self, event: ToolCall) -> None:
+    def call(self, event: events.ToolCall) -> None:
         assert event.block is not None  # every call of a stream has one
         if event.state != "complete" and event.executor != "server":
             self._is_cut = True
@@ -185,7 +175,7 @@ class AnthropicWriter(ChunkWriter):
             self._delta(index, type="input_json_delta", partial_json=text)
         self._stop(index)
 
-    def result(self, event: ToolResult) -> None:
+    def result(self, event: events.ToolResult) -> None:
         item = event.raw if self.is_own else None
         if item is None:
             name = _WORD.sub("_", event.name or "").strip("_") or "mcp"
@@ -198,7 +188,7 @@ class AnthropicWriter(ChunkWriter):
         self._hush()
         self._stop(self._start(portable(item)))
 
-    def cite(self, event: Citation) -> None:
+    def cite(self, event: events.Citation) -> None:
         """A citation is part of its text's block, so one that comes late is lost."""
         is_here = self._channel == "text" and self._talking in (event.blocks or ())
         source = self.cited_once(event) if is_here else None
@@ -206,7 +196,7 @@ class AnthropicWriter(ChunkWriter):
             citation = self._citation(event, *source)
             self._delta(self._index, type="citations_delta", citation=citation)
 
-    def fail(self, event: ProviderError) -> None:
+    def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSAL:
             self._refusal = event
             return
@@ -277,7 +267,7 @@ class AnthropicWriter(ChunkWriter):
         return item
 
     def _citation(
-        self, event: Citation, url: str | None, title: str | None
+        self, event: events.Citation, url: str | None, title: str | None
     ) -> JsonObject:
         if self.is_own and isinstance(event.raw, dict):
             told = {"url": url, "title": title} if event.kind == "url" else {}
@@ -302,7 +292,7 @@ def _counted(usage: JsonObject) -> JsonObject:
     return {"input_tokens": 0, "output_tokens": 0, **usage}
 
 
-def _details(error: ProviderError) -> JsonObject:
+def _details(error: events.ProviderError) -> JsonObject:
     return {
         "type": _REFUSAL,
         "category": error.code,

@@ -19,17 +19,7 @@ from stream_sidecar.wires.gemini.content import SIGNATURE
 from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, told_again
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import (
-        BlockEnd,
-        Citation,
-        Finish,
-        Metadata,
-        ProviderError,
-        ReasoningDelta,
-        TextDelta,
-        ToolCall,
-        ToolResult,
-    )
+    from stream_sidecar import events
     from stream_sidecar.parts import Json, JsonObject
 
 ERROR_STATUSES = {
@@ -60,7 +50,7 @@ class _Candidate:
     """What was written of one candidate, and what waits for its finish."""
 
     texts: list[str] = field(factory=list)
-    citations: list[Citation] = field(factory=list)
+    citations: list[events.Citation] = field(factory=list)
     #: why the model refused
     refused: str = ""
     called: bool = False
@@ -91,7 +81,7 @@ class GeminiWriter(ChunkWriter):
         self._short: JsonObject = {}
         self._head = self._short
 
-    def describe(self, event: Metadata) -> None:
+    def describe(self, event: events.Metadata) -> None:
         super().describe(event)
         self._head = {}
         if self.model:
@@ -108,7 +98,7 @@ class GeminiWriter(ChunkWriter):
         usage = super().usage_object()
         return {name: usage[name] for name in usage if not _has_numbers(usage[name])}
 
-    def end(self, finishes: list[Finish]) -> None:
+    def end(self, finishes: list[events.Finish]) -> None:
         for finish in finishes:
             self._end(finish)
         usage = self.usage_object()
@@ -137,15 +127,15 @@ class GeminiWriter(ChunkWriter):
 
     # Events
 
-    def text(self, event: TextDelta) -> None:
+    def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
         self._candidates[event.choice].texts.append(event.text)
         self._part(event.choice, {"text": event.text})
 
-    def reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: events.ReasoningDelta) -> None:
         self._part(event.choice, {"text": event.text, "thought": True})
 
-    def block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: events.BlockEnd) -> None:
         state = event.opaque if isinstance(event.opaque, dict) else {}
         if isinstance(state.get(SIGNATURE), str):
             self._part(event.choice, {"text": "", SIGNATURE: state[SIGNATURE]})
@@ -153,7 +143,7 @@ class GeminiWriter(ChunkWriter):
             signed = {"text": "", "thought": True, SIGNATURE: event.signature}
             self._part(event.choice, signed)
 
-    def call(self, event: ToolCall) -> None:
+    def call(self, event: events.ToolCall) -> None:
         state = self._candidates[event.choice]
         if event.state != "complete":
             state.spoiled = state.spoiled or event.executor != "server"
@@ -165,14 +155,14 @@ class GeminiWriter(ChunkWriter):
         call = {"id": event.tool_call_id, "name": event.name, "args": input_of(event)}
         self._part(event.choice, {"functionCall": call, **_signature(event.opaque)})
 
-    def _server_call(self, event: ToolCall) -> JsonObject:
+    def _server_call(self, event: events.ToolCall) -> JsonObject:
         if self.is_own and _is_part(event.raw):
             own: JsonObject = portable(event.raw)
             return own
         call = {"id": event.tool_call_id, "toolType": event.name}
         return {"toolCall": call | {"args": input_of(event)}}
 
-    def result(self, event: ToolResult) -> None:
+    def result(self, event: events.ToolResult) -> None:
         if self.is_own and _is_part(event.raw):
             self._part(event.choice, portable(event.raw))
             return
@@ -182,10 +172,10 @@ class GeminiWriter(ChunkWriter):
             content = {"result": content}
         self._part(event.choice, {"toolResponse": answer | {"response": content}})
 
-    def cite(self, event: Citation) -> None:
+    def cite(self, event: events.Citation) -> None:
         self._candidates[event.choice].citations.append(event)
 
-    def fail(self, event: ProviderError) -> None:
+    def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
             self._candidates[event.choice].refused = event.message
             return
@@ -205,7 +195,7 @@ class GeminiWriter(ChunkWriter):
         self.chunks.append(Chunk({"candidates": [candidate], **self._head}))
         self._head = self._short
 
-    def _end(self, finish: Finish) -> None:
+    def _end(self, finish: events.Finish) -> None:
         state, candidate = self._candidates[finish.choice], {"index": finish.choice}
         is_failed = self._failed and finish.reason == "error"
         last: JsonObject = candidate
@@ -218,7 +208,7 @@ class GeminiWriter(ChunkWriter):
         if last != candidate:
             self._write(last)
 
-    def _word(self, finish: Finish, state: _Candidate) -> str:
+    def _word(self, finish: events.Finish, state: _Candidate) -> str:
         is_stop = finish.reason in ("stop", "tool-calls")
         is_hidden = is_stop and state.spoiled and not state.called
         return _MALFORMED if is_hidden else self.finish_word(finish)
@@ -244,7 +234,7 @@ class GeminiWriter(ChunkWriter):
             found["groundingSupports"] = _supports(supports, text)
         return found
 
-    def _source(self, citation: Citation) -> JsonObject:
+    def _source(self, citation: events.Citation) -> JsonObject:
         url, title = self.cited(citation)
         told = {"uri": url, "title": title}
         if citation.kind == "document" or not url:

@@ -24,18 +24,7 @@ from stream_sidecar.wires.shared.writing import (
 )
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import (
-        BlockEnd,
-        Citation,
-        Finish,
-        Metadata,
-        ProviderError,
-        ReasoningDelta,
-        TextDelta,
-        ToolCall,
-        ToolCallDelta,
-        ToolResult,
-    )
+    from stream_sidecar import events
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
@@ -69,7 +58,7 @@ class _Choice:
     calls: dict[int, _Place] = field(factory=dict)  # by block
     executed: dict[str, JsonObject] = field(factory=dict)  # by id
     #: results whose call is not whole yet, by its id
-    early: dict[str, ToolResult] = field(factory=dict)
+    early: dict[str, events.ToolResult] = field(factory=dict)
     #: reasoning since the last signature
     thought: list[str] = field(factory=list)
     signed: bool = False
@@ -99,11 +88,11 @@ class OpenAIChatWriter(ChunkWriter):
         self._head: JsonObject = {}
         self._renew()
 
-    def describe(self, event: Metadata) -> None:
+    def describe(self, event: events.Metadata) -> None:
         super().describe(event)
         self._renew()
 
-    def end(self, finishes: list[Finish]) -> None:
+    def end(self, finishes: list[events.Finish]) -> None:
         """The finish of each choice that has one; usage comes with the last."""
         ended = [each for each in finishes if self._has_finish(each)]
         for finish in ended:
@@ -130,11 +119,11 @@ class OpenAIChatWriter(ChunkWriter):
 
     # Events
 
-    def text(self, event: TextDelta) -> None:
+    def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
         self._write(event.choice, {"content": event.text})
 
-    def reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: events.ReasoningDelta) -> None:
         choice = self._choices[event.choice]
         delta: JsonObject = {"reasoning_content": event.text}
         choice.thought.append(event.text)
@@ -143,7 +132,7 @@ class OpenAIChatWriter(ChunkWriter):
             delta |= {"thinking_blocks": [block]}
         self._write(event.choice, delta)
 
-    def block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: events.BlockEnd) -> None:
         choice, delta = self._choices[event.choice], _fields(event.opaque)
         if event.signature:
             text = "" if choice.signed else "".join(choice.thought)
@@ -155,7 +144,7 @@ class OpenAIChatWriter(ChunkWriter):
         if event.channel == "reasoning":
             choice.thought.clear()
 
-    def call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: events.ToolCallDelta) -> None:
         choice, block = self._choices[event.choice], event.block
         origin = self.origin(block)
         if origin.server:
@@ -167,7 +156,7 @@ class OpenAIChatWriter(ChunkWriter):
         elif text:
             self._argue(choice, event, text)
 
-    def call(self, event: ToolCall) -> None:
+    def call(self, event: events.ToolCall) -> None:
         choice, block, text = self._choices[event.choice], event.block, self.rest(event)
         if block in choice.calls:
             if text:
@@ -181,7 +170,7 @@ class OpenAIChatWriter(ChunkWriter):
     def _begin(
         self,
         choice: _Choice,
-        event: ToolCall | ToolCallDelta,
+        event: events.ToolCall | events.ToolCallDelta,
         id: str,
         name: str,
         text: str,
@@ -196,14 +185,14 @@ class OpenAIChatWriter(ChunkWriter):
         self._write(event.choice, {"tool_calls": [call | body | state]})
 
     def _argue(
-        self, choice: _Choice, event: ToolCall | ToolCallDelta, text: str
+        self, choice: _Choice, event: events.ToolCall | events.ToolCallDelta, text: str
     ) -> None:
         assert event.block is not None  # it has begun
         place = choice.calls[event.block]
         call = {"index": place.index, place.kind: {place.field: text}}
         self._write(event.choice, {"tool_calls": [call]})
 
-    def _executed(self, choice: _Choice, event: ToolCall) -> None:
+    def _executed(self, choice: _Choice, event: events.ToolCall) -> None:
         """A tool that the provider ran: told when called, and again with its result.
         OpenRouter's stand in ``reasoning_details``, which go back as they are."""
         if isinstance(event.raw, dict) and event.raw.get("type") == _DETAIL:
@@ -220,7 +209,7 @@ class OpenAIChatWriter(ChunkWriter):
         if result is not None:
             self._came_out(item, result)
 
-    def result(self, event: ToolResult) -> None:
+    def result(self, event: events.ToolResult) -> None:
         choice, id = self._choices[event.choice], event.tool_call_id or ""
         item = choice.executed.get(id)
         if item is None:
@@ -228,11 +217,11 @@ class OpenAIChatWriter(ChunkWriter):
         else:
             self._came_out(item, event)
 
-    def _came_out(self, item: JsonObject, event: ToolResult) -> None:
+    def _came_out(self, item: JsonObject, event: events.ToolResult) -> None:
         told = item | {"output": portable(event.content)}
         self._write(event.choice, {"executed_tools": [told]})
 
-    def cite(self, event: Citation) -> None:
+    def cite(self, event: events.Citation) -> None:
         source = self.cited_once(event)
         if source is None:
             return
@@ -251,7 +240,7 @@ class OpenAIChatWriter(ChunkWriter):
         kind = "url_citation" if url else "document_citation"
         self._write(event.choice, {"annotations": [{"type": kind, kind: body}]})
 
-    def fail(self, event: ProviderError) -> None:
+    def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
             self._choices[event.choice].refused = True
             self._write(event.choice, {"refusal": event.message})
@@ -281,12 +270,12 @@ class OpenAIChatWriter(ChunkWriter):
         }
         self._short = told_again(self._head)
 
-    def _has_finish(self, finish: Finish) -> bool:
+    def _has_finish(self, finish: events.Finish) -> bool:
         """An error ends a choice, too, and where the stream broke off nothing does."""
         is_error = finish.reason == "error" and self._choices[finish.choice].failed
         return self.is_told(finish) and not is_error
 
-    def _word(self, finish: Finish) -> str:
+    def _word(self, finish: events.Finish) -> str:
         is_refused = finish.reason == "refusal" and self._choices[finish.choice].refused
         return "stop" if is_refused else self.finish_word(finish)
 

@@ -18,17 +18,7 @@ from stream_sidecar.values.jsontext import dumps, portable
 from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
 
 if TYPE_CHECKING:
-    from stream_sidecar.events import (
-        BlockEnd,
-        Citation,
-        Finish,
-        ProviderError,
-        ReasoningDelta,
-        TextDelta,
-        ToolCall,
-        ToolCallDelta,
-        ToolResult,
-    )
+    from stream_sidecar import events
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
@@ -124,11 +114,13 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._talking: _Item | None = None
         self._calls: dict[int, _Item] = {}  # open ones, by block
         self._served: dict[str, _Item] = {}  # the server's, by id
-        self._early: dict[str, ToolResult] = {}  # results whose call is not whole yet
+        self._early: dict[
+            str, events.ToolResult
+        ] = {}  # results whose call is not whole yet
         self._error_told: JsonObject | None = None
         self._refused = False
 
-    def end(self, finishes: list[Finish]) -> None:
+    def end(self, finishes: list[events.Finish]) -> None:
         self._hush()
         for item in [*self._served.values()]:
             self._done(item, _CALLING)
@@ -161,7 +153,7 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     # Events
 
-    def text(self, event: TextDelta) -> None:
+    def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
         item = self._talking
         if item is None or item.block != event.block:
@@ -172,7 +164,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "response.output_text.delta", **place, delta=event.text, logprobs=[]
         )
 
-    def reasoning(self, event: ReasoningDelta) -> None:
+    def reasoning(self, event: events.ReasoningDelta) -> None:
         item = self._talking
         if item is None or item.block != event.block:
             item = self._thought(event.block)
@@ -182,7 +174,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         place = {**item.place, "summary_index": len(item.summary)}
         self._write("response.reasoning_summary_text.delta", **place, delta=event.text)
 
-    def block_end(self, event: BlockEnd) -> None:
+    def block_end(self, event: events.BlockEnd) -> None:
         state, item = event.opaque if self.is_own else None, self._talking
         if not isinstance(state, dict):
             return
@@ -191,7 +183,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         elif own := self._own_item(state):
             self._whole(own)  # it has said nothing
 
-    def call_delta(self, event: ToolCallDelta) -> None:
+    def call_delta(self, event: events.ToolCallDelta) -> None:
         origin = self.origin(event.block)
         if origin.server:
             return  # told when it is whole
@@ -202,7 +194,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             item = self._open_call(event.block, origin, id, name)
         self._argue(item, text)
 
-    def call(self, event: ToolCall) -> None:
+    def call(self, event: events.ToolCall) -> None:
         block, origin = event.block, self.origin_of(event)
         assert block is not None  # every call of a stream has one
         item, text = self._calls.pop(block, None), self.rest(event)
@@ -221,7 +213,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         item.is_cut = event.state == "truncated"
         self._done(item)
 
-    def result(self, event: ToolResult) -> None:
+    def result(self, event: events.ToolResult) -> None:
         """What came of a server's call ends its item, or is an item of its own."""
         id, own = event.tool_call_id or "", self._own_item(event.raw)
         item, kind = self._served.get(id), own.get("type")
@@ -237,7 +229,7 @@ class OpenAIResponsesWriter(ChunkWriter):
                 self._done(item)
             self._whole(own)
 
-    def cite(self, event: Citation) -> None:
+    def cite(self, event: events.Citation) -> None:
         """A citation is told in its item, so one that comes later is lost."""
         item = self._talking
         if item is None or item.type != _MESSAGE:
@@ -254,7 +246,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         kind = "response.output_text.annotation.added"
         self._write(kind, **place, annotation=annotation)
 
-    def fail(self, event: ProviderError) -> None:
+    def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
             self._refuse(event.message)
             return
@@ -315,7 +307,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             kind = f"response.{_ARGUMENTS[item.type][1]}.delta"
             self._write(kind, **item.place, delta=text)
 
-    def _serve(self, event: ToolCall) -> None:
+    def _serve(self, event: events.ToolCall) -> None:
         """A call of the server's, open until its result comes."""
         self._hush()
         own, id = self._own_item(event.raw), event.tool_call_id
@@ -335,7 +327,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if id in self._early:
             self.result(self._early.pop(id))
 
-    def _is_shaped(self, event: ToolCall) -> bool:
+    def _is_shaped(self, event: events.ToolCall) -> bool:
         """xAI's own tools come in the shape of a client's."""
         return self.is_own and event.raw is None
 
@@ -434,7 +426,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         self._write(f"response.content_part.{what}", **place, part=part)
 
     def _annotation(
-        self, event: Citation, base: int, url: str | None, title: str | None
+        self, event: events.Citation, base: int, url: str | None, title: str | None
     ) -> JsonObject:
         place = self.places.find(event)
         start, end = (max(0, edge - base) for edge in place or (0, 0))
@@ -485,7 +477,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             "usage": self.usage_object() or None,
         }
 
-    def _status(self, finish: Finish) -> str:
+    def _status(self, finish: events.Finish) -> str:
         """How the response ended; nothing where it broke off."""
         if self._error_told is not None and finish.reason not in _WENT_ON:
             return "failed"
@@ -508,7 +500,7 @@ def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:
     return {**told, "annotations": annotations, "logprobs": []}
 
 
-def _came_out(event: ToolResult) -> JsonObject:
+def _came_out(event: events.ToolResult) -> JsonObject:
     """The result of another provider's tool, as text."""
     content = event.content
     text = content if isinstance(content, str) else dumps(portable(content))
