@@ -17,7 +17,7 @@ from fixing import fixed
 from rpc_client import RpcClient
 
 from stream_sidecar.cli import main
-from stream_sidecar.history.seals import is_digest_name, seal_of
+from stream_sidecar.history.seals import SEALED, is_digest_name, seal_of
 
 LEAK = "<think>Hm.</think>Four."
 
@@ -125,6 +125,33 @@ def test_it_is_reported_and_stays(tmp_path: Path, name: str) -> None:
             == fixed(client, path, fix="one")
             == path.read_text(encoding="utf-8")
         )
+
+
+def test_an_editor_says_why(tmp_path: Path) -> None:
+    """What stays is underlined, and its lens does nothing."""
+    path = chained(tmp_path)
+    document = {"textDocument": {"uri": path.as_uri()}}
+    with RpcClient() as client:
+        client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
+        item = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
+        opened = {"textDocument": {**item, "text": path.read_text()}}
+        client.notify("textDocument/didOpen", opened)
+        told = client.request("textDocument/diagnostic", document)["items"]
+        lenses = client.request("textDocument/codeLens", document)
+        again = {
+            "command": "streamSidecar.fixMessage",
+            "arguments": [path.as_uri(), 1, 0],
+        }
+        assert client.request("workspace/executeCommand", again) is None
+    assert [each["code"] for each in told] == ["reasoning", "reasoning"]
+    why = f"it stays: {SEALED}"
+    assert all(f"({why})" in each["message"] for each in told)
+    assert [
+        (e["command"]["command"], why in e["command"]["title"]) for e in lenses
+    ] == [
+        ("", True),
+        ("", True),
+    ]
 
 
 def test_the_rest_of_a_file_is_repaired(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+_IS_WINDOWS = os.name == "nt"
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -89,6 +90,7 @@ class Manifest:
     def __init__(self, folder: Path) -> None:
         self._path = folder / MANIFEST
         self._handle = -1
+        self._goes = False
 
     def __enter__(self) -> Manifest:
         while True:
@@ -114,9 +116,12 @@ class Manifest:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not os.fstat(self._handle).st_size:
+        is_empty = self._goes or not os.fstat(self._handle).st_size
+        if is_empty and not _IS_WINDOWS:
             self._remove()
         os.close(self._handle)
+        if is_empty and _IS_WINDOWS:  # which removes no file that is open
+            self._remove()
 
     def note(self, backup: Path, content: Fingerprint, like: Path) -> None:
         """Puts a backup of the file ``like`` on the list, which has its owner. OSError,
@@ -133,10 +138,10 @@ class Manifest:
         self._write({"name": backup.name})
 
     def tidy(self) -> None:
-        """Removes the list if no backup is left of those that are on it."""
+        """Removes the list at the end, if no backup is left of those that are on it."""
         folder = self._path.parent
         if not any(os.path.lexists(folder / name) for name in noted_in(folder)):
-            self._remove()
+            self._goes = True
 
     def _write(self, told: dict[str, Any]) -> None:
         """Adds a line, or nothing: behind what may be left of another."""
@@ -149,7 +154,7 @@ class Manifest:
             raise
 
     def _remove(self) -> None:
-        with suppress(OSError):  # Windows removes no file that somebody has open
+        with suppress(OSError):
             os.unlink(self._path)
 
 
