@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from itertools import takewhile
 from pathlib import Path
 
@@ -129,7 +130,9 @@ def main(words: list[str]) -> int:
         return _update(python, wanted)
     if wanted:
         return run(python, "-m", "pytest", *wanted)
-    return _told(_all(python) if verb else _checks(python, CHECKS))
+    begun = time.monotonic()
+    failed = _all(python) if verb else _checks(python, CHECKS)
+    return _told(failed, (time.monotonic() - begun) / 60)
 
 
 def _pytest_words(words: list[str]) -> list[str]:
@@ -164,9 +167,10 @@ def _all(python: Path) -> list[str]:
     return failed + run_beside(python, THOROUGH)
 
 
-def _told(failed: list[str]) -> int:
+def _told(failed: list[str], minutes: float) -> int:
     """Says at the end what became of all."""
-    print(f"failed: {', '.join(failed)}" if failed else "everything passed", flush=True)
+    told = f"failed: {', '.join(failed)}" if failed else "everything passed"
+    print(f"{told}, after {minutes:.1f} minutes", flush=True)
     return bool(failed)
 
 
