@@ -1257,7 +1257,7 @@ pub struct ResponseError {
     pub data: ErrorData,
 }
 
-/// Forget `blocks` (text, reasoning or calls): the same content came better.
+/// Forget `blocks` (text, reasoning or calls): the same content came better, or what stands at `span` comes again, read as the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "retract")]
 #[non_exhaustive]
@@ -1271,6 +1271,9 @@ pub struct Retract {
     pub blocks: Vec<i64>,
     /// Where the same came better.
     pub reason: RetractReason,
+    /// Where it stood in the channel; under `trace` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
 }
 
 /// `stream/snapshot`.
@@ -2112,6 +2115,7 @@ open_enum! {
     RetractReason {
         DuplicateOfNative = "duplicate-of-native",
         DuplicateOfStructured = "duplicate-of-structured",
+        ReadAsText = "read-as-text",
     }
 }
 
