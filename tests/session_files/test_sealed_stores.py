@@ -134,7 +134,7 @@ def test_an_editor_says_why(tmp_path: Path) -> None:
     with RpcClient() as client:
         client.initialize({"capabilities": {"textDocument": {"diagnostic": {}}}})
         item = {"uri": path.as_uri(), "languageId": "jsonl", "version": 1}
-        opened = {"textDocument": {**item, "text": path.read_text()}}
+        opened = {"textDocument": {**item, "text": path.read_text(encoding="utf-8")}}
         client.notify("textDocument/didOpen", opened)
         told = client.request("textDocument/diagnostic", document)["items"]
         lenses = client.request("textDocument/codeLens", document)
