@@ -57,6 +57,9 @@ PLAIN = (
 )
 """What is run again on the standard library's JSON."""
 
+INTERPRETERS = "tests/interpreters.py"
+"""Compares what every CPython of the machine makes of all inputs."""
+
 LINT: Commands = {
     "ruff check": ("-m", "ruff", "check", "."),
     "ruff format": ("-m", "ruff", "format", "--check", "."),
@@ -105,7 +108,7 @@ THOROUGH: Commands = {
         *(*_TESTS, "-m", "thorough"),
         *(f"--ignore={path}" for path in CLIENTS),
     ),
-    "interpreters": ("tests/interpreters.py",),
+    "interpreters": (INTERPRETERS,),
     "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
 }
 

@@ -11,6 +11,7 @@ from run import (
     COVERED,
     CUT,
     FIRST,
+    INTERPRETERS,
     PLAIN,
     ROOMS,
     THOROUGH,
@@ -66,6 +67,6 @@ def test_every_room_is_run_once() -> None:
 def test_what_is_named_is_there() -> None:
     named = {word for command in THOROUGH.values() for word in command}
     files = {word.partition("=")[2] or word for word in named if "tests/" in word}
-    assert files == {*CLIENTS, *CUT, *PLAIN}
+    assert files == {*CLIENTS, *CUT, *PLAIN, INTERPRETERS}
     for file in (*files, FIRST):
         assert (ROOT / file).is_file(), file
