@@ -15,7 +15,7 @@ from stream_sidecar.errors import CancelledError, MethodNotFoundError
 from stream_sidecar.rpc.batches import Batches
 from stream_sidecar.rpc.connection import Connection
 
-SLOW = "slow/method"
+SLOW = "textDocument/hover"
 
 
 class Clock:

@@ -67,16 +67,13 @@ test.for([
     "batch files",
     {},
     place(["/a/python.bat", "/b/python.exe", "/b/uvx.cmd"], {}, "win32"),
-    [
-      ["/a/python.bat", ...python],
-      ["/b/uvx.cmd", "--offline", "stream-sidecar", "--stdio"],
-    ],
+    [...served("/a/python.bat"), ["/b/uvx.cmd", "--offline", "stream-sidecar", "--stdio"]],
   ],
   [
     "the stub of macOS",
     {},
     place(["/usr/bin/python3", "/b/python3"], { PATH: ["/usr/bin", "/b"].join(delimiter) }, "darwin"),
-    [["/b/python3", ...python]],
+    served("/b/python3"),
   ],
 ] as const)("where it is looked for: %s", ([, choice, surroundings, expected]) => {
   expect(ways(choice, surroundings).map(({ command }) => command)).toEqual(expected);

@@ -64,6 +64,9 @@ test("nowhere is nothing", () => {
 
 test("a batch file of Windows is a program, and a stub of macOS is none", () => {
   const windows = { platform: "win32", env: { PATH: "/a" } };
-  expect(found({}, ["/a/python.bat"], windows)).toEqual(["/a/python.bat -P -m stream_sidecar"]);
+  expect(found({}, ["/a/python.bat"], windows)).toEqual([
+    "/a/python.bat -I -m stream_sidecar",
+    "/a/python.bat -P -m stream_sidecar",
+  ]);
   expect(found({}, ["/usr/bin/python3"], { platform: "darwin", env: { PATH: "/usr/bin" } })).toEqual([]);
 });

@@ -39,7 +39,7 @@ _NAMES = patterns.compile(
     rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
 _KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
-_ATTRIBUTE = patterns.compile(r"([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
+_ATTRIBUTE = patterns.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
 """An answer that is JSON has to stream: in so many characters behind its first key a
 call has named its tool and begun its arguments."""

@@ -184,6 +184,9 @@ class Outlet:
         waiting, self._waiting = self._waiting, None
         self.send(Retract, choice, blocks, "read-as-text", self.span(*place))
         self._waiting = waiting
+        if waiting is not None and self.trace:  # what was told of it is told anew
+            told = waiting[Diagnostic]
+            told[:] = [each for each in told if not _is_within(each(0), choice, place)]
 
     def post(self, event: Event) -> None:
         """Sends an event that was made elsewhere, for the next number or any other."""
@@ -241,3 +244,9 @@ class Outlet:
 def _of_any_choice(maker: Callable[[int], Event]) -> Callable[[int, int], Event]:
     """Makes an event that knows its choice already."""
     return lambda seq, _choice: maker(seq)
+
+
+def _is_within(event: Event, choice: int, place: Span) -> bool:
+    span: Span | None = getattr(event, "span", None)
+    is_there = span is not None and place[0] <= span[0] < place[1]
+    return is_there and event.choice == choice

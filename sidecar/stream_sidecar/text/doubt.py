@@ -21,8 +21,8 @@ CLOSING_PUNCTUATION = frozenset(".!?:;)\"]}'…。！？：；）】」』”’
 """After these an opener is not in mid-sentence."""
 
 _OPENS_AGAIN = patterns.compile(
-    r"^[ \t>*+-]*(?:[0-9]{1,9}[.)])?[ \t]*(?:\[[ xX]?\])\Z"  # a task's box
-    r"|^[ \t>]*(?:[0-9]{1,9}[.)])\Z"  # a list mark
+    r"^[ \t>*+-]*+(?:[0-9]{1,9}[.)][ \t]*+)?\[[ xX]?\]\Z"  # a task's box
+    r"|^[ \t>]*+[0-9]{1,9}[.)]\Z"  # a list mark
     r"|(?:^|[\s(\[{=,:])[rRbBfFuU]{0,2}[\"'”’»]\Z"  # an opening quote
 )
 

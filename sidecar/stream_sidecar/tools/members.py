@@ -13,7 +13,7 @@ from typing import Any
 from stream_sidecar import patterns
 from stream_sidecar.values.surrogates import has_half, without_halves
 
-_STRING = patterns.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = patterns.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def is_ambiguous(text: str, value: dict[str, Any] | None) -> bool:
