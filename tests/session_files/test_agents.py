@@ -210,6 +210,7 @@ def test_markdown_that_is_no_chat(tmp_path: Path) -> None:
     log.write_text(
         f"# aider chat started at x\n\n#### q\n\n{LEAK}\r\n\r\n#### q\n",
         encoding="utf-8",
+        newline="",
     )
     assert repair(log, "--write").exit_code == 0
     assert log.read_bytes().decode().endswith(f"#### q\n\n{CLEAN}\r\n\r\n#### q\n")

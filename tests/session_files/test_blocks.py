@@ -51,7 +51,8 @@ def repaired(path: Path, count: int, **more: Any) -> tuple[Any, ...]:
     records, read = io.BytesIO(), []
     job = Job(write=True)
     (report,) = repair_files([path], job, read.append, records, count, **more)
-    told = records.getvalue().replace(bytes(path.parent), b"")
+    folder = json.dumps(str(path.parent))[1:-1].encode()
+    told = records.getvalue().replace(folder, b"")
     numbers = report.messages, report.changed, report.unreadable, report.removed
     return numbers, report.written, told, path.read_bytes(), sum(read)
 

@@ -269,7 +269,7 @@ def test_write(session: Path) -> None:
         json.dumps(assistant(LEAK, model="m")),
         json.dumps(assistant("Four.", model="m")),
     )
-    assert session.stat().st_mode & 0o777 == 0o640
+    assert session.stat().st_mode & 0o777 == (0o640 if os.name == "posix" else 0o666)
     assert session.with_name("session.jsonl.bak").read_text(encoding="utf-8") == before
     assert len(inside(session.parent)) == 2
 
@@ -421,6 +421,12 @@ def test_a_file_that_was_changed_meanwhile(session: Path) -> None:
     assert inside(session.parent) == [session]
 
 
+looked_at_again = pytest.mark.skipif(
+    sys.platform == "win32", reason="a file is held there: test_windows.py"
+)
+
+
+@looked_at_again
 def test_a_file_system_without_links(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,6 +444,7 @@ def test_a_file_system_without_links(
 LAST_MOMENT = [("a", True), ("a", False), ("w", True), ("w", False)]
 
 
+@looked_at_again
 @pytest.mark.parametrize(("mode", "has_links"), LAST_MOMENT)
 def test_what_is_written_in_the_last_moment(
     session: Path, monkeypatch: pytest.MonkeyPatch, mode: str, has_links: bool
@@ -463,6 +470,7 @@ def test_what_is_written_in_the_last_moment(
     assert inside(session.parent) == [session]
 
 
+@looked_at_again
 def test_another_repair_right_before_the_backup(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +492,7 @@ def test_another_repair_right_before_the_backup(
     assert {*inside(session.parent)} == {session, backup}
 
 
+@looked_at_again
 def test_what_is_written_to_both_files(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -507,6 +516,7 @@ def test_what_is_written_to_both_files(
         )
 
 
+@looked_at_again
 def test_who_opens_it_in_the_last_moment(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -520,6 +530,7 @@ def test_who_opens_it_in_the_last_moment(
     assert inside(session.parent) == [session]
 
 
+@looked_at_again
 def test_where_nobody_tells_of_writers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -529,10 +540,11 @@ def test_where_nobody_tells_of_writers(
     assert "Whether another program has 1 of them open" in result.output
 
 
+@looked_at_again
 def test_a_name_that_cannot_be_taken(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows, where somebody has the old file open: no backup is left."""
+    """No backup is left."""
     _before_replace(monkeypatch, _refuse)
     before = session.read_text(encoding="utf-8")
     assert run(session, "--write").exit_code == 2
