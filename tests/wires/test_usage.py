@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stream_sidecar.parts import UsagePart
+from stream_sidecar.parts import Document, UsagePart
 from stream_sidecar.wires import WIRES
 from stream_sidecar.wires.shared.usage import merge_usage, read_usage
 
@@ -230,6 +230,29 @@ def test_the_last_count_that_is_not_null_stays(
     old: Any, new: Any, expected: Any
 ) -> None:
     assert merge_usage(old, new) == expected
+
+
+def test_counts_in_every_document_are_told_now_and_then() -> None:
+    wire, told = WIRES["gemini"].make(None), list[int]()
+    for number in range(40):
+        candidate = {"content": {"parts": [{"text": "a"}]}}
+        counts = {"candidatesTokenCount": number}
+        value = {"candidates": [candidate], "usageMetadata": counts}
+        parts = wire.push(Document(value))
+        told += [number for each in parts if isinstance(each, UsagePart)]
+    (last,) = wire.close()
+    assert told == [0, 16, 32]
+    assert isinstance(last, UsagePart)
+    assert last.output_tokens == 39
+
+
+def test_counts_beside_a_finish_are_told_at_once() -> None:
+    wire = WIRES["gemini"].make(None)
+    for reason in (None, "STOP"):
+        candidates = [{"index": 0, "finishReason": reason}]
+        value = {"candidates": candidates, "usageMetadata": {"totalTokenCount": 3}}
+        assert isinstance(wire.push(Document(value))[-1], UsagePart)
+    assert not wire.close()
 
 
 REASONS = {

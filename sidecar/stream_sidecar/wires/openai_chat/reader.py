@@ -24,7 +24,6 @@ from stream_sidecar.parts import (
     TextPart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
-from stream_sidecar.values.equality import equal
 from stream_sidecar.wires.openai_chat.delta import read_delta
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from stream_sidecar.wires.shared.document_wire import DocumentWire
@@ -32,9 +31,7 @@ from stream_sidecar.wires.shared.fields import (
     ChoiceState,
     Identity,
     first_object,
-    malformed,
 )
-from stream_sidecar.wires.shared.usage import read_usage
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json, JsonObject, Part
@@ -189,7 +186,6 @@ class OpenAIChatWire(DocumentWire):
             self._finish(reason)
         elif reason:
             self.malformed("finish_reason", reason)
-        self._ends += self._usage_of(value)
         if value.get("error"):
             self._failed.append((self.choice, value["error"]))
 
@@ -226,8 +222,11 @@ class OpenAIChatWire(DocumentWire):
         choices = value.get("choices")
         if choices is not None and not isinstance(choices, list):
             self.malformed("choices", choices)
-        self.parts += self._usage_of(value)
-        self.parts += self._usage_of(self.body(value, "x_groq"))
+        for each in choices if isinstance(choices, list) else ():
+            if isinstance(each, dict):
+                self.count(self.body(each, "usage"))
+        self.count(self.body(value, "usage"))
+        self.count(self.body(self.body(value, "x_groq"), "usage"))
         before = len(self.parts)
         self._errors(value, event)
         if len(self.parts) == before and not _is_known(value, event):
@@ -244,17 +243,6 @@ class OpenAIChatWire(DocumentWire):
             body = find_error(value, event)
             if body is not None:
                 self.fail(body)
-
-    def _usage_of(self, holder: JsonObject) -> list[Part]:
-        """Its counts, unless they are those that came last."""
-        raw = holder.get("usage")
-        if raw is None or (isinstance(raw, dict) and equal(raw, self._usage)):
-            return []
-        if not isinstance(raw, dict):
-            return [malformed("usage", raw)]
-        self._usage = raw
-        usage = read_usage(raw, self.row.usage)
-        return [usage] if usage else []
 
 
 def _is_one(choices: list[Json]) -> bool:

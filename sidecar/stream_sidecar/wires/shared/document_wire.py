@@ -12,7 +12,13 @@ from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import DiagnosticPart, JsonObject, MetadataPart
+from stream_sidecar.parts import (
+    DiagnosticPart,
+    DonePart,
+    FinishPart,
+    JsonObject,
+    MetadataPart,
+)
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import evolve
 from stream_sidecar.wires.shared.fields import details, objects_of
@@ -28,6 +34,11 @@ if TYPE_CHECKING:
 _LATEST_TIME = 10**12
 """Seconds; more is no time, but a mistake."""
 
+_COUNTED_EACH = 16
+"""Documents with counts; so often a host sees how a stream's usage grows."""
+
+_ENDS = frozenset((FinishPart, DonePart))
+
 
 class DocumentWire(ABC):
     """Reads documents into ``parts``; ``choice`` is the one that is being read."""
@@ -39,6 +50,8 @@ class DocumentWire(ABC):
         self.choice = 0
         self._known: JsonObject = {}
         self._usage: Json = None
+        self._counted = 0  # how often
+        self._waiting_counts: JsonObject = {}  # for a finish or the end
 
     @abstractmethod
     def read(self, value: JsonObject, event: str | None) -> None:
@@ -62,6 +75,7 @@ class DocumentWire(ABC):
     def close(self) -> list[Part]:
         self.parts = []
         self.end()
+        self._tell_counts()
         return self.parts
 
     def identify(self, **told: Json) -> None:
@@ -82,14 +96,26 @@ class DocumentWire(ABC):
             self.parts.append(MetadataPart(**fresh))
 
     def count(self, counts: JsonObject) -> None:
-        """Totals, told again and again; a count that is missing keeps its value."""
+        """Totals, told again and again; a count that is missing keeps its value.
+
+        Told are the first ones, each `_COUNTED_EACH`-th, those beside a finish, and the
+        last ones at the end: Gemini counts in every chunk.
+        """
         if counts:
             self._usage = merge_usage(self._usage, counts)
-            usage = read_usage(self._usage, self.row.usage)
-            if usage is not None:
-                raw = own_usage(self._usage, counts)
-                told = usage if raw is self._usage else evolve(usage, raw=raw)
-                self.parts.append(told)
+            self._waiting_counts = counts
+            is_due = self._counted % _COUNTED_EACH == 0
+            self._counted += 1
+            if is_due or not _ENDS.isdisjoint(map(type, self.parts)):
+                self._tell_counts()
+
+    def _tell_counts(self) -> None:
+        counts, self._waiting_counts = self._waiting_counts, {}
+        usage = read_usage(self._usage, self.row.usage) if counts else None
+        if usage is not None:
+            raw = own_usage(self._usage, counts)
+            told = usage if raw is self._usage else evolve(usage, raw=raw)
+            self.parts.append(told)
 
     def fail(self, body: Json) -> None:
         """``body`` is a provider's error."""
