@@ -284,8 +284,12 @@ class Channel:
                 self._unread.called = True
             elif self._answers:
                 self.answer.call()
-            self._since_call = array("Q")
-            self._empty_at_call = self.empty
+            self._called()
+
+    def _called(self) -> None:
+        """Text from before this call is never reclassified."""
+        self._since_call = array("Q")
+        self._empty_at_call = self.empty
 
     def flush(self, *, followed: bool = False) -> None:
         """Decides what is held as at the end; reasoning, fence and line go on.
@@ -450,6 +454,8 @@ class Channel:
     def _exit(self, piece: Piece) -> None:
         self.counters.reasoning_extracted += 1
         self.tagged.exit(nested=piece[0] is PieceKind.CUT)
+        if piece[0] is PieceKind.EXIT_CALL:
+            self._called()
 
     def _reopen(self, _piece: Piece) -> None:
         """What was visible since the last call was reasoning (text rule 9.2)."""
@@ -496,6 +502,7 @@ class Channel:
         PieceKind.ENTER: _enter,
         PieceKind.ENTER_MID: _enter,
         PieceKind.EXIT: _exit,
+        PieceKind.EXIT_CALL: _exit,
         PieceKind.CUT: _exit,
         PieceKind.REOPEN: _reopen,
         PieceKind.FULL: _full,

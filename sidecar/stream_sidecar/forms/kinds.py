@@ -28,8 +28,9 @@ class PieceKind(Enum):
     #: mark: a tagged block begins; ``ENTER_MID``: its opener stood in mid-sentence
     ENTER = 7
     ENTER_MID = 8
-    #: mark: the tagged block is over
+    #: mark: the tagged block is over; ``EXIT_CALL``: a call has ended it
     EXIT = 9
+    EXIT_CALL = 20
     #: mark: a nested closer ended a block, reasoning goes on in a new one
     CUT = 10
     #: mark: what was visible since the last call was reasoning (text rule 9.2)

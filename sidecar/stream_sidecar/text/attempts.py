@@ -18,6 +18,7 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.slices import INDENT
 from stream_sidecar.records import define, field
+from stream_sidecar.text.quotations import Quotation
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.candidate import Opening, Taken, Tried
@@ -33,17 +34,18 @@ class Attempts:
 
     ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
     closers are text, in the answer (False) and in reasoning (True). ``known``: how the
-    last one failed.
+    last one failed. ``meant``: before this position no call in code is quoted.
     """
 
     _rules: Rules
     _buffer: Buffer
     _tail: Tail
-    candidate: Candidate | None = None
+    candidate: Candidate | Quotation | None = None
     free: int = 0
     freed_inside: bool = False
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
     known: Tried | None = None
+    meant: int = 0
 
     def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning."""
@@ -74,6 +76,10 @@ class Attempts:
             raise UndecidedError
         self.candidate, self.known = None, candidate.known
         buffer.put_back(candidate.raw, candidate.start)
+        if isinstance(candidate, Quotation):
+            self.meant = candidate.start + candidate.seen
+            if candidate.full:
+                buffer.mark(PieceKind.FULL)
         return verdict
 
     def fail(self, failed: Failed, *, inside: bool) -> None:

@@ -13,13 +13,15 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import UndecidedError, rebuilt
 from stream_sidecar.markdown.code import BLANKS, CodeState
-from stream_sidecar.records import define
+from stream_sidecar.records import define, field
 from stream_sidecar.text.doubt import Doubt
 from stream_sidecar.text.mentions import LONGEST_SPAN, is_quoted, span_around
 from stream_sidecar.text.pieces import FORMED
+from stream_sidecar.text.quotations import CodeSoFar, Quotation
 from stream_sidecar.text.shown_text import SPACE
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class InReasoning:
 
     ``doubt``: what may turn out to be text; ``again``: it is, and is to be read again
     up to here. ``closers``: what closes them; ``implicit``: no opener so far;
-    ``before``: the last characters given.
+    ``before``: the last characters given; ``code``: where they are code.
     """
 
     _rules: Rules
@@ -58,6 +60,7 @@ class InReasoning:
     before: str = ""
     doubt: Doubt | None = None
     again: bool = False
+    code: CodeSoFar = field(factory=CodeSoFar)
 
     def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
         """A block begins behind an opener, and ``closers`` close it; ``code``: the
@@ -68,6 +71,7 @@ class InReasoning:
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()
         self.place, self.before = LinePlace.BEHIND_OPENER, ""
+        self.code = CodeSoFar()
         self._buffer.border = False
 
     def _doubt(self, code: CodeState | None, *, doubtful: bool) -> None:
@@ -154,18 +158,35 @@ class InReasoning:
             return False
         return True
 
-    def _leave(self) -> None:
-        """Reasoning is over, whatever was open in it."""
+    def _leave(self, *, called: bool = False) -> None:
+        """Reasoning is over, whatever was open in it; ``called``: by a call."""
         self._buffer.border = True
         if not self._rules.native:
             self.depth, self.implicit, self.doubt = 0, False, None
-            self._buffer.mark(PieceKind.EXIT)
+            self._buffer.mark(PieceKind.EXIT_CALL if called else PieceKind.EXIT)
+            if called:
+                self._tail.shown.call()
+
+    def may_quote(self, taken: Taken) -> bool:
+        """Whether a call stands here in code, and what follows tells if it is quoted
+        (text rule 11.18)."""
+        place, attempts = self._buffer.place, self._attempts
+        if taken.kind is not PieceKind.CALL or place < attempts.meant:
+            return False
+        code = self.code.around()
+        if code is None:
+            return False
+        known = self._rules.native or (self.doubt is not None and self.doubt.code)
+        closers = literals(*(() if known else sorted(self.closers)))
+        attempts.candidate = Quotation(place, taken, code, closers)
+        return True
 
     def take_out(self, taken: Taken) -> None:
         """A form that was written here goes (text rules 11.10 and 11.11)."""
         borders = taken.kind in (PieceKind.ENTER, PieceKind.EXIT)
+        called = taken.kind is PieceKind.CALL
         if borders or (taken.opening.named and taken.opening.dialect.ends_reasoning):
-            self._leave()
+            self._leave(called=called)
         if taken.kind in FORMED:
             self._buffer.taken.append(taken)
         self._buffer.cut(PieceKind.MARK if borders else taken.kind, taken.end)
@@ -188,6 +209,7 @@ class InReasoning:
         if rest[0] == "\n" or rest == "\r\n":
             self._buffer.cut(PieceKind.BLANK, rest.index("\n") + 1)
             self.before = "\n"
+            self.code.add("\n")
             if self.doubt is not None:
                 self.doubt.feed("\n")
 
@@ -199,6 +221,7 @@ class InReasoning:
 
     def note(self, text: str) -> None:
         """Remembers the end of the reasoning."""
+        self.code.add(text)
         if self.doubt is not None:
             self.doubt.feed(text)
         size = max(self._rules.lexicon.literals.longest, LONGEST_SPAN)

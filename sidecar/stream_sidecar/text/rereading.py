@@ -236,6 +236,8 @@ class Rereading:
                 self.taken.append(taken)
             elif kind in _REASONS:
                 self._read_again(self.second.flush(), out)
+            elif kind is PieceKind.EXIT_CALL:
+                self.second.shown.call()
             elif kind is PieceKind.REOPEN:
                 self._read_again([*self.second.flush(), *self.second.reopen()], out)
                 continue

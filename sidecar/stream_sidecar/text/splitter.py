@@ -315,6 +315,8 @@ class Splitter:
 
     def _take_out(self, taken: Taken) -> None:
         buffer = self._buffer
+        if self.reasoning.depth and self.reasoning.may_quote(taken):
+            return
         seen = taken.kind is PieceKind.CALL and self._rules.context.calls == "report"
         if seen and not taken.waits:
             buffer.see(taken, buffer.ahead(taken.end), buffer.base)
