@@ -29,6 +29,12 @@ def long(raw: str) -> tuple[str, str]:
 
 
 HALF = ("surrogate-repaired", None)
+PACKED = {
+    "type": "compressed_body",
+    "message": "The body is compressed (gzip or zstd): the HTTP client did not decode"
+    " its content-encoding",
+}
+COMPRESSED = ("event", "error", {"error": PACKED})
 
 # (framing, input, the framing decided, frames). A frame is a document's value, or
 # ("event", name, value) where the event has a name, or (code, raw), or DONE.
@@ -62,8 +68,21 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
     ("sse", "data: {}\ndata: [1]\ndata: [DONE]\n\n", "sse", [{}, [1], DONE]),
     ("sse", "event: e\ndata: : x\ndata: {}\ndata:\ndata: {", "sse", [{}, bad("{")]),
     ("sse", "data: : x\ndata: : y\n\n", "sse", []),
+    # --- sse: documents that lost their beginning, or their end
+    ("sse", 'data: {"a\ndata: {"b":1}\n\n', "sse", [bad('{"a'), {"b": 1}]),
+    ("sse", 'data: {"a\ndata: 1\n\n', "sse", [bad('{"a\n1')]),
+    ("sse", 'data: {"adata: {"b":1}\n\n', "sse", [bad('{"a'), {"b": 1}]),
+    ("sse", 'data: {"adata:{"b":1}data: [2]\n\n', "sse", [bad('{"a'), {"b": 1}, [2]]),
+    ("sse", 'data: x{"b":"data: {"}\n\n', "sse", [bad('x{"b":"data: {"}')]),
+    ("sse", 'data: {"a{"error":1}\n\n', "sse", [bad('{"a'), {"error": 1}]),
+    ("sse", 'data: {"a":{"error":1}\n\n', "sse", [bad('{"a":'), {"error": 1}]),
+    ("sse", 'data: {"data: data: {"b', "sse", [bad('{"data: data: {"b')]),
+    ("sse", "event: e\ndata: data: {}\n\n", "sse", [("event", "e", {})]),
+    ("sse", 'data: "{\\"a\\":1}"\ndata: "x"\n\n', "sse", [{"a": 1}, "x"]),
+    ("sse", 'data: "data: [DONE]"\n\n', "sse", [DONE]),
+    ("auto", "\x1f\x8bxx\n", "auto", [bad("\x1f\x8bxx\n"), COMPRESSED]),
     # --- sse: another body
-    ("sse", "undefineddata: {}\n\ndata: 1\n\n", "sse", [bad("undefineddata: {}"), 1]),
+    ("sse", "undefineddata: {}\n\ndata: 1\n\n", "sse", [bad("undefined"), {}, 1]),
     ("sse", "Data: 1\n data: 2\n\n", "sse", [bad("Data: 1\n data: 2")]),
     ("sse", "data: 1\nx\n\ny\n\n", "sse", [1, bad("x"), bad("y")]),
     ("sse", "data: 1\nx\ndata:2\n\n", "sse", [bad("x"), 1, 2]),
@@ -138,7 +157,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
         [bad("[ DONE]"), bad("[DONT]"), bad("[DONE")],
     ),
     ("ndjson", "[\nnull]", "ndjson", [[None]]),
-    ("ndjson", "data: {}\n", "ndjson", [bad("data: {}")]),
+    ("ndjson", "data: {}\n", "ndjson", [{}]),
     # --- json-array
     ("json-array", "", "json-array", []),
     ("json-array", "[]", "json-array", []),

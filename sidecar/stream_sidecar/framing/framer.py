@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from stream_sidecar.framing.aws_eventstream import EventStreamReader
 from stream_sidecar.framing.decoders import Slice, decoder_of
-from stream_sidecar.framing.frames import Frame, Held, frame_of
+from stream_sidecar.framing.frames import HEAD, Frame, Held, frames_of, malformed
 from stream_sidecar.framing.json_documents import ArrayReader, SequenceReader
 from stream_sidecar.framing.sse import SseReader
 from stream_sidecar.parts import DiagnosticPart, Document
@@ -33,6 +33,9 @@ __all__ = ["FRAMINGS", "Frame", "Framer"]
 
 _BLANKS = " \t\n\r"
 BYTE_ORDER_MARK = "\ufeff"
+
+_COMPRESSED = ("\x1f\x8b", "\x1f\ufffd", "(\xb5/\xfd", "(\ufffd/\ufffd")
+"""How gzip (RFC 1952) and Zstandard (RFC 8878) begin, as bytes or as broken UTF-8."""
 
 _KEEPING = ("text", "auto")
 """In a model's text a byte order mark is a character; elsewhere it is transport."""
@@ -48,6 +51,7 @@ class Framer:
     def __init__(self, framing: str, encoding: str = "utf-8", *, limit: int) -> None:
         self._decoder = decoder_of(framing, encoding, limit)
         self._reader = _READERS[framing](limit)
+        self._start = ""  # may be the beginning of a compressed body
         self._started = False  # something has come
         self._closes = framing == "json"  # every string is a document
         self._joiner = getattr(self._decoder, "joiner", None)
@@ -85,6 +89,9 @@ class Framer:
 
     def close(self) -> list[Frame]:
         frames = self._read(self._decoder.close())
+        if start := self._start:
+            self._start, self._started = "", True
+            frames += self._reader.push(start)
         return frames + self._reader.close()
 
     def _read(self, pieces: list[Slice]) -> list[Frame]:
@@ -93,12 +100,24 @@ class Framer:
             if isinstance(piece, DiagnosticPart):
                 frames.append(piece)
             elif piece:
-                if not self._started:
-                    self._started = True
-                    if isinstance(piece, str) and self.framing not in _KEEPING:
-                        piece = piece.removeprefix(BYTE_ORDER_MARK)
-                frames += self._reader.push(piece)
+                if not self._started and isinstance(piece, str):
+                    piece = self._begin(piece)
+                self._started = not self._start
+                frames += self._reader.push(piece) if self._started else []
         return frames
+
+    def _begin(self, piece: str) -> str:
+        """What the reader is told of the beginning of the body."""
+        start, self._start = self._start + piece, ""
+        if self.framing == "text":
+            return start
+        if start.startswith(_COMPRESSED):
+            self._reader = _CompressedReader(self._reader.framing)
+        elif any(sign.startswith(start) for sign in _COMPRESSED):
+            self._start = start
+        elif self.framing not in _KEEPING:
+            start = start.removeprefix(BYTE_ORDER_MARK)
+        return start
 
 
 # --- Readers: characters to documents -------------------------------------------------
@@ -147,8 +166,36 @@ class _JsonReader:
     def close(self) -> list[Frame]:
         text = self._held.take()
         blank = isinstance(text, str) and not text.strip()
-        return [] if blank else [frame_of(text)]
+        return [] if blank else frames_of(text)
 
+
+class _CompressedReader:
+    """A body that the host's HTTP client did not unpack: no character of it says what
+    it was."""
+
+    idle = False
+
+    def __init__(self, framing: str) -> None:
+        self.framing = framing
+        self._head = Held(HEAD)
+
+    def push(self, text: str) -> list[Frame]:
+        self._head.add(text)
+        return []
+
+    def close(self) -> list[Frame]:
+        if not self._head.pieces:
+            return []
+        told = {"type": "compressed_body", "message": _COMPRESSION}
+        head = malformed("".join(self._head.pieces)[:HEAD], "A compressed body")
+        self._head = Held(HEAD)
+        return [head, Document({"error": told}, "error")]
+
+
+_COMPRESSION = (
+    "The body is compressed (gzip or zstd): the HTTP client did not decode its"
+    " content-encoding"
+)
 
 _OPENERS = {
     "{": "ndjson",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.parts import DiagnosticPart, Document, DonePart
 from stream_sidecar.values.jsontext import loads
 
@@ -12,6 +14,17 @@ Frame: TypeAlias = Document | DonePart | DiagnosticPart
 
 HEAD = 256
 """Characters that are shown of an oversize document, and kept of an event's name."""
+
+_QUOTED = patterns.compile(r"\s*+(?:data: ?)?+([{\[][\s\S]*+)")
+"""A document that a proxy wrote as a JSON string, with its field's name or without."""
+
+_INSIDE = patterns.compile(
+    r'data: ?+(?=[{\[])|(?!^)\{\s*+(?="(?:error"|type"\s*+:\s*+"error"))'
+)
+"""Where a document begins in the middle of another; without ``data:`` only an error."""
+
+_MOST_INSIDE = 4
+"""Such places that are looked at: each may end at each of those after it."""
 
 
 class Held:
@@ -74,7 +87,41 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
     if text.strip() == "[DONE]":
         return DonePart()
     try:
-        return Document(loads(text), event)
+        value = loads(text)
     except ValueError:
         # An error needs no JSON: its text says what is wrong.
         return Document(text, event) if event == "error" else malformed(text)
+    if type(value) is str and (inner := _QUOTED.fullmatch(value)):
+        frame = frame_of(inner[1], event)
+        return Document(value, event) if isinstance(frame, DiagnosticPart) else frame
+    return Document(value, event)
+
+
+def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Frame]:
+    """The frames of a text without line breaks: mostly one document.
+
+    Where the transport lost something, a whole document may follow the half of one:
+    ``{"id": "1", "choicdata: {"id": "2"}``. Its name is known where nothing precedes
+    it (``data: data: {}``).
+    """
+    whole = frame_of(text, event)
+    if isinstance(text, DiagnosticPart) or not isinstance(whole, DiagnosticPart):
+        return [whole]
+    starts = [each.start() for each in islice(_INSIDE.finditer(text), _MOST_INSIDE)]
+    ends = [*starts[1:], len(text)]
+    frames: list[Frame] = []
+    at = 0
+    for number, start in enumerate(starts):
+        name = None if text[:start].strip() else event
+        for end in ends[number:] if start >= at else ():
+            found = frame_of(text[start:end].removeprefix("data:"), name)
+            if not isinstance(found, DiagnosticPart):
+                frames += _left_out(text[at:start])
+                frames.append(found)
+                at = end
+                break
+    return frames + _left_out(text[at:]) if frames else [whole]
+
+
+def _left_out(text: str) -> list[Frame]:
+    return [malformed(text)] if text.strip() else []

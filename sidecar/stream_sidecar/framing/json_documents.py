@@ -20,7 +20,7 @@ from string import digits, hexdigits
 from typing import TYPE_CHECKING, ClassVar
 
 from stream_sidecar import patterns
-from stream_sidecar.framing.frames import Frame, Held, frame_of, malformed
+from stream_sidecar.framing.frames import Frame, Held, frames_of, malformed
 from stream_sidecar.parts import DiagnosticPart, Document
 from stream_sidecar.values.jsontext import loads
 
@@ -91,7 +91,7 @@ class SequenceReader:
 
     def _finish(self) -> list[Frame]:
         self._scanner = None
-        return [frame_of(self._held.take())]
+        return frames_of(self._held.take())
 
 
 class ArrayReader(SequenceReader):

@@ -7,8 +7,11 @@ WHATWG HTML 9.2.6, "Interpreting an event stream", with these differences:
 - The last event counts without its blank line, which many servers leave out.
 - ``[DONE]`` is a `DonePart`; empty data and a comment that a gateway has wrapped as
   data (mnfst/llm-gateway#2053) are nothing; other data that is no JSON is reported.
-- Data of several lines that is not one document, but begins with a line that is: the
-  gateway forgot the blank lines, and every line is a document of its own.
+- Data of several lines that is not one document, but has a line that is: the gateway
+  forgot the blank lines, or wrote an error behind the half of a document
+  (Wei-Shaw/sub2api#1471). Every line is data of its own.
+- Data that is no document, but ends with ``data:`` and one, or with an error: what is
+  before it was cut off in the middle (`frames_of`).
 - Lines with an unknown field name are not dropped. They are a *foreign* body (an error
   page or a bare JSON body under the wrong content type) up to the next known field, to
   the end of an event, or to the end. Beginning with a bracket, it is read as data would
@@ -23,8 +26,15 @@ and joined once, so time is linear; beyond ``limit`` characters nothing is held.
 from __future__ import annotations
 
 from stream_sidecar import patterns
-from stream_sidecar.framing.frames import HEAD, Frame, Held, frame_of, malformed
-from stream_sidecar.parts import DiagnosticPart
+from stream_sidecar.framing.frames import (
+    HEAD,
+    Frame,
+    Held,
+    frame_of,
+    frames_of,
+    malformed,
+)
+from stream_sidecar.parts import DiagnosticPart, Document
 
 _HEAD = patterns.compile(r"(?:event: ?+([^\r\n]*+)\r?+\n)?+data: ?+(?=[{\[])")
 _ENDS = ("\n\n", "\n\r\n")
@@ -56,7 +66,10 @@ class SseReader:
             end = text.find("\n", head.end())
             data = text[head.end() : end].removesuffix("\r")
             if text[end:] in _ENDS and "\r" not in data:
-                return [frame_of(data, (head[1] or "")[:HEAD] or None)]
+                event = (head[1] or "")[:HEAD] or None
+                frame = frame_of(data, event)
+                is_torn = type(frame) is DiagnosticPart
+                return frames_of(data, event) if is_torn else [frame]
         if self._returned or "\r" in text:
             text = self._with_line_feeds(text)
         lines = text.split("\n")
@@ -167,7 +180,9 @@ def _foreign_frames(text: str | DiagnosticPart) -> list[Frame]:
     text = text.rstrip("\n")
     if text.lstrip().startswith(("{", "[")):
         return _frames(text, None)
-    return [malformed(text, "Text that is no server-sent event")]
+    found = frames_of(text)
+    is_none = all(isinstance(frame, DiagnosticPart) for frame in found)
+    return [malformed(text, "Text that is no server-sent event")] if is_none else found
 
 
 def _frames(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
@@ -180,11 +195,11 @@ def _frames(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
 def _frames_of_line(text: str | DiagnosticPart, event: str | None) -> list[Frame]:
     if isinstance(text, str) and (not text.strip() or text.startswith(":")):
         return []
-    return [frame_of(text, event)]
+    return frames_of(text, event)
 
 
 def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
-    """One document; if it is none, but the first line is one: a document a line.
+    """One document; if it is none, but some line is one: each line is data of its own.
 
     Such a line has no event name, since nobody can say which one belongs to it.
     """
@@ -194,4 +209,12 @@ def _frames_of_lines(text: str, event: str | None) -> list[Frame]:
     lines: list[Frame] = []
     for line in text.split("\n"):
         lines += _frames_of_line(line, None)
-    return [whole] if lines and isinstance(lines[0], DiagnosticPart) else lines
+    torn = bool(lines) and isinstance(lines[0], DiagnosticPart)
+    return [whole] if torn and not any(map(_is_told, lines)) else lines
+
+
+def _is_told(frame: Frame) -> bool:
+    """Whether a line alone is a document or the end mark, and no piece of a value."""
+    if isinstance(frame, Document):
+        return isinstance(frame.value, dict | list) and bool(frame.value)
+    return not isinstance(frame, DiagnosticPart)

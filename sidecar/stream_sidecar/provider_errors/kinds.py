@@ -177,11 +177,17 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ),
 )
 _WEAK: tuple[tuple[str, str], ...] = (
-    ("network", r"premature close|(?:stream|connection) (?:terminated|ended)"),
+    (
+        "network",
+        r"premature close|(?:stream|connection) (?:terminated|ended)|peer closed"
+        r"|upstream (?:connect|prematurely)|connection termination|unexpected eof"
+        r"|(?:stream|connection) (?:disconnected|reset|lost|broken)",
+    ),
     (
         "server",
         r"internal (?:server )?error|bad gateway|(?:server|unexpected) error"
-        r"|server had an error",
+        r"|server had an error|out of memory|cuda error|error occurred"
+        r"|something went wrong",
     ),
     (
         "invalid-request",

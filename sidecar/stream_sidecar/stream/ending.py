@@ -41,8 +41,13 @@ class Ending:
     @property
     def over(self) -> bool:
         """True when nothing is missing, or what is missing has been explained."""
-        explained = self.error is not None or self.reason != "eof"
-        return self.done or self.implicit or explained
+        return self.ended or self.reason != "eof"
+
+    @property
+    def ended(self) -> bool:
+        """True when the provider or the user ended it, and not the transport."""
+        ended = self.error is not None or self.reason == "cancelled"
+        return self.done or self.implicit or ended
 
     def failed(self, error: ErrorPart) -> None:
         self.error = error

@@ -8,6 +8,7 @@ page or plain text under HTTP 200); what begins as an exception does is one at o
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from stream_sidecar.parts import (
     MetadataPart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
-from stream_sidecar.records import define, field
+from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.text_size import text_size
 from stream_sidecar.wires import FALLBACK, WIRES, detect
 
@@ -36,12 +37,24 @@ MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 """Diagnostics of input that could not be used; counted in ``Stats``."""
 
 _EXCEPTION = patterns.compile(
-    r"\s*(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
+    r"\s*(?:(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
+    r"|(?:error|ERROR): )"
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 
+_WORDS = patterns.compile(
+    r"\s*+(?!(?:ping|pong|keep-?alive|heartbeat|undefined|ok)\b)"
+    r"(?=\S{1,64}\s|[^\W\d]{1,64}+[.!]?\Z|<)"
+    r"(?![^\"]{0,4096}\"\s*+[:,}\]])[\w<]",
+    re.IGNORECASE,
+)
+"""Text that somebody wrote to be read, and no torn piece of a document."""
+
 _MOST_UNDECIDED = 256
 """Documents that wait for one that fits a wire; `_MAX_BODY` is their length at most."""
+
+_MOST_SAID = 4096
+"""Code points kept of text among the documents, which may be the stream's last word."""
 
 _MAX_BODY = 65_536
 """Code points kept of a body that is not what it should be, to tell its error."""
@@ -100,6 +113,7 @@ class Intake:
         self._undecided = _Undecided()
         self._body = ""  # what diagnostics carried, bounded
         self._strays: list[str] = []  # what nothing has carried yet
+        self._said: list[DiagnosticPart] = []  # text since the last document
         self._room = options.limits.max_document_chars
         if options.wire != "auto":
             self._reader = WIRES[options.wire].make(options.provider)
@@ -117,11 +131,12 @@ class Intake:
     def held(self) -> int:
         """Code points that nothing has been said of, at most."""
         strays = self.options.limits.max_document_chars - max(self._room, 0)
-        return self._framer.held + self._undecided.size + strays
+        said = sum(len(part.raw) for part in self._said)
+        return self._framer.held + self._undecided.size + strays + said
 
     def push(self, chunk: object) -> Iterable[list[Part]]:
         frames = self._framer.push(chunk)
-        if len(frames) == 1 and self._state is _State.READING:
+        if len(frames) == 1 and self._state is _State.READING and not self._said:
             (frame,) = frames
             if isinstance(frame, Document):
                 self.documents += 1
@@ -137,6 +152,16 @@ class Intake:
     def end(self) -> list[Part]:
         """The wire's last parts, which belong behind all held text."""
         return [] if self._reader is None else self._reader.close()
+
+    def last_words(self, *, is_over: bool) -> list[Part]:
+        """Text behind the last document: of a stream that is not over it is the error
+        that ended it."""
+        said, self._said = self._said, []
+        if is_over or not said:
+            return self._seen([*said])
+        self.used = True
+        text = "\n".join(part.raw for part in said)
+        return [normalize_error(text, provider=self.options.provider)]
 
     def strays(self) -> list[Part]:
         """Text between documents, which no reader could use."""
@@ -177,18 +202,29 @@ class Intake:
     def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
         for frame in frames:
             if isinstance(frame, Document):
+                if self._said:
+                    yield self.last_words(is_over=True)
                 self.documents += 1
                 yield from self._document(frame)
             elif isinstance(frame, DonePart):
                 self._state = _State.OVER
             else:
-                yield self._seen([self._told(frame)])
+                yield self._seen(self._told(frame))
 
-    def _told(self, frame: DiagnosticPart) -> Part:
-        """In place of a document a proxy may write the exception that stopped it."""
-        if isinstance(frame.raw, str) and _EXCEPTION.match(frame.raw):
-            return normalize_error(frame.raw, provider=self.options.provider)
-        return frame
+    def _told(self, frame: DiagnosticPart) -> list[Part]:
+        """In place of a document a proxy may write the exception that stopped it, or
+        what else it has to say, which waits for the end."""
+        raw = frame.raw
+        if not isinstance(raw, str) or frame.code != "malformed-chunk":
+            return [frame]
+        if _EXCEPTION.match(raw):
+            return [normalize_error(raw, provider=self.options.provider)]
+        if not _WORDS.match(raw):
+            return [frame]
+        room = _MOST_SAID - sum(len(part.raw) for part in self._said)
+        if head := raw[:room]:
+            self._said.append(evolve(frame, raw=head))
+        return [evolve(frame, raw=raw[room:])] if raw[room:] else []
 
     def _document(self, document: Document) -> Iterator[list[Part]]:
         if self._state is _State.OVER:

@@ -159,6 +159,8 @@ class Stream:
 
     def _report_end(self, host: dict[str, Any]) -> None:
         """Errors and diagnostics that only the end can know of."""
+        is_over = self._ending.ended or self._is_finished
+        self._take(self._intake.last_words(is_over=is_over))
         if self._ending.reason == "error":
             error = closing_error(host, self.options.provider)
             if self._ending.error is None or error.kind != "network":
