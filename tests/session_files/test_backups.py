@@ -311,6 +311,7 @@ def _texts(path: Path) -> Any:
         return file.execute("SELECT * FROM message_store").fetchall()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["jsonl", "db"])
 def test_killed_at_each_call_that_keeps_a_file(tmp_path: Path, kind: str) -> None:
     """The session is old or new; a new one has a backup that is on the list. The next

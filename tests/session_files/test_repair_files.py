@@ -570,6 +570,7 @@ def _before_replace(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) 
 KILLS = 50
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """Each file is the old or the new one, whatever call SIGKILL comes in."""

@@ -38,7 +38,7 @@ def ended_by_ctrl_c(process: subprocess.Popen[bytes], keys: IO[bytes]) -> bytes:
     while True:
         keys.write(b"\x03")
         try:
-            return process.communicate(timeout=10)[0]
+            return process.communicate(timeout=2)[0]
         except subprocess.TimeoutExpired:
             continue
 

@@ -124,6 +124,7 @@ def _assert_read(recording: Recording, wire: str) -> None:
             assert seen.counts == (*(count or 0 for count in told),) or (0, 0)
 
 
+@pytest.mark.thorough
 @quiet
 @needs_sdks
 @pytest.mark.parametrize("wire", WRITERS)
@@ -132,6 +133,7 @@ def test_sdks_read_the_recordings(wire: str) -> None:
         _assert_read(own(path), wire)
 
 
+@pytest.mark.thorough
 @quiet
 @needs_sdks
 @needs_corpus

@@ -165,6 +165,7 @@ DOCUMENTS: dict[str, Callable[[int], list[Any]]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("cut", [lambda text: [text], in_slices], ids=["whole", "cut"])
 def test_text_takes_linear_work(name: str, cut: Callable[[str], list[str]]) -> None:

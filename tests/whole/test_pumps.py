@@ -85,6 +85,7 @@ def _pumped() -> list[Made]:
     return list(chosen.values())
 
 
+@pytest.mark.thorough
 def test_patterns_take_linear_work(subtests: pytest.Subtests) -> None:
     for each in _pumped():
         modes = ("fullmatch", "findall") if each.searches else ("fullmatch",)
