@@ -253,7 +253,9 @@ def _meant(given: tuple[Path, ...]) -> Meant:
 
 def _leaving(link: Path) -> FileReport:
     """The report of a link that was not followed."""
-    return FileReport(str(link), left={"it is a link that leaves its folder": 1})
+    report = FileReport(str(link))
+    report.leave("it is a link that leaves its folder")
+    return report
 
 
 def _nothing(name: str) -> str:

@@ -75,7 +75,7 @@ class JsonDocument:
 
     def add(self, report: FileReport) -> None:
         for each in report.models:
-            self._counts.add_counters(each)
+            self._counts.add(each)
         if report.written:
             self._repaired += report.repairable
         names = ("path", "format", "messages", "changed", "blocked", "unreadable")
