@@ -86,23 +86,22 @@ def place(
 
 def _told_last(happened: list[Happened]) -> Iterator[Happened]:
     """Without what was told of text that came again, and was read as the answer."""
-    again = [
-        e.event
-        for e in happened
-        if isinstance(e.event, events.Retract) and e.event.span
-    ]
+    retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
+    again = [(retract, retract.span) for retract in retracts if retract.span]
     for each in happened:
         event: Any = each.event
-        span = _span(event) if not _is_native(event) else None
-        later = [
-            r for r in again if (r.choice, r.seq > event.seq) == (event.choice, True)
-        ]
-        if span is None or event in again or not any(_within(span, r) for r in later):
+        span = None if _is_native(event) else _span(event)
+        if (
+            span is None
+            or event in retracts
+            or not any(
+                later.choice == event.choice
+                and later.seq > event.seq
+                and first <= span[0] < last
+                for later, (first, last) in again
+            )
+        ):
             yield each
-
-
-def _within(span: events.Span, retract: events.Retract) -> bool:
-    return retract.span is not None and retract.span[0] <= span[0] < retract.span[1]
 
 
 def _is_native(event: events.Event) -> bool:
@@ -175,13 +174,13 @@ def _counted(
 ) -> Iterator[tuple[Happened, Counted]]:
     """The events with a span, each with the text that it stands in."""
     spoken = [each for each in happened if _has_place(each.event)]
-    sure = [each for each in spoken if isinstance(each.event, _DELTAS)]
-    deltas = [(each, _text_of(each.event)) for each in sure]
-    yield from deltas
-    rooms = {counted: _Room(text) for counted, text in texts.items()}
-    for counted in rooms:
-        spans = [_span(each.event) for each, own in deltas if own == counted]
-        rooms[counted].taken = sorted(spans)
+    taken: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
+    for each in spoken:
+        if isinstance(each.event, _DELTAS) and each.event.span:
+            of = (each.event.choice, _is_native(each.event))
+            taken[of].append(each.event.span)
+            yield each, of
+    rooms = {of: _Room(text, sorted(taken[of])) for of, text in texts.items()}
     for each in spoken:
         if not isinstance(each.event, _DELTAS):
             event: Any = each.event
@@ -207,31 +206,26 @@ def _span(event: Any) -> events.Span | None:
     return getattr(event, "span", None)
 
 
-def _text_of(event: Any) -> Counted:
-    return event.choice, _is_native(event)
-
-
 class _Room:
     """What is left of a text when the deltas have theirs: ``take`` says whether a span
     with these characters is free, and has come by a step, and takes it."""
 
-    def __init__(self, text: HeardText) -> None:
-        self.taken: list[Any] = []
+    def __init__(self, text: HeardText, taken: list[events.Span]) -> None:
         self._text = text
+        self._taken = taken
         self._also: set[int] = set()
 
     def take(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
-        at = bisect_right(self.taken, (start, start))
-        before, behind = self.taken[max(at - 1, 0) : at], self.taken[at : at + 1]
-        is_free = (
+        at = bisect_right(self._taken, (start, start))
+        before, behind = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
+        fits = (
             start not in self._also
             and not any(last > start for _, last in before)
             and not any(first < end for first, _ in behind)
+            and self._text.text.startswith(raw, start)
+            and self._text.came(end - 1) <= step
         )
-        heard = self._text
-        fits = is_free and heard.text.startswith(raw, start)
-        fits = fits and heard.came(end - 1) <= step
         if fits:
             self._also.add(start)
         return fits
