@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.history.documents import path_of, value_at
 from stream_sidecar.history.repair_counts import RepairCounts, counters_of
 from stream_sidecar.records import define, field
+from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,6 +81,18 @@ class FileReport:
     def keep(self, reason: str) -> None:
         """Counts a message that stays."""
         self.kept[reason] += 1
+
+
+def teller(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
+    """Writes every removal as a line of JSON to ``records``, if there are any."""
+    if records is None:
+        return None
+    write = records.write
+
+    def tell(record: dict[str, Any]) -> None:
+        write(encode(record) + b"\n")
+
+    return tell
 
 
 class Tally:
