@@ -13,17 +13,9 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events
+from stream_sidecar.explain import reasons
 from stream_sidecar.explain.explanation import Fate
-from stream_sidecar.explain.reasons import (
-    FROM_START,
-    UNTOLD,
-    Setting,
-    is_delimiter,
-    left_open,
-    reclassified,
-    retracted,
-    verdict,
-)
+from stream_sidecar.explain.reasons import Setting
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -72,9 +64,9 @@ def place(
         block = getattr(event, "block", None)
         if event.span[0] == 0 and _is_tagged(event, counted):
             from_start.add(event.block)
-        of = verdict(event, setting, native=counted[1])
+        of = reasons.verdict(event, setting, native=counted[1])
         if block in from_start:
-            of = FROM_START
+            of = reasons.FROM_START
         fates = (Fate(each.step, *of, event.seq), *later.get(block, ()))
         placed[counted].append(Owned(event.span[0], event.span[1], fates))
     last = happened[-1].step if happened else 0
@@ -110,7 +102,7 @@ def _is_native(event: events.Event) -> bool:
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
     """``owned`` in its order, and what nobody spoke of, until ``last``, between."""
-    untold, at = (Fate(last, *UNTOLD),), 0
+    untold, at = (Fate(last, *reasons.UNTOLD),), 0
     for each in sorted(owned, key=lambda each: each.start):
         if each.start > at:
             yield Owned(at, each.start, untold)
@@ -138,10 +130,11 @@ def _left_open(
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
         own = [each.event for each, of in spoken if of == (end.event.choice, False)]
-        closed = max((_start(each) for each in own if is_delimiter(each)), default=-1)
+        closers = filter(reasons.is_delimiter, own)
+        closed = max(map(_start, closers), default=-1)
         for event in own:
             if isinstance(event, events.ReasoningDelta) and _start(event) > closed:
-                fate = Fate(end.step, *left_open(setting), end.event.seq)
+                fate = Fate(end.step, *reasons.left_open(setting), end.event.seq)
                 fates[event.block] = (fate,)
     return fates
 
@@ -157,9 +150,9 @@ def _add_later_fates(
     for each in happened:
         event = each.event
         if isinstance(event, events.Reclassify):
-            owner, reason = reclassified(event, setting)
+            owner, reason = reasons.reclassified(event, setting)
         elif isinstance(event, events.Retract):
-            owner, reason = retracted(event)
+            owner, reason = reasons.retracted(event)
         else:
             continue
         fate = Fate(each.step, owner, reason, event.seq)
