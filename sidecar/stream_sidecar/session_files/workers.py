@@ -205,12 +205,12 @@ def _failed(future: Future[FileReport]) -> str | None:
     return _KILLED if isinstance(error, BrokenProcessPool) else None
 
 
-_SIGNALS = {
+ENDING = {
     number
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if (number := getattr(signal, name, None)) is not None
 }
-"""What ends a run; Windows knows no SIGHUP."""
+"""Signals that end a run; Windows knows no SIGHUP."""
 
 
 @contextmanager
@@ -220,7 +220,7 @@ def _unsignalled() -> Iterator[None]:
     if sys.platform == "win32":
         yield
     else:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             yield
         finally:
@@ -232,7 +232,7 @@ def _begin(read: Synchronized[int], stop: Any) -> None:
     through ``stop``; with that process it ends."""
     global _read, _stop
     _read, _stop = read, stop
-    for number in _SIGNALS:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
