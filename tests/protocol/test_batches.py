@@ -9,7 +9,11 @@ from memory_host import MemoryHost
 from rpc_client import PROMPTLY, RpcClient, RpcError, frame, message
 from stored_messages import LEAK, MANY
 
-from stream_sidecar.history.repair_counts import MODELS, RepairCounts
+from stream_sidecar.history.repair_counts import (
+    MODELS,
+    ModelRepairCounters,
+    RepairCounts,
+)
 from stream_sidecar.options import StreamOptions
 
 
@@ -146,7 +150,7 @@ def test_what_is_counted(client: RpcClient) -> None:
 def test_models_beyond_measure() -> None:
     counts = RepairCounts()
     for number in range(2 * MODELS):
-        counts.add(None, f"m{number}", {})
+        counts.add(ModelRepairCounters(1, model=f"m{number}"))
     total = counts.total()
     assert total.messages == 2 * MODELS
     assert len(total.by_model) == MODELS + 1
@@ -156,7 +160,8 @@ def test_models_beyond_measure() -> None:
 def test_names_beyond_measure() -> None:
     counts = RepairCounts()
     for number in range(3):
-        counts.add("p" * 1_000, "m" * 256 + str(number), {})
+        name = "m" * 256 + str(number)
+        counts.add(ModelRepairCounters(1, provider="p" * 1_000, model=name))
     (row,) = counts.total().by_model
     assert (row.provider, row.model, row.messages) == ("p" * 256, "m" * 256, 3)
 

@@ -777,9 +777,11 @@ def test_rows_of_a_dataset() -> None:
 
     new, note = row._row([{"role": "user"}, assistant(LEAK)], 3)
     assert new == [{"role": "user"}, assistant("Four.")]
-    told, (removal,) = loads(note.decode())
+    unreadable, (model,), (removal,) = loads(note.decode())
     assert (removal["rowInBatch"], removal["kind"]) == (3, "reasoning")
-    assert told["models"] == [[None, None, {"reasoning": 1}, 1, 1, 0]]
+    assert unreadable == 0
+    assert (model["messages"], model["changed"], model["blocked"]) == (1, 1, 0)
+    assert (model["removed"], model["model"]) == ({"reasoning": 1}, None)
     assert row._row(assistant(LEAK), 0)[0] == assistant("Four.")
     text = json.dumps([assistant(LEAK)], indent=1)
     assert row._row(text, 0)[0] == text.replace(LEAK, "Four.")

@@ -30,7 +30,7 @@ from stream_sidecar.options import StreamOptions
 
 if TYPE_CHECKING:
     from stream_sidecar.explain.explanation import Explanation
-from stream_sidecar.explain.source import StreamSource
+    from stream_sidecar.explain.source import StreamSource
 
 _EPILOG = """\b
 Examples:

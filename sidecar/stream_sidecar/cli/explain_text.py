@@ -39,10 +39,8 @@ class ExplainText:
         self._terminal = Terminal()
 
     def show(self, explanation: Explanation) -> None:
-        each = explanation
-        self._head(each)
-        self._terminal.line(*self._legend(each))
-        for lane in each.lanes:
+        self._head(explanation)
+        for lane in explanation.lanes:
             self._terminal.line()
             self._terminal.line((f"-- {lane.title}", "bold"))
             if self._terminal.has_colours:
@@ -50,16 +48,16 @@ class ExplainText:
             else:
                 self._plain(lane)
         self._terminal.line()
-        self._reasons(each)
+        self._reasons(explanation)
 
     def written(self, explanation: Explanation, path: str) -> None:
         self._head(explanation)
-        self._terminal.line(*self._legend(explanation))
         self._terminal.line(f"written to {path}")
 
     def _head(self, each: Explanation) -> None:
         facts = f"wire {each.wire}, framing {each.framing}, profile {each.profile}"
         self._terminal.line((each.name, "bold"), f": {facts}")
+        self._terminal.line(*self._legend(each))
 
     def _legend(self, explanation: Explanation) -> Iterator[str | tuple[str, str]]:
         """Every owner with the number of its characters."""

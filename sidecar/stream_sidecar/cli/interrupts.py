@@ -10,11 +10,10 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar.session_files.workers import ENDING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Windows knows no SIGHUP."""
 
 
 class Interruption:
@@ -50,9 +49,8 @@ def interruption() -> Iterator[Interruption]:
     come = Interruption()
     before = {
         number: handler
-        for name in _NAMES
-        if (number := getattr(signal, name, None)) is not None
-        and (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+        for number in ENDING
+        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
     }
 
     def note(number: int, _frame: Any) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -35,7 +35,7 @@ from stream_sidecar.session_files.backups import backups_named_after
 from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
 from stream_sidecar.session_files.reports import FileReport
-from stream_sidecar.session_files.workers import repair_files, void
+from stream_sidecar.session_files.workers import repair_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +253,9 @@ def _meant(given: tuple[Path, ...]) -> Meant:
 
 def _leaving(link: Path) -> FileReport:
     """The report of a link that was not followed."""
-    return FileReport(str(link), left={"it is a link that leaves its folder": 1})
+    report = FileReport(str(link))
+    report.leave("it is a link that leaves its folder")
+    return report
 
 
 def _nothing(name: str) -> str:
@@ -358,9 +360,9 @@ def _run(
         if shows:  # which are read again; a pipe is not
             records = stack.enter_context(tempfile.TemporaryFile())
         stack.callback(page.summary, total)  # however it ends
-        advance: Callable[[int], None] = void
-        if is_text and not given["ask"]:
-            advance = stack.enter_context(page.progress(paths))
+        is_told = is_text and not given["ask"]
+        progress = page.progress(paths) if is_told else nullcontext(lambda _size: None)
+        advance = stack.enter_context(progress)
         jobs = given["jobs"]
         reports = repair_files(paths, job, advance, records, jobs, is_stopped)
         for report in chain(reports, nowhere):

@@ -31,7 +31,6 @@ WORDS: dict[str, str] = {
 }
 """What each kind of finding is called."""
 
-_REGION = ("startLine", "startColumn", "endLine", "endColumn")
 _PLACE = ("line", "column", "endLine", "endColumn")
 
 
@@ -39,6 +38,12 @@ def place_of(record: dict[str, Any]) -> str:
     """Where in its file a finding is, as far as lines do not tell."""
     names = (f"{name} {record[name]}" for name in ("table", "row") if name in record)
     return " ".join((*names, f"{record['message']}{record.get('path', '')}"))
+
+
+def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
+    """Its lines and columns, as far as they are known, under these names."""
+    pairs = zip(names, _PLACE, strict=True)
+    return {ours: record[name] for ours, name in pairs if name in record}
 
 
 def told(record: dict[str, Any]) -> str:
@@ -75,7 +80,7 @@ class JsonDocument:
 
     def add(self, report: FileReport) -> None:
         for each in report.models:
-            self._counts.add_counters(each)
+            self._counts.add(each)
         if report.written:
             self._repaired += report.repairable
         names = ("path", "format", "messages", "changed", "blocked", "unreadable")
@@ -83,9 +88,8 @@ class JsonDocument:
             name: getattr(report, name) for name in (*names, "removed", "written")
         }
         more = {"backup": report.backup, "error": report.error, "notRead": report.left}
-        more["kept"] = report.kept
-        recognised = not report.unrecognised
-        self._files.append({**values, **more, "recognised": recognised})
+        recognised = {"kept": report.kept, "recognised": not report.unrecognised}
+        self._files.append({**values, **more, **recognised})
 
     def summary(self, files: int) -> None:
         total = self._counts.total()
@@ -118,8 +122,7 @@ class GithubAnnotations:
 
     def show(self, line: bytes) -> None:
         record = loads(line.decode())
-        names = zip(("line", "col", "endLine", "endColumn"), _PLACE, strict=True)
-        where = {ours: record[name] for ours, name in names if name in record}
+        where = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
         where = {"file": record["file"], **where, "title": title}
         self._say("warning", where, told(record))
@@ -153,8 +156,7 @@ class SarifLog:
 
     def show(self, line: bytes) -> None:
         record = loads(line.decode())
-        names = zip(_REGION, _PLACE, strict=True)
-        region = {ours: record[name] for ours, name in names if name in record}
+        region = _region(record, "startLine", "startColumn", "endLine", "endColumn")
         location = self._location(record["file"], region)
         location["logicalLocations"] = [{"fullyQualifiedName": place_of(record)}]
         self._results.append(

@@ -68,7 +68,7 @@ class RepairPage:
             self._repaired += report.repairable
             self._unsure += report.writers_unknown
         for each in report.models:
-            self._counts.add_counters(each)
+            self._counts.add(each)
 
     def show(self, line: bytes) -> None:
         """Shows one removal, as it is in the report."""

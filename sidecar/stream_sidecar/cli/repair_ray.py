@@ -11,7 +11,7 @@ from stream_sidecar.cli.repair_page import RepairPage
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.session_files.datasets import DatasetJob, repair_dataset
-from stream_sidecar.session_files.reports import FileReport, add_report
+from stream_sidecar.session_files.reports import FileReport, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,9 +49,10 @@ def _repair(
         given["ray_output"] if given["write"] else None,
     )
     whole = FileReport(path, "dataset")
+    tally = Tally(whole, None)
     try:
         for report, removals in repair_dataset(job):
-            add_report(whole, report)
+            tally.include(report)
             for line in removals:
                 if given["diff"]:
                     page.show(line)
@@ -65,5 +66,5 @@ def _repair(
         whole.error = str(error)
     if job.output is not None and whole.error is None:
         whole.written, whole.path = True, f"{path} -> {job.output}"
-    page.add(whole)
+    page.add(tally.finish())
     return whole

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from stream_sidecar.editor.session import Leak, PlacedUnit, SessionMessage
     from stream_sidecar.editor.text import DocumentText, Point
     from stream_sidecar.history.documents import Cut
-    from stream_sidecar.history.results import Finding
 
 SOURCE = "stream-sidecar"
 FIX_ALL = "source.fixAll.streamSidecar"
@@ -60,10 +59,9 @@ class View:
     # What leaked
 
     def leaks(self) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
-        for placed in self.units:
-            for message in placed.unit.messages:
-                for leak in message.leaks:
-                    yield placed, message, leak
+        for placed, message in self.malformed():
+            for leak in message.leaks:
+                yield placed, message, leak
 
     def malformed(self) -> list[tuple[PlacedUnit, SessionMessage]]:
         """The messages with findings."""
@@ -76,10 +74,7 @@ class View:
 
     def diagnostics(self) -> list[types.Diagnostic]:
         leaks = list(self.leaks())
-        ranges = self._ranges(
-            (placed.start + leak.start, placed.start + leak.end)
-            for placed, _, leak in leaks
-        )
+        ranges = self._ranges(placed.place_of(leak) for placed, _, leak in leaks)
         return [
             _diagnostic(message, leak, where)
             for (_, message, leak), where in zip(leaks, ranges, strict=True)
@@ -91,10 +86,7 @@ class View:
         """The fixes of what is touched: each an action without its edit, and what it
         changes."""
         touched = list(self._touched(*self._span(wanted)))
-        ranges = self._ranges(
-            (placed.start + leak.start, placed.start + leak.end)
-            for placed, _, leak in touched
-        )
+        ranges = self._ranges(placed.place_of(leak) for placed, _, leak in touched)
         found: list[tuple[Any, list[Change]]] = []
         for (placed, message, leak), where in zip(touched, ranges, strict=True):
             action = types.CodeAction(
@@ -117,7 +109,7 @@ class View:
     ) -> Iterator[tuple[PlacedUnit, SessionMessage, Leak]]:
         """The leaks between two offsets that can be fixed."""
         for placed, message, leak in self.leaks():
-            first, last = placed.start + leak.start, placed.start + leak.end
+            first, last = placed.place_of(leak)
             if first <= end and last >= start and message.stays is None:
                 yield placed, message, leak
 
@@ -183,7 +175,7 @@ class View:
     def hover(self, position: types.Position) -> types.Hover | None:
         at = self.text.offset((position.line, position.character))
         for placed, message, leak in self.leaks():
-            first, last = placed.start + leak.start, placed.start + leak.end
+            first, last = placed.place_of(leak)
             if first <= at < last:
                 (where,) = self._ranges([(first, last)])
                 content = types.MarkupContent(
@@ -195,9 +187,9 @@ class View:
     def symbols(self) -> list[types.DocumentSymbol]:
         """One for each message."""
         named = [
-            (message, placed.start + place[0], placed.start + place[1])
+            (message, placed.start + start, placed.start + end)
             for placed in self.units
-            for message, place in _in_order(placed)
+            for message, (start, end) in places_of(placed.unit)
         ]
         ranges = self._ranges((start, end) for _, start, end in named)
         return [
@@ -266,25 +258,20 @@ def _told(message: SessionMessage, leak: Leak) -> str:
     """What was extracted here, for a person."""
     finding, repair = leak.finding, message.repair
     parts = [f"**{_WORDS[finding.kind][0]}**"]
-    calls = [each for each in repair.tool_calls or () if _is_in(each.raw, finding.text)]
+    calls = [
+        each
+        for each in repair.tool_calls or ()
+        if isinstance(each.raw, str) and each.raw in finding.text
+    ]
+    reasons = [each for each in message.leaks if each.finding.kind == "reasoning"]
     if finding.kind == "tool-call" and calls:
         for call in calls:
             parts += [f"`{call.name}`", _fenced(call.arguments, "json")]
-    elif (
-        finding.kind == "reasoning" and repair.reasoning and _is_only(message, finding)
-    ):
+    elif repair.reasoning and reasons == [leak]:
         parts.append(_fenced(repair.reasoning))
     else:
         parts.append(_fenced(finding.text))
     return "\n\n".join(parts)
-
-
-def _is_only(message: SessionMessage, finding: Finding) -> bool:
-    return sum(leak.finding.kind == finding.kind for leak in message.leaks) == 1
-
-
-def _is_in(raw: object, text: str) -> bool:
-    return isinstance(raw, str) and raw in text
 
 
 def _fenced(text: str, language: str = "") -> str:
@@ -292,12 +279,6 @@ def _fenced(text: str, language: str = "") -> str:
     longest = max(map(len, patterns.compile("`+").findall(text)), default=0)
     fence = "`" * max(longest + 1, 3)
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _in_order(placed: PlacedUnit) -> Iterator[tuple[SessionMessage, Cut]]:
-    places = places_of(placed.unit)
-    for message in placed.unit.messages:
-        yield message, places[message.found.path]
 
 
 def _name(message: SessionMessage) -> str:

@@ -100,6 +100,10 @@ class PlacedUnit:
     unit: SessionUnit
     keeps_length: bool = False
 
+    def place_of(self, leak: Leak) -> Cut:
+        """Where a leak of it stands in the document."""
+        return self.start + leak.start, self.start + leak.end
+
 
 @frozen
 class _Memory:
@@ -290,9 +294,11 @@ def _placed_plain(
         yield evolve(message, place=(0, len(text)), leaks=tuple(leaks))
 
 
-def places_of(unit: SessionUnit) -> dict[Path, Place]:
-    """Where all messages of a unit are."""
-    if unit.is_plain:
-        return {(): (0, len(unit.text))}
+def places_of(unit: SessionUnit) -> Iterator[tuple[SessionMessage, Place]]:
+    """All messages of a unit, and where they are."""
     paths = [message.found.path for message in unit.messages]
-    return locate(unit.text, paths) if paths else {}  # without, it may be no JSON
+    places: dict[Path, Place] = {(): (0, len(unit.text))}
+    if paths and not unit.is_plain:  # without messages it may be no JSON
+        places = locate(unit.text, paths)
+    for message, path in zip(unit.messages, paths, strict=True):
+        yield message, places[path]

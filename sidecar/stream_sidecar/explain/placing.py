@@ -13,17 +13,9 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events
+from stream_sidecar.explain import reasons
 from stream_sidecar.explain.explanation import Fate
-from stream_sidecar.explain.reasons import (
-    FROM_START,
-    UNTOLD,
-    Setting,
-    is_delimiter,
-    left_open,
-    reclassified,
-    retracted,
-    verdict,
-)
+from stream_sidecar.explain.reasons import Setting
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -72,9 +64,9 @@ def place(
         block = getattr(event, "block", None)
         if event.span[0] == 0 and _is_tagged(event, counted):
             from_start.add(event.block)
-        of = verdict(event, setting, native=counted[1])
+        of = reasons.verdict(event, setting, native=counted[1])
         if block in from_start:
-            of = FROM_START
+            of = reasons.FROM_START
         fates = (Fate(each.step, *of, event.seq), *later.get(block, ()))
         placed[counted].append(Owned(event.span[0], event.span[1], fates))
     last = happened[-1].step if happened else 0
@@ -86,23 +78,22 @@ def place(
 
 def _told_last(happened: list[Happened]) -> Iterator[Happened]:
     """Without what was told of text that came again, and was read as the answer."""
-    again = [
-        e.event
-        for e in happened
-        if isinstance(e.event, events.Retract) and e.event.span
-    ]
+    retracts = [e.event for e in happened if isinstance(e.event, events.Retract)]
+    again = [(retract, retract.span) for retract in retracts if retract.span]
     for each in happened:
         event: Any = each.event
-        span = _span(event) if not _is_native(event) else None
-        later = [
-            r for r in again if (r.choice, r.seq > event.seq) == (event.choice, True)
-        ]
-        if span is None or event in again or not any(_within(span, r) for r in later):
+        span = None if _is_native(event) else _span(event)
+        if (
+            span is None
+            or event in retracts
+            or not any(
+                later.choice == event.choice
+                and later.seq > event.seq
+                and first <= span[0] < last
+                for later, (first, last) in again
+            )
+        ):
             yield each
-
-
-def _within(span: events.Span, retract: events.Retract) -> bool:
-    return retract.span is not None and retract.span[0] <= span[0] < retract.span[1]
 
 
 def _is_native(event: events.Event) -> bool:
@@ -111,7 +102,7 @@ def _is_native(event: events.Event) -> bool:
 
 def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
     """``owned`` in its order, and what nobody spoke of, until ``last``, between."""
-    untold, at = (Fate(last, *UNTOLD),), 0
+    untold, at = (Fate(last, *reasons.UNTOLD),), 0
     for each in sorted(owned, key=lambda each: each.start):
         if each.start > at:
             yield Owned(at, each.start, untold)
@@ -139,10 +130,11 @@ def _left_open(
     fates: dict[int | None, tuple[Fate, ...]] = {}
     for end in ends:
         own = [each.event for each, of in spoken if of == (end.event.choice, False)]
-        closed = max((_start(each) for each in own if is_delimiter(each)), default=-1)
+        closers = filter(reasons.is_delimiter, own)
+        closed = max(map(_start, closers), default=-1)
         for event in own:
             if isinstance(event, events.ReasoningDelta) and _start(event) > closed:
-                fate = Fate(end.step, *left_open(setting), end.event.seq)
+                fate = Fate(end.step, *reasons.left_open(setting), end.event.seq)
                 fates[event.block] = (fate,)
     return fates
 
@@ -158,9 +150,9 @@ def _add_later_fates(
     for each in happened:
         event = each.event
         if isinstance(event, events.Reclassify):
-            owner, reason = reclassified(event, setting)
+            owner, reason = reasons.reclassified(event, setting)
         elif isinstance(event, events.Retract):
-            owner, reason = retracted(event)
+            owner, reason = reasons.retracted(event)
         else:
             continue
         fate = Fate(each.step, owner, reason, event.seq)
@@ -175,13 +167,13 @@ def _counted(
 ) -> Iterator[tuple[Happened, Counted]]:
     """The events with a span, each with the text that it stands in."""
     spoken = [each for each in happened if _has_place(each.event)]
-    sure = [each for each in spoken if isinstance(each.event, _DELTAS)]
-    deltas = [(each, _text_of(each.event)) for each in sure]
-    yield from deltas
-    rooms = {counted: _Room(text) for counted, text in texts.items()}
-    for counted in rooms:
-        spans = [_span(each.event) for each, own in deltas if own == counted]
-        rooms[counted].taken = sorted(spans)
+    taken: dict[Counted, list[events.Span]] = {counted: [] for counted in texts}
+    for each in spoken:
+        if isinstance(each.event, _DELTAS) and each.event.span:
+            of = (each.event.choice, _is_native(each.event))
+            taken[of].append(each.event.span)
+            yield each, of
+    rooms = {of: _Room(text, sorted(taken[of])) for of, text in texts.items()}
     for each in spoken:
         if not isinstance(each.event, _DELTAS):
             event: Any = each.event
@@ -207,31 +199,26 @@ def _span(event: Any) -> events.Span | None:
     return getattr(event, "span", None)
 
 
-def _text_of(event: Any) -> Counted:
-    return event.choice, _is_native(event)
-
-
 class _Room:
     """What is left of a text when the deltas have theirs: ``take`` says whether a span
     with these characters is free, and has come by a step, and takes it."""
 
-    def __init__(self, text: HeardText) -> None:
-        self.taken: list[Any] = []
+    def __init__(self, text: HeardText, taken: list[events.Span]) -> None:
         self._text = text
+        self._taken = taken
         self._also: set[int] = set()
 
     def take(self, step: int, span: events.Span, raw: str) -> bool:
         start, end = span
-        at = bisect_right(self.taken, (start, start))
-        before, behind = self.taken[max(at - 1, 0) : at], self.taken[at : at + 1]
-        is_free = (
+        at = bisect_right(self._taken, (start, start))
+        before, behind = self._taken[max(at - 1, 0) : at], self._taken[at : at + 1]
+        fits = (
             start not in self._also
             and not any(last > start for _, last in before)
             and not any(first < end for first, _ in behind)
+            and self._text.text.startswith(raw, start)
+            and self._text.came(end - 1) <= step
         )
-        heard = self._text
-        fits = is_free and heard.text.startswith(raw, start)
-        fits = fits and heard.came(end - 1) <= step
         if fits:
             self._also.add(start)
         return fits

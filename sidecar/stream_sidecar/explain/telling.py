@@ -147,7 +147,9 @@ def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
     order: list[list[Happened]] = []
     for each in happened:
         event = each.event
-        if isinstance(event, ToolCallDelta | ToolCall) and _is_structured(event):
+        if isinstance(event, ToolCallDelta) or (
+            isinstance(event, ToolCall) and event.origin != "text"
+        ):
             if event.block not in calls:
                 order.append(calls.setdefault(event.block, []))
             calls[event.block].append(each)
@@ -157,10 +159,6 @@ def _parts(happened: list[Happened], wire: str) -> Iterator[Lane]:
         lane = _call(group, wire) if len(group) > 1 else _part(group[0], wire)
         if lane is not None:
             yield lane
-
-
-def _is_structured(event: ToolCallDelta | ToolCall) -> bool:
-    return isinstance(event, ToolCallDelta) or event.origin != "text"
 
 
 def _call(group: list[Happened], wire: str) -> Lane:

@@ -7,14 +7,17 @@ Safe on any thread: batches count beside the connection, which reads the totals.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory
 
-from stream_sidecar.records import define
+from stream_sidecar.records import define, evolve
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
+
+    from stream_sidecar.history.results import Repair
 
 MODELS = 256
 """So many models have counters of their own; names come from strangers."""
@@ -61,53 +64,39 @@ class AllRepairCounters(RepairCounters):
     by_model: list[ModelRepairCounters] = Factory(list)
 
 
+def counters_of(
+    repair: Repair, provider: str | None, model: str | None
+) -> ModelRepairCounters:
+    """What the repair of one message counts for."""
+    kinds = Counter(each.kind for each in repair.removed)
+    return ModelRepairCounters(
+        1, repair.changed, repair.blocked, kinds, provider, model
+    )
+
+
 class RepairCounts:
-    """``add`` the results of messages, ``total`` them."""
+    """``add`` counters of messages, ``total`` them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._models: dict[Named, ModelRepairCounters] = {}
 
-    def add(
-        self,
-        provider: str | None,
-        model: str | None,
-        removed: Mapping[str, int],
-        *,
-        messages: int = 1,
-        changed: int = 0,
-        blocked: int = 0,
-    ) -> None:
-        """Counts ``messages`` of one model; ``removed``: removals by kind."""
+    def add(self, counters: ModelRepairCounters) -> None:
+        """Adds what was counted of one model."""
         with self._lock:
-            name = counted_as(provider, model, self._models)
-            counters = self._models.setdefault(
-                name, ModelRepairCounters(provider=name[0], model=name[1])
-            )
-            _add(counters, RepairCounters(messages, changed, blocked, dict(removed)))
-
-    def add_counters(self, counters: ModelRepairCounters) -> None:
-        """Adds what was counted elsewhere."""
-        self.add(
-            counters.provider,
-            counters.model,
-            counters.removed,
-            messages=counters.messages,
-            changed=counters.changed,
-            blocked=counters.blocked,
-        )
+            name = counted_as(counters.provider, counters.model, self._models)
+            known = ModelRepairCounters(provider=name[0], model=name[1])
+            _add(self._models.setdefault(name, known), counters)
 
     def total(self) -> AllRepairCounters:
         """All models together, and copies of each."""
-        total = AllRepairCounters()
         with self._lock:
-            for counters in self._models.values():
-                copy = ModelRepairCounters(
-                    provider=counters.provider, model=counters.model
-                )
-                _add(copy, counters)
-                _add(total, counters)
-                total.by_model.append(copy)
+            models = self._models.values()
+            total = AllRepairCounters(
+                by_model=[evolve(each, removed={**each.removed}) for each in models]
+            )
+        for each in total.by_model:
+            _add(total, each)
         return total
 
 

@@ -119,10 +119,6 @@ class MessageBuilder:
         before = (text for number, text in texts.items() if number < blocks[0])
         return "".join(texts.values()), sum(map(len, before))
 
-    def replace_call(self, call: events.ToolCall) -> None:
-        """The final word on a call that was sent as provisional."""
-        self._call(call)
-
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
         """The live calls of a choice with their blocks, as they came."""
         return list(self._choice(choice).calls.items())
@@ -215,7 +211,8 @@ class MessageBuilder:
             choice.texts.pop(block, None)
             choice.calls.pop(block, None)
 
-    def _call(self, event: events.ToolCall) -> None:
+    def replace_call(self, event: events.ToolCall) -> None:
+        """A call, or the final word on one that was sent as provisional."""
         assert event.block is not None
         self._choice(event.choice).calls[event.block] = event
 
@@ -253,7 +250,7 @@ _FOLDS: dict[type, Any] = {
     events.BlockEnd: MessageBuilder._block_end,
     events.Reclassify: MessageBuilder._reclassify,
     events.Retract: MessageBuilder._retract,
-    events.ToolCall: MessageBuilder._call,
+    events.ToolCall: MessageBuilder.replace_call,
     events.ToolResult: MessageBuilder._result,
     events.Citation: MessageBuilder._citation,
     events.ProviderError: MessageBuilder._error,

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeAlias
 
-from stream_sidecar.events import (
-    Citation,
-    Finish,
-    Metadata,
-    ProviderError,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from stream_sidecar import events
 from stream_sidecar.message.sources import Source
 from stream_sidecar.records import define, hot
 
@@ -48,7 +40,7 @@ class ReasoningBlock:
     fields: tuple[str, ...] | None = None
 
 
-Block: TypeAlias = TextBlock | ReasoningBlock | ToolCall | ToolResult
+Block: TypeAlias = TextBlock | ReasoningBlock | events.ToolCall | events.ToolResult
 
 
 @hot
@@ -63,14 +55,14 @@ class Message:
     text: str | None
     reasoning: str | None
     blocks: tuple[Block, ...] | None
-    tool_calls: tuple[ToolCall, ...]
-    tool_results: tuple[ToolResult, ...]
-    citations: tuple[Citation, ...]
+    tool_calls: tuple[events.ToolCall, ...]
+    tool_results: tuple[events.ToolResult, ...]
+    citations: tuple[events.Citation, ...]
     sources: tuple[Source, ...]
-    errors: tuple[ProviderError, ...]
-    usage: Usage | None
-    finish: Finish | None
-    metadata: Metadata | None
+    errors: tuple[events.ProviderError, ...]
+    usage: events.Usage | None
+    finish: events.Finish | None
+    metadata: events.Metadata | None
     choice: int = 0
     choices: tuple[Message, ...] | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.records import define, field, frozen
+from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,26 +28,22 @@ class Source:
     title: str | None = None
 
 
-@define
-class _Group:
-    kind: str
-    url: str | None = None
-    title: str | None = None
-    citations: int = 0
-    excerpts: dict[str, None] = field(factory=dict)
-
-
 def sources_of(citations: Iterable[Citation]) -> tuple[Source, ...]:
     """The sources of one choice, in the order of their numbers."""
-    groups: dict[int, _Group] = {}
+    groups: dict[int, list[Citation]] = {}
     for citation in citations:
-        group = groups.setdefault(citation.source, _Group(citation.kind))
-        group.url = group.url or citation.url
-        group.title = group.title or citation.title
-        group.citations += 1
-        if citation.cited_text:
-            group.excerpts[citation.cited_text] = None
-    return tuple(
-        Source(each.kind, each.citations, tuple(each.excerpts), each.url, each.title)
-        for each in groups.values()
+        groups.setdefault(citation.source, []).append(citation)
+    return tuple(map(_source, groups.values()))
+
+
+def _source(citations: list[Citation]) -> Source:
+    """What all of these cite; the first that names it does."""
+    urls, titles = [each.url for each in citations], [each.title for each in citations]
+    excerpts = dict.fromkeys(each.cited_text for each in citations if each.cited_text)
+    return Source(
+        citations[0].kind,
+        len(citations),
+        tuple(excerpts),
+        next(filter(None, urls), urls[-1]),
+        next(filter(None, titles), titles[-1]),
     )

@@ -7,12 +7,12 @@ exception of it ends the batch.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stream_sidecar.history.history import History
 from stream_sidecar.history.messages import model_of, read_message
+from stream_sidecar.history.repair_counts import counters_of
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.protocol.params import InspectResult, RepairResult
 from stream_sidecar.protocol.reading_options import patched
@@ -20,7 +20,6 @@ from stream_sidecar.protocol.reading_options import patched
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stream_sidecar.history.results import Repair
     from stream_sidecar.protocol.params import HistoryParams
     from stream_sidecar.protocol.sessions import Sessions
 
@@ -45,7 +44,9 @@ def repair_messages(
     for message in _watched(params.messages, watch):
         result = history.repair(message)
         results.append(result)
-        _count(sessions, params, message, result)
+        if read_message(message) is not None:
+            model = model_of(message) or params.model
+            sessions.repairs.add(counters_of(result, params.provider, model))
     return RepairResult(results)
 
 
@@ -65,16 +66,3 @@ def _watched(items: list[T], watch: BatchWatch) -> Iterator[T]:
     for done, item in enumerate(items):
         watch(done, len(items))
         yield item
-
-
-def _count(
-    sessions: Sessions, params: HistoryParams, message: Any, result: Repair
-) -> None:
-    if read_message(message) is not None:
-        sessions.repairs.add(
-            params.provider,
-            model_of(message) or params.model,
-            Counter(each.kind for each in result.removed),
-            changed=result.changed,
-            blocked=result.blocked,
-        )

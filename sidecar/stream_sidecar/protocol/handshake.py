@@ -85,6 +85,14 @@ def shake_hands(params: Any) -> Handshake:
     options = _connection_options(params.get("initializationOptions"))
     limits = patched(Limits(), options.limits or {})
     process_id = params.get("processId")
+    ours = Capabilities(
+        protocol_version=PROTOCOL_VERSION,
+        wires=WIRE_NAMES,
+        framings=FRAMING_NAMES,
+        dialects=DIALECT_NAMES,
+        events=tuple(vars(event)["type"] for event in EVENTS),
+        limits=limits,
+    )
     return Handshake(
         policy=patched(Policy(), options.policy or {}),
         limits=limits,
@@ -93,9 +101,7 @@ def shake_hands(params: Any) -> Handshake:
             "capabilities": {
                 "positionEncoding": _position_encoding(params),
                 **LSP_CAPABILITIES,
-                "experimental": {
-                    "streamSidecar": unstructure(_our_capabilities(limits))
-                },
+                "experimental": {"streamSidecar": unstructure(ours)},
             },
             "serverInfo": {"name": "stream-sidecar", "version": __version__},
         },
@@ -117,17 +123,6 @@ def _connection_options(initialization_options: Any) -> ConnectionOptions:
             supported=[PROTOCOL_VERSION],
         )
     return options
-
-
-def _our_capabilities(limits: Limits) -> Capabilities:
-    return Capabilities(
-        protocol_version=PROTOCOL_VERSION,
-        wires=WIRE_NAMES,
-        framings=FRAMING_NAMES,
-        dialects=DIALECT_NAMES,
-        events=tuple(vars(event)["type"] for event in EVENTS),
-        limits=limits,
-    )
 
 
 def _position_encoding(params: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ an ``Unknown...`` variant, and there is no null. What annotations do not say is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import (
@@ -92,9 +93,7 @@ class Definitions:
 
 
 def _class(made: Definitions, kind: Any, reads: bool) -> JsonObject:
-    def make() -> JsonObject:
-        return _object(made, kind, reads, patch=False)
-
+    make = partial(_object, made, kind, reads, patch=False)
     own = made.refer(kind, kind.__name__, reads, make)
     if not reads or kind not in made.rules.spellings:
         return own
@@ -105,10 +104,7 @@ def _class(made: Definitions, kind: Any, reads: bool) -> JsonObject:
 
 def _patch(made: Definitions, kind: Any, reads: bool) -> JsonObject:
     """Some fields of a class, and of the classes in it."""
-
-    def make() -> JsonObject:
-        return _object(made, kind, reads, patch=True)
-
+    make = partial(_object, made, kind, reads, patch=True)
     return made.refer(("patch", kind), f"{kind.__name__}Patch", reads, make)
 
 

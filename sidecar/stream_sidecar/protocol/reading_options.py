@@ -20,7 +20,6 @@ from stream_sidecar.protocol.converter import (
     CHECKS,
     SHARED,
     Invalid,
-    ValueReader,
     class_reader,
     converter,
     patch_reader,
@@ -85,36 +84,33 @@ def at_least(least: int) -> Check:
     return Check(check, {"minimum": least})
 
 
-def _tags(tags: tuple[str, ...]) -> None:
-    for number, tag in enumerate(tags):
-        if not tag or "`" in tag or any(map(str.isspace, tag)):
-            raise Invalid(
-                "must be a name or an opener without white space and backticks",
-                f"[{number}]",
-            )
+def _of_each(test: Callable[[str], None]) -> Callable[[Any], None]:
+    """Checks each of a list of texts; a word in place of the list says all of them."""
+
+    def check(texts: str | tuple[str, ...]) -> None:
+        for number, text in enumerate(() if isinstance(texts, str) else texts):
+            try:
+                test(text)
+            except Invalid as error:
+                raise Invalid(error.reason, f"[{number}]") from None
+
+    return check
 
 
-def _no_empty(texts: tuple[str, ...]) -> None:
-    for number, text in enumerate(texts):
-        if not text:
-            raise Invalid("must not be empty", f"[{number}]")
-
-
-def _dialects(names: str | tuple[str, ...]) -> None:
-    for number, name in enumerate(() if isinstance(names, str) else names):
-        if name not in DIALECT_NAMES:
-            raise Invalid(f"must be one of {', '.join(DIALECT_NAMES)}", f"[{number}]")
+def _check_tag(tag: str) -> None:
+    if not tag or "`" in tag or any(map(str.isspace, tag)):
+        raise Invalid("must be a name or an opener without white space and backticks")
 
 
 CHECKS.update(
     {
         (Tool, "name"): not_empty,
         (Tool, "kind"): one_of(TOOL_KINDS),
-        (ReasoningPolicy, "tags"): _tags,
-        (ToolResultsPolicy, "indicators"): _no_empty,
-        (EchoPolicy, "markers"): _no_empty,
-        (EchoPolicy, "prefixes"): _no_empty,
-        (Policy, "dialects"): _dialects,
+        (ReasoningPolicy, "tags"): _of_each(_check_tag),
+        (ToolResultsPolicy, "indicators"): _of_each(not_empty),
+        (EchoPolicy, "markers"): _of_each(not_empty),
+        (EchoPolicy, "prefixes"): _of_each(not_empty),
+        (Policy, "dialects"): _of_each(one_of(DIALECT_NAMES)),
         (Limits, "idle_timeout_ms"): at_least(0),
     }
 )
@@ -123,14 +119,12 @@ for _limit in fields(Limits):
     CHECKS.setdefault((Limits, _limit.name), at_least(1))
 
 
-def _tool_reader() -> ValueReader:
-    """Reads a tool as MCP, OpenAI or Anthropic spell it."""
-    read = class_reader(Tool)
-    return lambda value, kind: read(_tool(value), kind)
+_read_tool = class_reader(Tool)
 
 
 def _tool(value: Any) -> Any:
-    """Our spelling of a declared tool; a provider's own tool is named by its type."""
+    """Our spelling of a tool that MCP, OpenAI or Anthropic declare in theirs; a
+    provider's own tool is named by its type."""
     if not isinstance(value, dict):
         return value
     inner = value.get("function") or value.get("custom")
@@ -143,7 +137,9 @@ def _tool(value: Any) -> Any:
     return spelled
 
 
-converter.register_structure_hook(Tool, _tool_reader())
+converter.register_structure_hook(
+    Tool, lambda value, kind: _read_tool(_tool(value), kind)
+)
 for _part, _whole in PATCHES.items():
     converter.register_structure_hook(_part, patch_reader(_whole))
 

@@ -124,14 +124,14 @@ def _either(root: Root, place: str) -> Places:
 
 
 _FORMATS = {
-    ".json": ("json",),
-    ".jsonl": ("jsonl",),
-    ".jsonl.zst": ("jsonl.zst",),
-    ".db": ("sqlite",),
-    ".vscdb": ("sqlite",),
-    ".md": ("markdown",),
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".jsonl.zst": "jsonl.zst",
+    ".db": "sqlite",
+    ".vscdb": "sqlite",
+    ".md": "markdown",
 }
-"""How a place ends, and which formats its files have."""
+"""How a place ends, and which format its files have."""
 
 
 @frozen
@@ -143,10 +143,14 @@ class Agent:
 
     def formats(self) -> list[str]:
         """What its files are, in the words of `FileReport.format`."""
-        ends = {
-            end for _, place in self.places for end in _FORMATS if place.endswith(end)
-        }
-        return sorted({each for end in ends for each in _FORMATS[end]})
+        return sorted(
+            {
+                told
+                for _, place in self.places
+                for end, told in _FORMATS.items()
+                if place.endswith(end)
+            }
+        )
 
     def patterns(self, system: str) -> Iterator[str]:
         """The places as a person writes them."""

@@ -13,6 +13,7 @@ import glob
 import os
 import shutil
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,11 +32,10 @@ from stream_sidecar.session_files.manifest import (
     is_still,
     noted_in,
 )
-from stream_sidecar.session_files.names import BACKUP, MANIFEST
+from stream_sidecar.session_files.names import MANIFEST, backup_of
 from stream_sidecar.session_files.writers import has_writers
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Iterator
 
     from stream_sidecar.session_files.manifest import Fingerprint
@@ -48,23 +48,14 @@ def back_up(path: Path) -> Path:
     system without links. A backup of a run that was killed, which is the very file, is
     taken again. OSError, CannotReplaceError: there is none."""
     content, left = fingerprint_of(path), _left_links(path)
-    with Manifest(path.parent) as manifest:
-        if left:
+    if left:
+        with Manifest(path.parent) as manifest:
             manifest.note(left[0], content, path)
-            return left[0]
-        for name in _names(path):
-            manifest.note(name, content, path)
-            try:
-                os.link(path, name)
-            except FileExistsError:
-                manifest.forget(name)
-            except OSError:
-                manifest.forget(name)
-                manifest.tidy()
-                break
-            else:
-                return name
-    return copied(path, lambda new: _copy(path, new))
+        return left[0]
+    try:
+        return _named(path, content, partial(os.link, path))
+    except OSError:
+        return copied(path, lambda new: _copy(path, new))
 
 
 def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
@@ -74,7 +65,7 @@ def copied(path: Path, copy: Callable[[FileBeside], None]) -> Path:
         copy(new)
         new.sync()
         take_rights(new.name, path)
-        return _named(new, path)
+        return _named(path, fingerprint_of(new.name), partial(_take, new))
     finally:
         new.remove()
 
@@ -143,14 +134,14 @@ def _copy(path: Path, new: FileBeside) -> None:
         shutil.copyfileobj(old, new.file, _CHUNK)
 
 
-def _named(new: FileBeside, path: Path) -> Path:
-    """Gives ``new`` the first free name of a backup."""
-    content = fingerprint_of(new.name)
+def _named(path: Path, content: Fingerprint, take: Callable[[Path], None]) -> Path:
+    """The first free name of a backup of the file at ``path``, on the list of its
+    folder. ``take`` takes a name, and raises FileExistsError where somebody has it."""
     with Manifest(path.parent) as manifest:
         for name in _names(path):
             manifest.note(name, content, path)
             try:
-                _take(new, name)
+                take(name)
             except FileExistsError:
                 manifest.forget(name)
             except OSError:
@@ -162,14 +153,18 @@ def _named(new: FileBeside, path: Path) -> Path:
     raise AssertionError("numbers do not end")
 
 
+_hold = partial(Path.touch, mode=0o600, exist_ok=False)
+"""Takes a name for an empty file, which is there until it is replaced."""
+
+
 def _take(new: FileBeside, name: Path) -> None:
     """Gives ``new`` the ``name``; FileExistsError: somebody else has it."""
     try:
         os.link(new.name, name)
     except FileExistsError:
         raise
-    except OSError:  # no links: an empty file holds the name until it is replaced
-        name.touch(0o600, exist_ok=False)
+    except OSError:  # no links
+        _hold(name)
         try:
             new.take_name(name)
         except OSError:
@@ -180,17 +175,7 @@ def _take(new: FileBeside, name: Path) -> None:
 def free_name(path: Path) -> Path:
     """The first free name of a backup of the file at ``path``, on the list of its
     folder; an empty file holds it."""
-    content = fingerprint_of(path)
-    with Manifest(path.parent) as manifest:
-        for name in _names(path):
-            manifest.note(name, content, path)
-            try:
-                name.touch(0o600, exist_ok=False)
-            except FileExistsError:
-                manifest.forget(name)
-            else:
-                return name
-    raise AssertionError("numbers do not end")
+    return _named(path, fingerprint_of(path), _hold)
 
 
 @frozen
@@ -211,9 +196,10 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     first, the last is that of the latest repair."""
     found: dict[str, list[OurBackup]] = {}
     noted = noted_in(folder)
-    for name in sorted(filter(BACKUP.fullmatch, noted), key=_number):
+    told = [(of, name) for name in noted if (of := backup_of(name)) is not None]
+    for (original, _), name in sorted(told):
         backup = OurBackup(folder / name, noted[name])
-        found.setdefault(_original(name), []).append(backup)
+        found.setdefault(original, []).append(backup)
     return found
 
 
@@ -224,7 +210,7 @@ def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
     named = 0
     for held, folders, names in os.walk(folder):
         folders.sort()
-        named += sum(1 for name in names if BACKUP.fullmatch(name))
+        named += sum(backup_of(name) is not None for name in names)
         listed = listed_in(Path(held)) if MANIFEST in names else {}
         for name in sorted(listed):
             if still := [each for each in listed[name] if each.is_still]:
@@ -235,30 +221,12 @@ def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
 def backups_named_after(path: Path) -> list[Path]:
     """The files with the name of a backup of ``path``, whoever made them, the oldest
     first."""
-    names = [
-        each
-        for each in path.parent.glob(f"{glob.escape(path.name)}.bak*")
-        if BACKUP.fullmatch(each.name) and _original(each.name) == path.name
-    ]
-    return sorted((each for each in names if each.is_file()), key=_number_of)
-
-
-def _told(name: str) -> re.Match[str]:
-    told = BACKUP.fullmatch(name)
-    assert told is not None
-    return told
-
-
-def _original(name: str) -> str:
-    return _told(name)["name"]
-
-
-def _number(name: str) -> int:
-    return int(_told(name)["number"] or 1)
-
-
-def _number_of(backup: Path) -> int:
-    return _number(backup.name)
+    numbers: dict[Path, int] = {}
+    for each in path.parent.glob(f"{glob.escape(path.name)}.bak*"):
+        of = backup_of(each.name)
+        if of is not None and of[0] == path.name and each.is_file():
+            numbers[each] = of[1]
+    return sorted(numbers, key=numbers.__getitem__)
 
 
 def restore(path: Path, backup: Path, *, force: bool = False) -> None:

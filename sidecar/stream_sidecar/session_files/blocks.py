@@ -20,8 +20,8 @@ from stream_sidecar.records import frozen
 from stream_sidecar.session_files.bounds import LinePart, lines_of
 from stream_sidecar.session_files.documents import Made, TextSession
 from stream_sidecar.session_files.neighbours import Neighbours
-from stream_sidecar.session_files.reports import FileReport, Tally
-from stream_sidecar.values.jsontext import decode, encode
+from stream_sidecar.session_files.reports import FileReport, Tally, teller
+from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,17 +66,12 @@ class DoneLines:
 
 def read_block(block: LineBlock) -> DoneLines:
     """In a worker: one block."""
-    records: list[bytes] = []
-
-    def tell(record: dict[str, Any]) -> None:
-        records.append(encode(record) + b"\n")
-
-    made, path = Made(), block.path
-    tally = Tally(FileReport(str(path)), tell if block.tells else None)
+    made, path, records = Made(), block.path, BytesIO()
+    tally = Tally(FileReport(str(path)), teller(records if block.tells else None))
     history = History(block.job.options, block.job.wants_in(path), block.known)
     session = TextSession(history, tally, made, lambda _size: None, Neighbours(path))
     session.repair_lines(BytesIO(block.data), block.first)
-    return DoneLines(tally.finish(), made.new, b"".join(records))
+    return DoneLines(tally.finish(), made.new, records.getvalue())
 
 
 @frozen

@@ -10,13 +10,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import asdict
+
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
+from stream_sidecar.history.repair_counts import ModelRepairCounters
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import repaired, repairs_of
 from stream_sidecar.session_files.reports import FileReport, Tally
 from stream_sidecar.values.absent import ABSENT
-from stream_sidecar.values.jsontext import encode
+from stream_sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +118,8 @@ class RowRepair:
             new = replaced(value, repairs)
         for found, repair in repairs:
             tally.add({"rowInBatch": number}, found, repair)
-        tally.finish()
-        return new, encode([_plain(report), removals])
+        models = [asdict(each) for each in tally.finish().models]
+        return new, encode([report.unreadable, models, removals])
 
 
 def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
@@ -133,43 +136,12 @@ def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
     return value
 
 
-def _plain(report: FileReport) -> dict[str, Any]:
-    return {
-        "unreadable": report.unreadable,
-        "models": [
-            [m.provider, m.model, m.removed, m.messages, m.changed, m.blocked]
-            for m in report.models
-        ],
-    }
-
-
 def _reports(batch: Any) -> Iterator[tuple[FileReport, list[bytes]]]:
     """What `RowRepair` noted of the rows."""
-    from stream_sidecar.history.repair_counts import RepairCounts
-    from stream_sidecar.values.jsontext import decode
-
     for note in batch.column(NOTES).to_pylist():
-        told, removals = decode(note)
-        counts = RepairCounts()
-        for provider, model, removed, messages, changed, blocked in told["models"]:
-            counts.add(
-                provider,
-                model,
-                removed,
-                messages=messages,
-                changed=changed,
-                blocked=blocked,
-            )
-        total = counts.total()
-        report = FileReport(
-            path="",
-            messages=total.messages,
-            changed=total.changed,
-            blocked=total.blocked,
-            unreadable=told["unreadable"],
-            removed=total.removed,
-            models=total.by_model,
-        )
+        unreadable, models, removals = decode(note)
+        counters = [ModelRepairCounters(**each) for each in models]
+        report = FileReport("", unreadable=unreadable, models=counters)
         yield report, [encode(each) + b"\n" for each in removals]
 
 

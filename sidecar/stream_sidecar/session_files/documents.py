@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from io import BytesIO
+from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.history.chat_logs import answers_in, message_of
 from stream_sidecar.history.documents import (
     cuts_of,
@@ -37,7 +39,7 @@ from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.history.documents import FoundMessage
     from stream_sidecar.history.history import History
@@ -90,6 +92,7 @@ class Made:
 
 
 _BOM = "\ufeff"
+_BREAK = patterns.compile("\n")
 
 
 @frozen
@@ -187,20 +190,16 @@ class TextSession:
         place: dict[str, int],
         repairs: list[RepairedMessage],
     ) -> None:
-        changed = [each for each in repairs if each[1].removed] if self._is_told else []
-        bom = len(_BOM) if text.startswith(_BOM) else 0
-        told = ((found, repair.removed) for found, repair in changed)
-        spans = iter(spans_of(text[bom:], told)) if changed else iter(())
-        lines = Lines(text, line) if changed else None
-        for found, repair in repairs:
-            where = []
-            if lines is not None and repair.removed:
-                where = [lines.place(s + bom, e + bom) for s, e in next(spans)]
-            self.tally.add(place, found, repair, where)
-
-    @property
-    def _is_told(self) -> bool:
-        return self.tally.tells
+        where: Iterable[list[dict[str, int]]] = repeat([])
+        if self.tally.tells and any(repair.removed for _, repair in repairs):
+            bom, lines = len(_BOM) if text.startswith(_BOM) else 0, Lines(text, line)
+            told = ((found, repair.removed) for found, repair in repairs)
+            where = (
+                [lines.place(start + bom, end + bom) for start, end in spans]
+                for spans in spans_of(text[bom:], told)
+            )
+        for (found, repair), places in zip(repairs, where, strict=False):
+            self.tally.add(place, found, repair, places)
 
     def repair_chat_log(self, file: IO[bytes]) -> None:
         """Repairs a log in Markdown, as aider keeps it; CannotEditError where it is too
@@ -233,7 +232,7 @@ class Lines:
     counted from 1, in code points."""
 
     def __init__(self, text: str, first: int) -> None:
-        self._starts = [0, *_behind(text, "\n")]
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
         self._first = first
 
     def point(self, offset: int) -> tuple[int, int]:
@@ -246,13 +245,6 @@ class Lines:
         end_line, end_column = self.point(end)
         told = {"line": line, "column": column}
         return {**told, "endLine": end_line, "endColumn": end_column}
-
-
-def _behind(text: str, mark: str) -> Iterator[int]:
-    at = text.find(mark)
-    while at >= 0:
-        yield at + 1
-        at = text.find(mark, at + 1)
 
 
 def repairs_of(text: str, history: History) -> list[RepairedMessage]:

@@ -7,9 +7,16 @@ from stream_sidecar import patterns
 
 NEW_SUFFIX = ".sidecar-new"
 MANIFEST = ".stream-sidecar-backups"
-BACKUP = patterns.compile(r"(?P<name>.+)\.bak(?P<number>[0-9]*)")
+_BACKUP = patterns.compile(r"(.+)\.bak([0-9]*)")
+
+
+def backup_of(name: str) -> tuple[str, int] | None:
+    """Of the name of a backup its file's, and the how-manieth it is."""
+    told = _BACKUP.fullmatch(name)
+    return None if told is None else (told[1], int(told[2] or 1))
 
 
 def is_beside(name: str) -> bool:
     """Whether a file of that name is no session, whatever is in it."""
-    return name == MANIFEST or name.endswith(NEW_SUFFIX) or bool(BACKUP.fullmatch(name))
+    is_ours = name == MANIFEST or name.endswith(NEW_SUFFIX)
+    return is_ours or backup_of(name) is not None

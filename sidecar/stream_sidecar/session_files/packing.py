@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stream_sidecar.session_files import bounds
 from stream_sidecar.session_files.bounds import CannotEditError, too_large
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 def unpacked(cell: str | bytes, packing: str | None) -> str:
     """The text of a cell; ValueError when there is none."""
-    if isinstance(cell, bytes) and packing in _UNPACK:
-        cell = _UNPACK[packing](cell)
+    if isinstance(cell, bytes) and packing == "zstd":
+        cell = unpack_zstd(cell)
     elif packing in _OPAQUE:
         raise CannotEditError(f"packed as {packing}")
     return cell if isinstance(cell, str) else cell.decode("utf-8")
@@ -32,7 +29,7 @@ def packed(text: str, like: str | bytes, packing: str | None) -> str | bytes:
     if isinstance(like, str):
         return text
     data = text.encode("utf-8")
-    return _PACK[packing](data) if packing in _PACK else data
+    return pack_zstd(data) if packing == "zstd" else data
 
 
 def unpack_zstd(data: bytes) -> bytes:
@@ -65,8 +62,5 @@ def _zstd() -> Any:
         hint = "zstd: pip install 'stream-sidecar[zstd]' reads it"
         raise CannotEditError(f"packed as {hint}") from None
 
-
-_UNPACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": unpack_zstd}
-_PACK: dict[str | None, Callable[[bytes], bytes]] = {"zstd": pack_zstd}
 
 _OPAQUE = frozenset(("msgpack", "pickle"))

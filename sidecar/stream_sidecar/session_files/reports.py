@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from stream_sidecar.history.documents import path_of, value_at
-from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.history.repair_counts import RepairCounts, counters_of
 from stream_sidecar.records import define, field
+from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,8 +45,8 @@ class FileReport:
     changed: int = 0
     blocked: int = 0
     unreadable: int = 0
-    left: dict[str, int] = field(factory=dict)
-    kept: dict[str, int] = field(factory=dict)
+    left: Counter[str] = field(factory=Counter)
+    kept: Counter[str] = field(factory=Counter)
     piece: bool = False
     removed: dict[str, int] = field(factory=dict)
     models: list[ModelRepairCounters] = field(factory=list)
@@ -75,11 +76,23 @@ class FileReport:
         """Counts something that was not read."""
         if reason not in self.left and len(self.left) >= _REASONS:
             reason = _ELSEWHERE
-        self.left[reason] = self.left.get(reason, 0) + 1
+        self.left[reason] += 1
 
     def keep(self, reason: str) -> None:
         """Counts a message that stays."""
-        self.kept[reason] = self.kept.get(reason, 0) + 1
+        self.kept[reason] += 1
+
+
+def teller(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
+    """Writes every removal as a line of JSON to ``records``, if there are any."""
+    if records is None:
+        return None
+    write = records.write
+
+    def tell(record: dict[str, Any]) -> None:
+        write(encode(record) + b"\n")
+
+    return tell
 
 
 class Tally:
@@ -108,14 +121,7 @@ class Tally:
         the same of each removal, more exactly."""
         if found.stored is None:
             return
-        kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
-        self._counts.add(
-            found.provider,
-            found.model,
-            kinds,
-            changed=repair.changed,
-            blocked=repair.blocked,
-        )
+        self._counts.add(counters_of(repair, found.provider, found.model))
         if self._tell is not None:
             for record, more in zip_longest(_records(found, repair), where):
                 told = {"file": self.report.path, **place, **(more or {})}
@@ -124,10 +130,10 @@ class Tally:
     def include(self, part: FileReport) -> None:
         """The numbers of a part of the file, which was read elsewhere."""
         for each in part.models:
-            self._counts.add_counters(each)
+            self._counts.add(each)
         self.report.unreadable += part.unreadable
-        add_counts(self.report.left, part.left)
-        add_counts(self.report.kept, part.kept)
+        self.report.left.update(part.left)
+        self.report.kept.update(part.kept)
         self.report.piece = self.report.piece or part.piece
 
     def finish(self) -> FileReport:
@@ -137,27 +143,6 @@ class Tally:
         report.blocked, report.removed = total.blocked, total.removed
         report.models = total.by_model
         return report
-
-
-def add_counts(total: dict[str, int], more: dict[str, int]) -> None:
-    """Adds ``more`` to ``total``, name by name."""
-    for name, number in more.items():
-        total[name] = total.get(name, 0) + number
-
-
-def add_report(whole: FileReport, part: FileReport) -> None:
-    """Adds the numbers of ``part`` to those of ``whole``."""
-    whole.messages += part.messages
-    whole.changed += part.changed
-    whole.blocked += part.blocked
-    whole.unreadable += part.unreadable
-    add_counts(whole.left, part.left)
-    add_counts(whole.kept, part.kept)
-    counts = RepairCounts()
-    for each in (*whole.models, *part.models):
-        counts.add_counters(each)
-    total = counts.total()
-    whole.removed, whole.models = total.removed, total.by_model
 
 
 def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:

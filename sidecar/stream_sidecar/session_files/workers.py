@@ -22,13 +22,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from stream_sidecar.records import frozen
 from stream_sidecar.session_files.beside import remove_leftovers
 from stream_sidecar.session_files.blocks import LARGE, LinesOnAllCores, read_block
 from stream_sidecar.session_files.documents import Stopped
 from stream_sidecar.session_files.files import NO_MEMORY, format_of, repair_file
 from stream_sidecar.session_files.neighbours import forget
-from stream_sidecar.session_files.reports import FileReport
-from stream_sidecar.values.jsontext import encode
+from stream_sidecar.session_files.reports import FileReport, teller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,45 +58,39 @@ _stop: Any = None
 """In a worker: its ``value`` tells whether the run is to end."""
 
 
-def _never() -> bool:
-    return False
-
-
 def repair_files(
     paths: list[Path],
     job: Job,
     advance: Callable[[int], None],
     records: IO[bytes] | None,
     workers: int | None = None,
-    is_stopped: Callable[[], bool] = _never,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[FileReport]:
     """The report of every file, in their order.
 
     ``advance`` is told how many bytes were read since. ``records`` gets every removal
     as a line of JSON. One file that is not large, or one worker, needs no further
-    process. When
-    ``is_stopped``, no further file is begun and those in hand are left as they are;
-    their reports say so, the others' do not come. Writing begins with the removal of
-    what killed runs have left.
+    process. When ``is_stopped``, no further file is begun and those in hand are left as
+    they are; their reports say so, the others' do not come. Writing begins with the
+    removal of what killed runs have left.
     """
+    run = _Run(job, advance, records, is_stopped)
     forget()
     if job.write:
         remove_leftovers({Path(os.path.realpath(path)).parent for path in paths})
     cores = min(workers or os.cpu_count() or 1, _MOST)
     if cores > 1 and len(paths) == 1 and _is_large(paths[0]):
-        yield _by_blocks(paths[0], job, advance, records, cores, is_stopped)
+        yield run.by_blocks(paths[0], cores)
         return
     count = min(cores, len(paths))
     if count > 1:
         with tempfile.TemporaryDirectory() as folder:
-            yield from _in_workers(
-                paths, job, advance, records, count, Path(folder), is_stopped
-            )
+            yield from run.in_workers(paths, count, Path(folder))
         return
     for path in paths:
         if is_stopped():
             return
-        yield repair_file(path, job, _until(is_stopped, advance), _writer(records))
+        yield repair_file(path, job, run.checked, teller(records))
 
 
 def _is_large(path: Path) -> bool:
@@ -107,91 +101,88 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _by_blocks(
-    path: Path,
-    job: Job,
-    advance: Callable[[int], None],
-    records: IO[bytes] | None,
-    workers: int,
-    is_stopped: Callable[[], bool],
-) -> FileReport:
-    """The report of one file, whose blocks are read by all ``workers``."""
-    context = multiprocessing.get_context("spawn")
-    read, stop = context.Value("q", 0), context.RawValue("b", 0)
-    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
+@frozen
+class _Run:
+    """What `repair_files` was asked for, of whatever files."""
 
-        def submit(block: LineBlock) -> Future[DoneLines]:
-            with _unsignalled():
-                return pool.submit(read_block, block)
+    job: Job
+    advance: Callable[[int], None]
+    records: IO[bytes] | None
+    is_stopped: Callable[[], bool]
 
-        on_all_cores = LinesOnAllCores(path, job, records, submit, 2 * workers)
-
-        def lines(session: TextSession, file: IO[bytes]) -> None:
-            try:
-                on_all_cores(session, file)
-            except BrokenProcessPool:
-                raise ChildProcessError(_KILLED) from None
-
-        checked = _until(is_stopped, advance)
-        try:
-            return repair_file(path, job, checked, _writer(records), lines)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _until(
-    is_stopped: Callable[[], bool], advance: Callable[[int], None]
-) -> Callable[[int], None]:
-    """``advance`` that raises `Stopped` when the run is to end."""
-
-    def checked(size: int) -> None:
-        if is_stopped():
+    def checked(self, size: int) -> None:
+        """``advance`` that raises `Stopped` when the run is to end."""
+        if self.is_stopped():
             raise Stopped
-        advance(size)
+        self.advance(size)
 
-    return checked
+    def by_blocks(self, path: Path, workers: int) -> FileReport:
+        """The report of one file, whose blocks are read by all ``workers``."""
+        pool, _, _ = _pool(workers)
+        with pool:
+
+            def submit(block: LineBlock) -> Future[DoneLines]:
+                with _unsignalled():
+                    return pool.submit(read_block, block)
+
+            on_all_cores = LinesOnAllCores(
+                path, self.job, self.records, submit, 2 * workers
+            )
+
+            def lines(session: TextSession, file: IO[bytes]) -> None:
+                try:
+                    on_all_cores(session, file)
+                except BrokenProcessPool:
+                    raise ChildProcessError(_KILLED) from None
+
+            tell = teller(self.records)
+            try:
+                return repair_file(path, self.job, self.checked, tell, lines)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def in_workers(
+        self, paths: list[Path], workers: int, folder: Path
+    ) -> Iterator[FileReport]:
+        """The reports of files, whose removals stand in ``folder`` meanwhile."""
+        pool, read, stop = _pool(workers)
+        records = self.records
+        futures: deque[Future[FileReport]] = deque()
+        left = deque(enumerate(paths))
+        told = 0
+        with pool:
+            try:
+                for number in range(len(paths)):
+                    stop.value = self.is_stopped()
+                    while left and len(futures) < _AHEAD * workers and not stop.value:
+                        started, path = left.popleft()
+                        part = folder / str(started) if records is not None else None
+                        with _unsignalled():
+                            futures.append(_begun(pool, path, self.job, part))
+                    if not futures:
+                        break
+                    future = futures.popleft()
+                    while not future.done():
+                        wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
+                        stop.value = self.is_stopped()
+                        self.advance(read.value - told)
+                        told = read.value
+                    if (why := _failed(future)) is not None:
+                        yield FileReport(str(paths[number]), error=why)
+                        continue
+                    if records is not None:
+                        _append(records, folder / str(number))
+                    yield future.result()
+            finally:
+                stop.value = True  # nobody waits for the rest
+            self.advance(read.value - told)
 
 
-def _in_workers(
-    paths: list[Path],
-    job: Job,
-    advance: Callable[[int], None],
-    records: IO[bytes] | None,
-    workers: int,
-    folder: Path,
-    is_stopped: Callable[[], bool],
-) -> Iterator[FileReport]:
+def _pool(workers: int) -> tuple[ProcessPoolExecutor, Synchronized[int], Any]:
+    """Processes, the counter of bytes that they have read, and what stops them."""
     context = multiprocessing.get_context("spawn")
     read, stop = context.Value("q", 0), context.RawValue("b", 0)
-    futures: deque[Future[FileReport]] = deque()
-    left = deque(enumerate(paths))
-    told = 0
-    with ProcessPoolExecutor(workers, context, _begin, (read, stop)) as pool:
-        try:
-            for number in range(len(paths)):
-                stop.value = is_stopped()
-                while left and len(futures) < _AHEAD * workers and not stop.value:
-                    started, path = left.popleft()
-                    part = folder / str(started) if records is not None else None
-                    with _unsignalled():
-                        futures.append(_begun(pool, path, job, part))
-                if not futures:
-                    break
-                future = futures.popleft()
-                while not future.done():
-                    wait([future], _WAIT_SECONDS, FIRST_COMPLETED)
-                    stop.value = is_stopped()
-                    advance(read.value - told)
-                    told = read.value
-                if (why := _failed(future)) is not None:
-                    yield FileReport(str(paths[number]), error=why)
-                    continue
-                if records is not None:
-                    _append(records, folder / str(number))
-                yield future.result()
-        finally:
-            stop.value = True  # nobody waits for the rest
-        advance(read.value - told)
+    return ProcessPoolExecutor(workers, context, _begin, (read, stop)), read, stop
 
 
 def _begun(
@@ -214,12 +205,12 @@ def _failed(future: Future[FileReport]) -> str | None:
     return _KILLED if isinstance(error, BrokenProcessPool) else None
 
 
-_SIGNALS = {
+ENDING = {
     number
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if (number := getattr(signal, name, None)) is not None
 }
-"""What ends a run; Windows knows no SIGHUP."""
+"""Signals that end a run; Windows knows no SIGHUP."""
 
 
 @contextmanager
@@ -229,7 +220,7 @@ def _unsignalled() -> Iterator[None]:
     if sys.platform == "win32":
         yield
     else:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             yield
         finally:
@@ -241,7 +232,7 @@ def _begin(read: Synchronized[int], stop: Any) -> None:
     through ``stop``; with that process it ends."""
     global _read, _stop
     _read, _stop = read, stop
-    for number in _SIGNALS:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -275,20 +266,9 @@ def _work(path: Path, job: Job, part: Path | None) -> FileReport:
     with nullcontext() if part is None else part.open("wb") as records:
         if _stop.value:
             return FileReport(str(path), stopped=True)
-        report = repair_file(path, job, advance, _writer(records))
+        report = repair_file(path, job, advance, teller(records))
     flush()
     return report
-
-
-def _writer(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
-    if records is None:
-        return None
-    write = records.write
-    return lambda record: void(write(encode(record) + b"\n"))
-
-
-def void(_value: object) -> None:
-    """Nothing, of whatever a call gives."""
 
 
 def _append(records: IO[bytes], part: Path) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 
+__all__ = ["are_told", "has_writers"]
+
 if sys.platform == "linux":
     import fcntl
     import signal
@@ -40,23 +42,18 @@ if sys.platform == "linux":
         return True
 
 elif sys.platform == "win32":
-    from stream_sidecar.session_files import windows
+    from stream_sidecar.session_files.windows import has_writers
 
     def are_told(handle: int) -> bool:
         """Windows tells."""
         return True
 
-    def has_writers(handle: int) -> bool | None:
-        """Of the file behind a descriptor that is open for reading."""
-        return windows.has_writers(handle)
-
 else:
 
     def are_told(handle: int) -> bool:
-        """Whether a file system tells; ``handle`` is that of a file on it which is open
-        for writing and which nobody else has open."""
+        """It is not told."""
         return False
 
     def has_writers(handle: int) -> bool | None:
-        """Of the file behind a descriptor that is open for reading."""
+        """It is not told."""
         return None

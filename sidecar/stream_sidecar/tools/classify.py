@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from stream_sidecar.events import ToolCall
 from stream_sidecar.records import evolve, hot
+from stream_sidecar.tools import runners
 from stream_sidecar.tools.call import OpenCall
 from stream_sidecar.tools.judging import ArgumentState, judge
 from stream_sidecar.tools.kinds import kind_of
 from stream_sidecar.tools.members import is_ambiguous
-from stream_sidecar.tools.runners import (
-    APPROVAL_PREFIXES,
-    APPROVAL_TYPES,
-    runner_by_id,
-    runner_by_type,
-    tool_of_type,
-)
 from stream_sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -121,12 +115,12 @@ def _settled(
 
 def executor_of(call: OpenCall, context: CallContext) -> Executor:
     """Who runs the call: the first sign that says so, in the module's order."""
-    by_type = runner_by_type(call.type or "", call.raw)
+    by_type = runners.runner_by_type(call.type or "", call.raw)
     if by_type is not None:
         return by_type
     if _has_result(call, context):
         return "server"
-    by_id = runner_by_id(call.id, context.wire)
+    by_id = runners.runner_by_id(call.id, context.wire)
     if by_id is not None:
         return by_id
     if call.executor is not None:
@@ -143,8 +137,8 @@ def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
         return "none"
     if executor != "server":
         return "client-result"
-    asks = call.type in APPROVAL_TYPES or call.id.startswith(APPROVAL_PREFIXES)
-    if asks:
+    is_asking = call.type in runners.APPROVAL_TYPES
+    if is_asking or call.id.startswith(runners.APPROVAL_PREFIXES):
         return "client-approval"
     return "none" if _has_result(call, context) else "server-result"
 
@@ -201,7 +195,7 @@ def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     value = next((body[n] for n in _ARGUMENT_FIELDS if body.get(n) is not None), None)
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
-        name=_text(body, _NAME_FIELDS) or tool_of_type(kind or ""),
+        name=_text(body, _NAME_FIELDS) or runners.tool_of_type(kind or ""),
         id=id or f"call_c0_{number}",
         id_synthetic=not id,
         arguments=_arguments(value, is_text),

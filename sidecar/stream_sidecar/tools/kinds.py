@@ -86,16 +86,16 @@ def _kind_of(
     row = _row(name)
     if row is None and word is None and hint is None:
         row = _row(type)
-    mutating = _mutating(row, hint, word)
-    if declared is not None:
-        mutating = True if declared in MUTATING_KINDS else mutating
-        return Kind(declared, "declared", mutating)
-    if row is not None:
-        return Kind(row[0], "table", mutating)
-    if annotated is not None:
-        return Kind(annotated, "annotation", mutating)
-    if word is not None:
-        return Kind(word, "name", mutating)
+    mutating = declared in MUTATING_KINDS or _mutating(row, hint, word)
+    proofs: dict[KindSource, str | None] = {
+        "declared": declared,
+        "table": row and row[0],
+        "annotation": annotated,
+        "name": word,
+    }
+    for source, kind in proofs.items():
+        if kind is not None:
+            return Kind(kind, source, mutating)
     return Kind("other", "default", mutating)
 
 

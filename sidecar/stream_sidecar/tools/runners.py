@@ -26,15 +26,6 @@ class TypeRow:
     value: str | None = None
 
 
-@frozen
-class PrefixRow:
-    """An id prefix, case-sensitive; ``wires`` of None: on every wire."""
-
-    prefix: str
-    executor: Runner
-    wires: tuple[str | None, ...] | None = None
-
-
 def _rows(executor: Runner, *types: str) -> tuple[TypeRow, ...]:
     return tuple(TypeRow(type, executor) for type in types)
 
@@ -72,28 +63,22 @@ TYPES: tuple[TypeRow, ...] = (
 )
 """``function`` and ``custom`` of chat.completions say nothing, so they have no row."""
 
-TYPE_PREFIXES: tuple[PrefixRow, ...] = (
-    PrefixRow("openrouter:", "server"),
-    PrefixRow("sandbox_", "server"),
+TYPE_PREFIXES: dict[str, Runner] = {
+    "openrouter:": "server",
+    "sandbox_": "server",
     # Mistral conversations: entries, and events with what happened behind the dot
-    PrefixRow("tool.execution", "server"),
-    PrefixRow("function.call", "client"),
-)
+    "tool.execution": "server",
+    "function.call": "client",
+}
 
-# Item ids of the Responses API; elsewhere ids may begin with the tool's own name
-# (Cohere: ``<name>_<12 characters>``), so these count only where they can occur.
-_RESPONSES = ("openai-responses", "openai-chat", None)
+_SERVER_IDS = ("srvtoolu_", "mcptoolu_", "xs_call_")
+"""How ids of calls begin that a server runs, case-sensitive."""
 
-ID_PREFIXES: tuple[PrefixRow, ...] = (
-    *(PrefixRow(each, "server") for each in ("srvtoolu_", "mcptoolu_", "xs_call_")),
-    *(
-        PrefixRow(each, "server", _RESPONSES)
-        for each in ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
-    ),
-)
+_SERVER_ITEMS = ("ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_")
+"""How those of the Responses API begin. Elsewhere ids may begin with a tool's own name
+(Cohere: ``<name>_<12 characters>``), so these count only where they can occur."""
 
-_TYPE_HEADS = tuple(row.prefix for row in TYPE_PREFIXES)
-_ID_HEADS = tuple(row.prefix for row in ID_PREFIXES)
+_WITH_ITEMS = ("openai-responses", "openai-chat", None)
 
 APPROVAL_TYPES = ("mcp_approval_request",)
 APPROVAL_PREFIXES = ("mcpr_",)
@@ -113,8 +98,8 @@ def runner_by_type(type: str, item: Any) -> Runner | None:
     for row in _ROWS.get(type, ()):
         if not row.field or _has(item, row.field, row.value):
             return row.executor
-    is_known = type.startswith(_TYPE_HEADS)
-    return _by_prefix(type, TYPE_PREFIXES, None) if is_known else None
+    runners = (own for head, own in TYPE_PREFIXES.items() if type.startswith(head))
+    return next(runners, None)
 
 
 def tool_of_type(type: str) -> str:
@@ -125,7 +110,8 @@ def tool_of_type(type: str) -> str:
 
 def runner_by_id(id: str, wire: str | None) -> Runner | None:
     """Who runs a call with this id on ``wire`` (None: not known which)."""
-    return _by_prefix(id, ID_PREFIXES, wire) if id.startswith(_ID_HEADS) else None
+    may_be_item = wire in _WITH_ITEMS and id.startswith(_SERVER_ITEMS)
+    return "server" if may_be_item or id.startswith(_SERVER_IDS) else None
 
 
 def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:
@@ -133,10 +119,3 @@ def _has(item: Any, path: tuple[str, ...], value: str | None) -> bool:
     for name in path:
         item = item.get(name) if isinstance(item, dict) else None
     return bool(item) if value is None else item == value
-
-
-def _by_prefix(id: str, rows: tuple[PrefixRow, ...], wire: str | None) -> Runner | None:
-    for row in rows:
-        if id.startswith(row.prefix) and (row.wires is None or wire in row.wires):
-            return row.executor
-    return None

@@ -24,21 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.records import define
+from stream_sidecar.values import relaxed_tables as tables
 from stream_sidecar.values.jsontext import NumberText
 from stream_sidecar.values.pushdown import Scanner
-from stream_sidecar.values.relaxed_tables import (
-    AFTER_VALUE,
-    BARE,
-    BARE_TEXT,
-    CLOSER_OF,
-    KEY,
-    LITERALS,
-    NAME,
-    RELAXED,
-    SCALARS,
-    SPACE,
-    STRINGS,
-)
 
 if TYPE_CHECKING:
     import re
@@ -54,17 +42,18 @@ class ObjectScanner(Scanner):
     __slots__ = ()
 
     def __init__(self, bare_values: bool = False, opener: str = "{") -> None:
-        super().__init__(BARE if bare_values else RELAXED, f"start-{opener}")
+        syntax = tables.BARE if bare_values else tables.RELAXED
+        super().__init__(syntax, f"start-{opener}")
 
     @property
     def in_string(self) -> bool:
         """Whether a string is open: between quotes, backticks or marks."""
-        return self._place.startswith(STRINGS)
+        return self._place.startswith(tables.STRINGS)
 
     @property
     def missing(self) -> str:
         """The brackets that would close what is open."""
-        return "".join(CLOSER_OF[after] for after in reversed(self._stack))
+        return "".join(tables.CLOSER_OF[after] for after in reversed(self._stack))
 
 
 def parse(text: str, bare_values: bool = False) -> Any:
@@ -100,16 +89,13 @@ def begun_keys(text: str) -> list[str]:
 
 
 _tokens = patterns.compile(
-    rf"(?P<key>{KEY}){SPACE}:|[{{}}\[\]]"
+    rf"(?P<key>{tables.KEY}){tables.SPACE}:|[{{}}\[\]]"
     r"""|"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|'(?:[^'\\]++|\\(?s:.))*+(?:'|\\?\Z)"""
-    rf"|{NAME}"
+    rf"|{tables.NAME}"
 )
 _separators = patterns.compile(r"[\s,]*+")
-_colon = patterns.compile(rf"{SPACE}[:=]{SPACE}")
-_key = patterns.compile(KEY)
-_scalars = {bare: patterns.compile(pattern) for bare, pattern in SCALARS.items()}
-_texts = {closer: patterns.compile(pattern) for closer, pattern in BARE_TEXT.items()}
-_after = {closer: patterns.compile(pattern) for closer, pattern in AFTER_VALUE.items()}
+_colon = patterns.compile(rf"{tables.SPACE}[:=]{tables.SPACE}")
+_key = patterns.compile(tables.KEY)
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -169,7 +155,7 @@ class _Reader:
             self._enter(key)
         else:
             start = self._at
-            token = self._skip(_scalars[self._bare])
+            token = self._skip(tables.SCALARS[self._bare])
             self._put(key, _scalar(token) if token else None, start)
 
     def _enter(self, key: str) -> None:
@@ -182,9 +168,9 @@ class _Reader:
         """Keep a value that began at ``start``; it is text if text follows it."""
         container = self._open[-1]
         if self._bare:
-            followed = _after[container.closer].match(self._text, self._at)
+            followed = tables.AFTER_VALUE[container.closer].match(self._text, self._at)
             if self._at == start or not followed:
-                self._skip(_texts[container.closer])
+                self._skip(tables.BARE_TEXT[container.closer])
                 value = _bare_text(self._text[start : self._at].strip())
         container.put(key, value)
 
@@ -208,8 +194,8 @@ def _scalar(token: str) -> Any:
         return token[1:-1]
     if token[0] == "<":
         return token[token.index(">") + 1 : token.rindex("<")]
-    if token in LITERALS:
-        return LITERALS[token]
+    if token in tables.LITERALS:
+        return tables.LITERALS[token]
     if not token.lstrip("+-").isdigit():
         return float(token)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from string import digits
 from typing import Any
 
+from stream_sidecar import patterns
 from stream_sidecar.values.pushdown import Moves, Syntax, spelling
 
 LITERALS: dict[str, Any] = (
@@ -36,19 +37,26 @@ _VERBATIM = (
 _MEMBER = rf"(?![0-9]){NAME}"
 
 KEY = rf"(?:{_STRING}|{NAME})"
-SCALARS = {False: _SCALAR, True: rf"(?:{_SCALAR}|{'|'.join(_VERBATIM)})"}
+SCALARS = {
+    False: patterns.compile(_SCALAR),
+    True: patterns.compile(rf"{_SCALAR}|{'|'.join(_VERBATIM)}"),
+}
 """With and without bare values: a value that is neither container nor bare text."""
 
 BARE_TEXT = {
-    "}": rf"(?:[^,}}]++|,(?!{SPACE}(?:\}}|(?:{_MEMBER}|"
-    rf""""[^"\\}},]*+"|'[^'\\}},]*+'){SPACE}:)))*+""",
-    "]": r"[^,\]]*+",
+    "}": patterns.compile(
+        rf"(?:[^,}}]++|,(?!{SPACE}(?:\}}|(?:{_MEMBER}|"
+        rf""""[^"\\}},]*+"|'[^'\\}},]*+'){SPACE}:)))*+"""
+    ),
+    "]": patterns.compile(r"[^,\]]*+"),
 }
 """The closer of a container: text without quotes in it."""
 
 AFTER_VALUE = {
-    "}": rf"""{SPACE}(?:\}}|,{SPACE}(?:["'}}]|{_MEMBER}{SPACE}[:=]))""",
-    "]": rf"{SPACE}[,\]]",
+    "}": patterns.compile(
+        rf"""{SPACE}(?:\}}|,{SPACE}(?:["'}}]|{_MEMBER}{SPACE}[:=]))"""
+    ),
+    "]": patterns.compile(rf"{SPACE}[,\]]"),
 }
 """The closer of a container: what follows a value that is no part of bare text."""
 

@@ -18,7 +18,7 @@ HALVES = "\ud800-\udfff"
 """Halves of a character of two UTF-16 units, as a range of a regular expression."""
 
 _SURROGATE = patterns.compile(f"[{HALVES}]")
-_PAIR = patterns.compile("([\ud800-\udbff])([\udc00-\udfff])")
+_PAIR = patterns.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 has_half = _SURROGATE.search
@@ -66,5 +66,4 @@ class SurrogateJoiner:
 
 
 def _join(match: re.Match[str]) -> str:
-    high, low = map(ord, match.groups())
-    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+    return match[0].encode("utf-16", "surrogatepass").decode("utf-16")
