@@ -132,6 +132,14 @@ class CallEndPart:
 
 
 @frozen
+class CallCancelPart:
+    """The provider takes back the calls with these ``ids``: nobody waits for them."""
+
+    ids: tuple[str, ...]
+    choice: int = 0
+
+
+@frozen
 class ItemPart:
     """An item of the answer begins, which the next request may name by its ``id``.
 
@@ -251,6 +259,7 @@ Part: TypeAlias = (
     | BlockEndPart
     | CallPart
     | CallEndPart
+    | CallCancelPart
     | ItemPart
     | ResultPart
     | CitationPart

@@ -103,7 +103,7 @@ def test_calls_carry_what_their_fragments_say() -> None:
     assert call.opaque == {"a": 1, "b": 2, "c": 3}
     assert opaque == {"a": 1}
     assert call.bare
-    assembler.push(CallPart(key=1, id="c", opaque="s"))
+    assembler.push(CallPart(key=1, id="c", name="n", opaque="s"))
     assembler.push(CallPart(key=1, opaque=[1]))
     (call,) = assembler.end(CallEndPart(key=1))
     assert call.opaque == [1]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.forms.candidate import Taken
     from stream_sidecar.parts import (
+        CallCancelPart,
         CallEndPart,
         DiagnosticPart,
         FinishPart,
@@ -138,6 +139,13 @@ class Choice:
 
     def end_call(self, part: CallEndPart, wire: str) -> None:
         self._end_calls(self._calls.end(part), wire)
+
+    def cancel_calls(self, part: CallCancelPart) -> None:
+        """Nobody waits for these calls any more; what was sent of them stays."""
+        for call in self._sent.values():
+            call.cancelled = call.cancelled or call.id in part.ids
+        said = "the provider took back these calls"
+        self.outlet.diagnose(self.number, "cancelled-tool-call", "info", said)
 
     def result(self, part: ResultPart) -> None:
         """A server's result; one with a known key replaces the one before."""

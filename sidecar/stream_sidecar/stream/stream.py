@@ -20,6 +20,7 @@ from stream_sidecar.events import Event, Metadata, ProviderError, Usage
 from stream_sidecar.message.message import Stats
 from stream_sidecar.parts import (
     BlockEndPart,
+    CallCancelPart,
     CallEndPart,
     CallPart,
     CitationPart,
@@ -278,6 +279,9 @@ class Stream:
     def _call_end(self, part: CallEndPart) -> None:
         self._choice(part.choice).end_call(part, self.wire)
 
+    def _call_cancel(self, part: CallCancelPart) -> None:
+        self._choice(part.choice).cancel_calls(part)
+
     def _item(self, part: ItemPart) -> None:
         self._outlet.open_item(part.id, part.type)
 
@@ -340,6 +344,7 @@ class Stream:
         BlockEndPart: _block_end,
         CallPart: _call,
         CallEndPart: _call_end,
+        CallCancelPart: _call_cancel,
         ItemPart: _item,
         ResultPart: _result,
         CitationPart: _citation,

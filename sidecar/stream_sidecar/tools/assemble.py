@@ -19,6 +19,7 @@ was resent is recognised and reported.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from stream_sidecar.parts import CallEndPart, CallPart, DiagnosticPart
@@ -46,6 +47,7 @@ class CallAssembler:
         self._by_id: dict[str, Entry] = {}
         self._by_index: dict[int, Entry] = {}
         self._latest: Entry | None = None
+        self._heads: deque[Entry] = deque()  # calls that began without arguments
         self._ended_keys: dict[int | str, OpenCall] = {}
         self._ended_ids: set[str] = set()
         self._ended: set[tuple[str, str, str]] = set()
@@ -147,8 +149,10 @@ class CallAssembler:
     def finish(self) -> list[OpenCall]:
         """All calls still open, in order of opening: a finish chunk, or close."""
         entries = list(self._open.values())
+        lost = any(not each.call.name and not each.text.empty for each in entries)
         for entry in entries:
             entry.call.bare = entry.text.empty
+            entry.call.cut = entry.call.cut or (lost and entry.is_head)
         return [entry.call for entry in entries if self._close(entry)]
 
     @property
@@ -180,7 +184,7 @@ class CallAssembler:
 
     def _loose(self, part: CallPart, text: str) -> Entry | None:
         """The call of a part without one: wires/README.md, "Fragments of calls"."""
-        held = self._held(part) or self._interrupted(part, text)
+        held = self._held(part) or self._headless(part, text)
         if held is None:
             return self._start(part) if part.id or part.name or text else None
         known = bool(part.id) and (
@@ -210,12 +214,24 @@ class CallAssembler:
             return self._by_id.get(part.id or "")
         return self._latest if part.index is None else by_index
 
-    def _interrupted(self, part: CallPart, text: str) -> Entry | None:
-        """The latest call, where the fragment has nothing that begins one: some servers
-        count on in the middle of a call (agno-agi/agno#8879)."""
-        begins = part.whole or part.id or part.name or not text.strip()
-        latest = None if begins or text.lstrip()[0] in "{[" else self._latest
+    def _headless(self, part: CallPart, text: str) -> Entry | None:
+        """The call that a fragment at another place may belong to, where it has neither
+        id nor name: some servers count on in the middle of a call, and some between
+        heads and arguments (agno-agi/agno#8879). One that begins arguments goes to the
+        first call without any."""
+        if part.whole or part.id or part.name or not text.strip():
+            return None
+        if text.lstrip()[0] in "{[":
+            return self._first_head()
+        latest = self._latest
         return None if latest is None or latest.text.complete else latest
+
+    def _first_head(self) -> Entry | None:
+        """The first open call that has a name, and no arguments so far."""
+        heads = self._heads
+        while heads and not (heads[0].is_head and heads[0].number in self._open):
+            heads.popleft()
+        return heads[0] if heads else None
 
     def _start(
         self,
@@ -241,6 +257,8 @@ class CallAssembler:
         if call.id:
             entry.stand_at(self._by_id, call.id)
         self._place(entry, part)
+        self._first_head()
+        self._heads.append(entry)
         return entry
 
     def _place(self, entry: Entry, part: CallPart) -> None:
@@ -297,12 +315,18 @@ class CallAssembler:
 
     def _close(self, entry: Entry) -> bool:
         """Ends the call; False when it only repeats one that ended."""
+        is_stub = not entry.call.name and entry.text.empty and not entry.shown
         call, tail = entry.call, entry.text.close()
         self._check_limit(entry)
         call.arguments = entry.text.text
         entry.leave()
         del self._open[entry.number]
         self._latest = None if self._latest is entry else self._latest
+        if is_stub:
+            if call.id:
+                message = "A tool call had neither a name nor arguments"
+                self._report("malformed-chunk", message, {"id": call.id})
+            return False
         before = entry.before
         if before is not None and same_json(before.arguments, call.arguments):
             self._report("glued-arguments", "They came twice", call.arguments)

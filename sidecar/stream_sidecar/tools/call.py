@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import CallPart
     from stream_sidecar.tools.arguments import ArgumentText
 
-_MARKUP = patterns.compile("[<>\"']")
+_MARKUP = patterns.compile(r"[<>\"']|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
 
 
 @define(eq=False)
@@ -26,9 +26,10 @@ class OpenCall:
     call is handed out, and never changes then. ``arguments`` is set when the call ends,
     and ``rest``: the end of it that was not handed out as a delta. ``cut``: arguments
     beyond the limit are missing. ``bare``: none came before the wire or the finish
-    ended the call. ``ambiguous``: readers of the arguments may differ. ``key`` is the
-    wire's, which a result without an id shares. ``block`` and ``told`` (a delta with
-    its id and name was sent) belong to the stream.
+    ended the call. ``ambiguous``: readers of the arguments may differ. ``cancelled``:
+    the provider took it back. ``key`` is the wire's, which a result without an id
+    shares. ``block`` and ``told`` (a delta with its id and name was sent) belong to
+    the stream.
     """
 
     name: str = ""
@@ -52,6 +53,7 @@ class OpenCall:
     cut: bool = False
     bare: bool = False
     ambiguous: bool = False
+    cancelled: bool = False
     ended: bool = False
 
     def learn(self, part: CallPart) -> None:
@@ -89,6 +91,11 @@ class Entry:
     shown: bool = False
     places: list[tuple[dict[Any, Entry], Any]] = field(factory=list)
 
+    @property
+    def is_head(self) -> bool:
+        """Whether it has a name, and no arguments so far."""
+        return bool(self.call.name) and self.call.key is None and self.text.empty
+
     def stand_at(self, places: dict[Any, Entry], place: Any) -> None:
         if places.get(place) is not self:
             places[place] = self
@@ -108,7 +115,8 @@ class Entry:
 def clean_name(name: str) -> str:
     """A tool's name without markup of the model's own that a server left behind it.
 
-    ``search<|channel|>commentary``, ``search</arg_value>``, ``search" parameter="q``:
+    ``search<|channel|>commentary``, ``search</arg_value>``, ``search" parameter="q``,
+    ``search[ARGS]`` (waybarrios/vllm-mlx#631):
     no API lets a tool be named with these signs.
     """
     return _MARKUP.split(name, 1)[0] or name

@@ -105,7 +105,7 @@ def _settled(
         state == "complete"
         and executor == "client"
         and call.origin == "structured"
-        and not call.ambiguous
+        and not (call.ambiguous or call.cancelled)
         and declared is not False
         and context.finish not in _SPOILED
         and not (call.bare and context.finish in _CUT)
@@ -133,7 +133,7 @@ def executor_of(call: OpenCall, context: CallContext) -> Executor:
 
 def _awaits(call: OpenCall, executor: Executor, context: CallContext) -> Awaits:
     """Whom the conversation waits for; for a call written as text nobody has to."""
-    if call.origin != "structured":
+    if call.origin != "structured" or call.cancelled:
         return "none"
     if executor != "server":
         return "client-result"

@@ -104,7 +104,10 @@ class AnthropicWire(BlockWire):
             self.ignored("delta", delta)
         else:
             self._tells(delta)
+            before = len(self.parts)
             read(self, self.block(self.index(value)), delta)
+            if len(self.parts) == before:
+                self.unused("delta", delta, _FIELDS, before)
 
     def _tells(self, piece: JsonObject) -> None:
         """A block begins, or goes on: perhaps with something to say."""
@@ -242,6 +245,14 @@ _DELTAS: dict[str, _BlockReader] = {
     "citations_delta": AnthropicWire._citation,
     "compaction_delta": AnthropicWire._compaction,
 }
+
+_FIELDS = frozenset(
+    (
+        *("type", "text", "thinking", "signature", "partial_json", "citation"),
+        *("content", "encrypted_content"),
+    )
+)
+"""What deltas have; of a compaction nothing is told before its end."""
 
 _TELLING = frozenset(_EVENTS) - {"ping", "message"}
 _OWN = frozenset(("model", "stop_reason"))

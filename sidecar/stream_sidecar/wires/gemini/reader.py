@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.parts import (
+    CallCancelPart,
     DiagnosticPart,
     DonePart,
     FinishPart,
@@ -42,6 +43,14 @@ _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 
 _LIVE = frozenset(("serverContent", "toolCall"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
+
+_CANDIDATE = _SOURCES | frozenset(
+    (
+        *("index", "finishReason", "finishMessage", "safetyRatings", "tokenCount"),
+        *("avgLogprobs", "logprobsResult", "groundingAttributions"),
+    )
+)
+"""What a candidate has beside its content."""
 
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
@@ -83,6 +92,8 @@ class GeminiWire(DocumentWire):
         self.choice = 0
         if not _LIVE.isdisjoint(value):
             self._live(value)
+        if "toolCallCancellation" in value:
+            self._cancel(self.body(value, "toolCallCancellation"))
         if "promptFeedback" in value:
             self._blocked(value)
         self.count(self.body(value, "usageMetadata"))
@@ -101,6 +112,8 @@ class GeminiWire(DocumentWire):
         candidate = self._candidate(self.choice)
         if "content" in item:
             candidate.read(self.body(item, "content"))
+        elif not _CANDIDATE.issuperset(item):
+            self.unused("candidate", item, _CANDIDATE, len(self.parts))
         if not _SOURCES.isdisjoint(item):
             candidate.sources.read(item)
         if (raw := item.get("finishReason")) is not None:
@@ -140,6 +153,14 @@ class GeminiWire(DocumentWire):
             self.tell_details(feedback, ("blockReasonMessage", "safetyRatings"))
             self.parts.append(FinishPart(reason, "content-filter"))
 
+    def _cancel(self, value: JsonObject) -> None:
+        """The user spoke in between: these calls are not to be run."""
+        ids = value.get("ids")
+        told = (
+            [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
+        )
+        self.parts.append(CallCancelPart(tuple(told)))
+
     def _live(self, value: JsonObject) -> None:
         """The Live API: the transcript of what the model says is its answer."""
         candidate, content = self._candidate(0), self.body(value, "serverContent")
@@ -148,6 +169,8 @@ class GeminiWire(DocumentWire):
         candidate.sources.read(content)
         for call in self.objects(self.body(value, "toolCall"), "functionCalls"):
             candidate.read({"parts": [{"functionCall": call}]})
+        if content.get("interrupted"):
+            self.parts.append(FinishPart("interrupted", "cancelled"))
         if content.get("turnComplete"):
             self.parts.append(DonePart())
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _ANSWERS = frozenset(("message", "response", "thinking"))
 _KNOWN = _ANSWERS | {"done"}
+_QUIET = _KNOWN | {"model", "created_at", "done_reason", "remote_model", "remote_host"}
+_MESSAGE = frozenset(("role", "content", "thinking", "images", "tool_calls"))
 _COUNTS = ("_count", "_duration")
 """How the names of counts and times end, in the last line."""
 
@@ -44,6 +46,8 @@ class OllamaWire(DocumentWire):
         if value.get("done"):
             self._finish(value)
         self.fail_if(value, event)
+        if not self.parts or type(self.parts[-1]) is not TextPart:
+            self.unused("document", value, _QUIET, 0)
 
     def _answer(self, holder: JsonObject, name: str) -> None:
         if thinking := self.text(holder, "thinking"):
@@ -52,6 +56,7 @@ class OllamaWire(DocumentWire):
             self.parts.append(TextPart(text))
 
     def _message(self, message: JsonObject) -> None:
+        before = len(self.parts)
         self._answer(message, "content")
         if message.get("images"):
             self.ignored("images", message["images"])
@@ -65,6 +70,8 @@ class OllamaWire(DocumentWire):
                     whole=True,
                 )
             )
+        if len(self.parts) == before:
+            self.unused("message", message, _MESSAGE, before)
 
     def _finish(self, value: JsonObject) -> None:
         """Versions before ``done_reason`` only stop."""

@@ -47,6 +47,8 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
     ("images", images),
     ("function_call", tools.function_call),
     ("tool_calls", tools.tool_calls),
+    ("tool_use_id", tools.flat_call),
+    ("input", tools.flat_input),
     ("executed_tools", tools.executed_tools),
     (f"{PROVIDER}.server_side_tool_invocations", tools.invocations),
     (f"{PROVIDER}.web_search_results", tools.result_blocks),
@@ -62,6 +64,8 @@ READERS: tuple[tuple[str, FieldReader], ...] = (
 )
 """The fields of a delta or message, in the order in which their parts are given (text
 rule 8.1)."""
+
+FIELDS = tuple(name for name, _ in READERS)
 
 _RANKS: dict[str, tuple[int, str, FieldReader]] = {
     name: (rank, name, reader) for rank, (name, reader) in enumerate(READERS)

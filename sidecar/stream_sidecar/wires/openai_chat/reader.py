@@ -24,7 +24,7 @@ from stream_sidecar.parts import (
     TextPart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
-from stream_sidecar.wires.openai_chat.delta import read_delta
+from stream_sidecar.wires.openai_chat.delta import FIELDS, PROVIDER, read_delta
 from stream_sidecar.wires.openai_chat.sources import SOURCE_KEYS, read_sources
 from stream_sidecar.wires.shared.document_wire import DocumentWire
 from stream_sidecar.wires.shared.fields import (
@@ -61,6 +61,11 @@ _PLAIN_CHOICE = frozenset(
     )
 )
 _PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
+_ASIDE = ("type", "name", "provider_metadata")
+_DELTA = _PLAIN_DELTA | frozenset((*FIELDS, PROVIDER, *_ASIDE))
+_CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
+
+_DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
 _ERROR_KEYS = frozenset(
     (
@@ -152,7 +157,9 @@ class OpenAIChatWire(DocumentWire):
                 return
             if delta is not None:
                 self.malformed(name, delta)
+        before = len(self.parts)
         self._read({"content": value.get("text")}, True)
+        self.unused("choice", value, _CHOICE, before)
 
     def _read(self, delta: JsonObject, is_message: bool) -> None:
         index, before = self.choice, len(self.parts)
@@ -161,6 +168,8 @@ class OpenAIChatWire(DocumentWire):
         read_delta(choice, delta)
         if len(self.parts) > before:
             self._heard[index] = self._heard.get(index) or not is_message
+        else:
+            self.unused("delta", delta, _DELTA, before)
 
     def _untold(self, message: JsonObject) -> JsonObject:
         """A ``message`` without its text, if it is the whole of what deltas have told
@@ -231,6 +240,8 @@ class OpenAIChatWire(DocumentWire):
         self._errors(value, event)
         if len(self.parts) == before and not _is_known(value, event):
             self.unknown(value)
+        elif choices is None:
+            self.unused("document", value, _DOCUMENT, 0)
 
     def _errors(self, value: JsonObject, event: str | None) -> None:
         """Errors of choices, else of the document; with choices it must have a key."""

@@ -54,9 +54,12 @@ def tool_calls(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def function_call(choice: ChoiceState, value: Json, name: str) -> None:
-    """The legacy field: one call a message, no id."""
+    """The legacy field: one call a message, no id. A server that knows no calls may
+    send it empty."""
     if not isinstance(value, dict):
         choice.malformed(name, value)
+        return
+    if not any(value.values()):
         return
     arguments = value.get("arguments")
     choice.parts.append(
@@ -68,6 +71,21 @@ def function_call(choice: ChoiceState, value: Json, name: str) -> None:
             whole=choice.whole,
         )
     )
+
+
+def flat_call(choice: ChoiceState, value: Json, name: str) -> None:
+    """Snowflake's call in the delta itself: ``{type: tool_use, tool_use_id, name}``."""
+    delta = choice.delta
+    if delta.get("type") == "tool_use":
+        id, tool = choice.text(delta, name), choice.text(delta, "name")
+        choice.parts.append(CallPart(choice.index, id=id, name=tool))
+
+
+def flat_input(choice: ChoiceState, value: Json, name: str) -> None:
+    """A fragment of its arguments."""
+    if choice.delta.get("type") == "tool_use":
+        arguments = _arguments(choice, value, name)
+        choice.parts.append(CallPart(choice.index, arguments=arguments))
 
 
 def executed_tools(choice: ChoiceState, value: Json, name: str) -> None:

@@ -59,6 +59,9 @@ CONTENT_CHANNELS = {
 }
 """Type of a part -> what it is a piece of."""
 
+_EVENT = ("type", "item_id", "call_id", "obfuscation")
+"""What a fragment has beside its text."""
+
 _REASONING = (SUMMARY, RAW)
 _FIELDS = ("reasoning", "mirror")
 """Names for the fields of one item's reasoning: the second may say the same again."""
@@ -82,10 +85,13 @@ class Content:
         if text:
             told = item.text(channel.name, channel.separator)
             self._give(item, channel, told.add(text, _index(value, channel)))
+        elif "delta" not in value:
+            self.wire.unused("event", value, _EVENT, len(self.wire.parts))
 
     def done(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A part's whole text."""
         whole = self.wire.text(value, channel.whole)
+        item.argued = channel in (ARGUMENTS, INPUT) and bool(whole)
         self._fill(item, channel, whole, value)
 
     def part_added(

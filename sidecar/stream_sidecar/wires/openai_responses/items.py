@@ -111,6 +111,8 @@ class OutputItem:
     base: int
     implied: bool = False
     done: bool = False
+    #: its arguments were told in full
+    argued: bool = False
     told: dict[str, Told] = field(factory=dict)
     #: annotations that were given
     cited: set[str] = field(factory=set)

@@ -186,12 +186,15 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _item_done(self, value: JsonObject) -> None:
         body = self.body(value, "item")
-        item = self._items.ended(value, body)
-        self._end_item(item or self._start(value, body), body)
+        item = self._items.ended(value, body) or self._start(value, body)
+        if self._tools.waits(item, body):
+            item.body, item.implied = body, False
+        else:
+            self._end_item(item, body)
 
     def _end_items(self, *, cut: bool) -> None:
         for item in self._items.open:
-            self._end_item(item, item.body, cut=cut)
+            self._end_item(item, item.body, cut=cut and not item.argued)
 
     def _end_item(
         self, item: OutputItem, body: JsonObject, *, cut: bool = False

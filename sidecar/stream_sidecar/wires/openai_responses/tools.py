@@ -114,6 +114,12 @@ class Tools:
         if shape is not None and shape.streams:
             self.wire.parts.append(self._call(item, item.body, shape, None))
 
+    def waits(self, item: OutputItem, body: JsonObject) -> bool:
+        """A call of the client's that is done and has no arguments: the finished
+        response may have them."""
+        is_bare = _arguments(body, ITEM_SHAPES[_OWN[0]]) is None
+        return type_of(body) in _OWN and is_bare and not item.text("arguments").length
+
     def fragment(self, item: OutputItem, text: str) -> None:
         format = _format_of(item.type)
         self.wire.parts.append(CallPart(key=item.key, arguments=text, format=format))

@@ -18,10 +18,11 @@ from stream_sidecar.parts import (
     FinishPart,
     JsonObject,
     MetadataPart,
+    UsagePart,
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import evolve
-from stream_sidecar.wires.shared.fields import details, objects_of
+from stream_sidecar.wires.shared.fields import details, objects_of, unused
 from stream_sidecar.wires.shared.usage import merge_usage, own_usage, read_usage
 
 if TYPE_CHECKING:
@@ -193,6 +194,16 @@ class DocumentWire(ABC):
             DiagnosticPart("malformed-chunk", message, "warning", value, self.choice)
         )
 
+    def unused(
+        self, name: str, holder: JsonObject, known: Collection[str], before: int
+    ) -> None:
+        """Reports ``holder``, called ``name``, where nothing of it was used: there are
+        no parts since ``before`` but counts, and a member that nobody knows says
+        something in words."""
+        nothing = all(type(part) in _BESIDE for part in self.parts[before:])
+        if nothing and any(n not in known and _says(holder[n], str) for n in holder):
+            self.parts.append(unused(name, holder, self.choice))
+
     def ignored(self, name: str, value: Json) -> None:
         """``value`` may be content, but of a kind that no event carries."""
         message = f"{name} is no text and was left out"
@@ -201,8 +212,11 @@ class DocumentWire(ABC):
         )
 
 
-def _says(value: Json) -> bool:
-    """Whether anything in it is neither null nor empty."""
+_BESIDE = (MetadataPart, UsagePart)
+
+
+def _says(value: Json, kind: type = object) -> bool:
+    """Whether anything in it is neither null nor empty, and of a ``kind``."""
     todo = [value]
     while todo:
         each = todo.pop()
@@ -210,7 +224,7 @@ def _says(value: Json) -> bool:
             todo += each.values()
         elif isinstance(each, list):
             todo += each
-        elif each:
+        elif each and isinstance(each, kind):
             return True
     return False
 

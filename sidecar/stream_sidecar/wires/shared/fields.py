@@ -128,6 +128,12 @@ def details(raw: JsonObject, choice: int) -> DiagnosticPart:
     return DiagnosticPart("response-details", message, "info", raw, choice)
 
 
+def unused(name: str, value: Json, choice: int) -> DiagnosticPart:
+    """The diagnostic for a document, or a piece of one, of which nothing was used."""
+    message = f"nothing of the {name} could be used"
+    return DiagnosticPart("unknown-chunk", message, "warning", value, choice)
+
+
 def objects_of(
     items: list[Json], name: str, malformed: Callable[[str, Json], None]
 ) -> Iterable[JsonObject]:
