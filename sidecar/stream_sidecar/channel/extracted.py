@@ -29,6 +29,18 @@ _FAILURE_OF = {failure[0]: failure for failure in _FAILURES}
 """The code of a `Failed` -> code, severity and message of its diagnostic."""
 
 
+_LACKING: tuple[str, Severity, str] = (
+    "missing-closer",
+    "info",
+    "a call whose body closed itself lacks its closer",
+)
+
+_SPOILED: tuple[str, Severity, str] = (
+    "malformed-tool-text",
+    "info",
+    "a member of a list of calls is none",
+)
+
 REMOVAL_DIAGNOSTICS: dict[PieceKind, tuple[str, Severity, str]] = {
     PieceKind.DELIMITER: ("delimiter-stripped", "info", "a reasoning delimiter"),
     PieceKind.BLANK: ("delimiter-stripped", "info", "white space of a removal"),
@@ -90,6 +102,10 @@ class Extracted:
 
     def _read_calls(self, taken: Taken, piece: Piece, channel: ChannelName) -> None:
         self.outlet.counters.tool_calls_from_text += len(taken.calls)
+        if taken.lacks:
+            self.outlet.diagnose(self.choice, *_LACKING)
+        for text in taken.spoiled:
+            self.outlet.diagnose(self.choice, *_SPOILED, (text, *piece[2:]))
         if piece[0] is PieceKind.CALL:
             self._end_text()
         self._late_calls.append((taken, piece, channel))

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
+from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
+from stream_sidecar.forms.call_bodies import Parameter, cut_calls, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
@@ -22,7 +22,7 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     NAME,
     begin_reasoning,
-    framed_object,
+    framed_calls,
     json_calls,
     tool_name,
     value,
@@ -65,6 +65,7 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
         yield from _tokens(cursor, tokens.arguments)
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
+        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
         yield from _tokens(cursor, tokens.end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
@@ -96,8 +97,7 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    start, end = yield from framed_object(cursor, "<|end_message|>")
-    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+    return Found(PieceKind.CALL, (yield from framed_calls(cursor, "<|end_message|>")))
 
 
 _GROK = ("<|tool_calls_begin|>", "<|tool_call_begin|>")
@@ -138,8 +138,7 @@ def _cwm(cursor: Cursor) -> Reading[Found]:
     name = yield from cursor.label(">")
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        part = yield from framed_object(cursor, "</tool>")
-        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+        return (yield from closed_object(cursor, name, "</tool>"))
     (start, end), closer = yield from cursor.until(_CWM_END)
     cursor.at += len(closer)
     place = cursor.position
@@ -156,8 +155,7 @@ def _step_audio(cursor: Cursor) -> Reading[Found]:
     yield from cursor.literal("function\n")
     name = yield from cursor.word(NAME)
     yield from cursor.literal("\n")
-    part = yield from framed_object(cursor, "</tool_call>")
-    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+    return (yield from closed_object(cursor, name, "</tool_call>"))
 
 
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
@@ -168,8 +166,8 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
-    start, end = yield from framed_object(cursor, "```", opener="{[")
-    return Found(PieceKind.CALL, lambda raw: calls_of(raw[start:end], start))
+    calls = yield from framed_calls(cursor, "```", opener="{[")
+    return Found(PieceKind.CALL, calls)
 
 
 _SOLAR = FramedCall(

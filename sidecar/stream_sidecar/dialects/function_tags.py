@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import CallTags, tagged_value
+from stream_sidecar.forms.shared_grammars import CallTags, prose, tagged_value
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class _Function:
             start, end = self.body
             return WrittenCall(self.name, arguments_of(raw[start:end]), self.end)
         parameters = [
-            Parameter(key, bare_value(raw[start:end]))
-            for key, (start, end) in self.parameters
+            Parameter(key, bare_value(_TAGS.whole(raw, *part)))
+            for key, part in self.parameters
         ]
         arguments = typed(self.name, parameters, cursor.context)
         return WrittenCall(self.name, arguments, self.end)
@@ -76,6 +76,9 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         function.body = yield from cursor.scan(ObjectScanner())
+        function.end = cursor.position
+        if not cursor.whole:
+            cursor.whole = function.end, lambda raw: [function.call(raw, cursor)]
         yield from cursor.space()
     else:
         tags = ("<parameter=", *tags)
@@ -91,32 +94,31 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
 
 def _bare(cursor: Cursor) -> Reading[Found]:
     function = yield from _function(cursor)
-    return _found(cursor, [function])
+    return Found(PieceKind.CALL, _reader(cursor, [function]))
 
 
 def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
         functions: list[_Function] = []
-        yield from cursor.space()
+        yield from prose(cursor)
         yield from cursor.literal("<function=")
         while True:
             functions.append((yield from _function(cursor, closer)))
-            yield from cursor.space()
+            whole = [*functions]
+            cursor.whole = cursor.position, _reader(cursor, whole)
+            yield from prose(cursor)
             while (yield from cursor.optional(*_AGAIN)):
-                yield from cursor.space()
+                yield from prose(cursor)
             if not (yield from cursor.optional("<function=")):
                 break
         yield from cursor.literal(closer)
-        return _found(cursor, functions)
+        return Found(PieceKind.CALL, _reader(cursor, functions))
 
     return grammar
 
 
-def _found(cursor: Cursor, functions: list[_Function]) -> Found:
-    def read(raw: str) -> Calls:
-        return [function.call(raw, cursor) for function in functions]
-
-    return Found(PieceKind.CALL, read)
+def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
+    return lambda raw: [function.call(raw, cursor) for function in functions]
 
 
 def _wrapper(name: str) -> Form:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from stream_sidecar.forms.call_bodies import Calls
-    from stream_sidecar.forms.grammar import Cursor, Reading
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 NAMESPACE = "default_api:"
 _WORDS = ("call", "declaration", "deffn", "ns", "Lie", "startcall")
@@ -123,31 +123,47 @@ class _Framed:
 
 
 def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
-    """Gemma 4, FunctionGemma: ``call:`` and the object between tokens."""
+    """Gemma 4, FunctionGemma: ``call:`` and the object between tokens, or several."""
 
     def grammar(cursor: Cursor) -> Reading[Found]:
+        readers: list[Callable[[str], Calls]] = []
         yield from cursor.space()
-        yield from cursor.literal("call:")
-        head = yield from _head(cursor)
-        start = cursor.position
-        if (yield from cursor.ahead("{")):  # the name is whole
-            cursor.partial = cut_part(head.name, start)
-        scanner = _Framed(closer)
-        part = yield from cursor.scan(scanner)
-        yield from cursor.space()
+        yield from cursor.optional(":")
+        while (yield from cursor.ahead("call:")) or not readers:
+            yield from cursor.literal("call:")
+            head = yield from _head(cursor)
+            start = cursor.position
+            if (yield from cursor.ahead("{")):  # the name is whole
+                cursor.partial = _with(readers, cut_part(head.name, start))
+            scanner = _Framed(closer)
+            body = _framed_body((yield from cursor.scan(scanner)), scanner)
+            readers.append(_reader(cursor, head, body, cursor.position))
+            if not scanner.missing:
+                cursor.whole = cursor.position, _with(readers)
+            yield from cursor.space()
         yield from cursor.literal(closer)
-
-        def body(_name: str, raw: str) -> Any:
-            return parse(raw[slice(*part)] + scanner.missing, bare_values=True)
-
-        return _call(cursor, head, body, cursor.position)
+        return Found(PieceKind.CALL, _with(readers))
 
     return grammar
 
 
-def _call(
+def _with(
+    readers: list[Callable[[str], Calls]], *more: Callable[[str], Calls]
+) -> Callable[[str], Calls]:
+    """What the ``readers`` there are say, and ``more``."""
+    known = [*readers, *more]
+    return lambda raw: [call for read in known for call in read(raw)]
+
+
+def _framed_body(part: Extent, scanner: _Framed) -> Callable[[str, str], Any]:
+    return lambda _name, raw: parse(
+        raw[slice(*part)] + scanner.missing, bare_values=True
+    )
+
+
+def _reader(
     cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
-) -> Found:
+) -> Callable[[str], Calls]:
     def read(raw: str) -> Calls:
         given = body(head.name, raw)
         names = properties(head.name, cursor.context)
@@ -157,7 +173,13 @@ def _call(
         }
         return [WrittenCall(head.name, dumps(arguments), end)]
 
-    return Found(PieceKind.CALL, read)
+    return read
+
+
+def _call(
+    cursor: Cursor, head: _Head, body: Callable[[str, str], Any], end: int
+) -> Found:
+    return Found(PieceKind.CALL, _reader(cursor, head, body, end))
 
 
 def _wants_text(schema: Any, value: Any) -> bool:

@@ -18,7 +18,13 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import CallTags, markup, tagged_value, value
+from stream_sidecar.forms.shared_grammars import (
+    CallTags,
+    markup,
+    prose,
+    tagged_value,
+    value,
+)
 from stream_sidecar.records import frozen
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -88,7 +94,7 @@ class _Invoke:
         if self.body is not None:
             return WrittenCall(self.name, arguments_of(raw[slice(*self.body)]), end)
         parameters = [
-            Parameter(key, _unwrapped(raw[slice(*part)]), kind)
+            Parameter(key, _unwrapped(_TAGS.whole(raw, *part)), kind)
             for key, kind, part in self.parameters
         ]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
@@ -142,6 +148,8 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         invoke.body = yield from cursor.scan(ObjectScanner())
+        if not cursor.whole:
+            cursor.whole = cursor.position, lambda raw: [invoke.call(raw, cursor)]
         yield from cursor.space()
     else:
         while not (yield from cursor.ahead(*_ENDS)):
@@ -179,11 +187,12 @@ def _value(cursor: Cursor) -> Reading[Extent]:
     return start, end
 
 
-def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
-    def read(raw: str) -> Calls:
-        return [invoke.call(raw, cursor) for invoke in invokes]
+def _reader(cursor: Cursor, invokes: list[_Invoke]) -> Callable[[str], Calls]:
+    return lambda raw: [invoke.call(raw, cursor) for invoke in invokes]
 
-    return Found(PieceKind.CALL, read)
+
+def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
+    return Found(PieceKind.CALL, _reader(cursor, invokes))
 
 
 def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
@@ -191,12 +200,13 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         invokes: list[_Invoke] = []
-        yield from cursor.space()
+        yield from prose(cursor)
         while (yield from cursor.ahead(*_CALL_STARTS)) or not invokes:
             yield from cursor.literal(*_CALL_STARTS)
             invokes.append((yield from _begun(cursor)))
             yield from _invoke(cursor, invokes[-1])
-            yield from cursor.space()
+            cursor.whole = cursor.position, _reader(cursor, [*invokes])
+            yield from prose(cursor)
         yield from cursor.literal(*closers)
         return _found(cursor, invokes)
 

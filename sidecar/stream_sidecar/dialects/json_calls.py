@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import python_calls
-from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.dialects.tokens import closed_object, json_part
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
     CALL_KEYS,
@@ -22,7 +22,7 @@ from stream_sidecar.forms.call_bodies import (
 )
 from stream_sidecar.forms.form import Form, Found, MalformedError
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_object, json_calls
+from stream_sidecar.forms.shared_grammars import framed_calls, json_calls
 from stream_sidecar.records import evolve
 from stream_sidecar.values.pythonic import CallScanner
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -100,6 +100,8 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     tools = cursor.context.tools or {}
     try:
         calls = calls_of(text)
+        if any(call.spoiled for call in calls):
+            raise MalformedError("a list of another kind")
     except ValueError:
         cursor.serious = any(quoted in tools for quoted in text.split('"')[1:-1])
         raise
@@ -113,12 +115,12 @@ def _action(cursor: Cursor) -> Reading[Found]:
     yield from cursor.space()
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
-    start, end = yield from framed_object(cursor, "```", opener="[")
+    calls = yield from framed_calls(cursor, "```", opener="[")
 
     def read(raw: str) -> Calls:
         if '"tool_name"' not in raw:
             raise MalformedError("no tool_name")
-        return calls_of(raw[start:end], start)
+        return calls(raw)
 
     return Found(PieceKind.CALL, read)
 
@@ -146,11 +148,8 @@ def _attributed(cursor: Cursor) -> Reading[Found]:
     if "name" not in attributes:
         raise cursor.mismatch(0)
     yield from cursor.space()
-    part = yield from cursor.scan(ObjectScanner())
-    yield from cursor.space()
-    yield from cursor.literal("</tool_call>")
     name, id = attributes["name"], attributes.get("id", "")
-    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+    return (yield from closed_object(cursor, name, "</tool_call>", id=id))
 
 
 def _own_tools(cursor: Cursor, raw: str, part: Extent) -> Calls:

@@ -11,15 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.tokens import json_part
-from stream_sidecar.forms.call_bodies import Parameter, calls_of, typed
+from stream_sidecar.dialects.tokens import closed_object
+from stream_sidecar.forms.call_bodies import Parameter, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
+    EndedError,
     literals,
 )
 from stream_sidecar.forms.kinds import PieceKind
-from stream_sidecar.forms.shared_grammars import framed_object, markup, tool_name
+from stream_sidecar.forms.shared_grammars import framed_calls, markup, tool_name
 from stream_sidecar.records import field, frozen
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+    from stream_sidecar.forms.literals import Literals
 
 TagPair: TypeAlias = tuple[str, str]
 """Opener and closer."""
@@ -39,13 +41,14 @@ _KEY = patterns.compile(r"[^<>\r\n]*+")
 @frozen
 class KeyedTags:
     """The tags of a family: opener and closer of each part. ``section`` stands around
-    several calls, ``separator`` behind a name."""
+    several calls, ``separator`` behind a name, ``kind`` around the type of a value."""
 
     call: TagPair
     key: TagPair = ("<arg_key>", "</arg_key>")
     value: TagPair = ("<arg_value>", "</arg_value>")
     section: TagPair = ("", "")
     separator: str = ">"
+    kind: TagPair = ("", "")
 
     def suffixed(self, suffix: str) -> KeyedTags:
         """These tags with a suffix in each: ``<arg_key:opensource>``."""
@@ -61,18 +64,29 @@ class KeyedTags:
             f"{self.separator[:-1]}{suffix}>",
         )
 
+    @property
+    def begins_value(self) -> str:
+        """The tag behind which a value begins."""
+        return self.value[0] or self.key[1]
+
 
 @frozen
-class _Value:
-    """Where a value stands. The line break before what stands in place of its closer
-    belongs to the markup."""
+class _Part:
+    """A key, or where it stands; where its value does, and of what kind it is. The line
+    break before what stands in place of a value's closer belongs to the markup."""
 
-    place: Extent
+    key: str | Extent
+    value: Extent
+    kind: str = ""
     closed: bool = True
 
-    def text(self, raw: str) -> str:
-        text = raw[slice(*self.place)]
-        return text if self.closed else text.removesuffix("\n").removesuffix("\r")
+    def parameter(self, raw: str) -> Parameter:
+        key, text = self.key, raw[slice(*self.value)]
+        if not isinstance(key, str):
+            key = raw[slice(*key)].strip()
+        if not self.closed:
+            text = text.removesuffix("\n").removesuffix("\r")
+        return Parameter(key, text, self.kind)
 
 
 @frozen
@@ -80,10 +94,10 @@ class _Call:
     """A call as far as it was read."""
 
     name: str
-    parts: list[tuple[str, _Value]] = field(factory=list)
+    parts: list[_Part] = field(factory=list)
 
     def written(self, cursor: Cursor, raw: str, end: int) -> WrittenCall:
-        parameters = [Parameter(key, value.text(raw)) for key, value in self.parts]
+        parameters = [part.parameter(raw) for part in self.parts]
         return WrittenCall(self.name, typed(self.name, parameters, cursor.context), end)
 
 
@@ -124,34 +138,46 @@ def _call(cursor: Cursor, tags: KeyedTags) -> Reading[Callable[[str], Calls]]:
     """A name and its arguments, in pairs or as an object; or all of it as an object."""
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        start, end = yield from framed_object(cursor, tags.call[1])
-        return lambda raw: calls_of(raw[start:end], start)
+        return (yield from framed_calls(cursor, tags.call[1]))
     call = _Call((yield from tool_name(cursor, _NAME)))
     yield from cursor.space()
     yield from cursor.optional(tags.separator, ">", tags.value[1])
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
-        part = yield from framed_object(cursor, tags.call[1])
-        return json_part(call.name, part, cursor.position)
+        found = yield from closed_object(cursor, call.name, tags.call[1])
+        assert found.read is not None  # it is a call
+        return found.read
+    end = None
     if (yield from cursor.ahead(tags.key[1])):
-        call = yield from _glued(cursor, tags, call.name)
+        call, end = yield from _glued(cursor, tags, call.name)
     cursor.partial = lambda raw: [call.written(cursor, raw, len(raw))]
     is_known = call.name in (cursor.context.tools or ())
     if is_known and not (yield from cursor.ahead(tags.key[0], tags.call[1])):
-        call.parts.append((yield from _pair(cursor, tags)))  # the key lost its opener
-        yield from cursor.space()
-    ends = tags.key[0], tags.call[1], tags.call[0]
-    while (found := (yield from cursor.literal(*ends))) == tags.key[0]:
-        call.parts.append((yield from _pair(cursor, tags)))
+        end = yield from _pair(cursor, tags, call)  # the key lost its opener
+    place = (yield from _pairs(cursor, tags, call)) if end is None else end
+    if place < cursor.position and cursor.opener == tags.section[0]:
+        raise cursor.fails_at(place)  # the section goes on behind it
+    cursor.at = place - cursor.base
+    return lambda raw: [call.written(cursor, raw, place)]
+
+
+def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
+    """Keys and values up to the call's closer, or to the next call: where it ends."""
+    while True:
         yield from cursor.space()
         if (yield from cursor.optional(tags.value[1])):  # twice
             yield from cursor.space()
-    cursor.at -= len(found) * (found == tags.call[0])  # another call: it lacks its own
-    end = cursor.position
-    return lambda raw: [call.written(cursor, raw, end)]
+        found = yield from cursor.literal(tags.key[0], tags.call[1], tags.call[0])
+        if found != tags.key[0]:
+            return cursor.position - len(found) * (found == tags.call[0])
+        end = yield from _pair(cursor, tags, call)
+        if end is not None:
+            return end
 
 
-def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
+def _glued(
+    cursor: Cursor, tags: KeyedTags, text: str
+) -> Reading[tuple[_Call, int | None]]:
     """The first key lost its opener: the longest declared name parts it from that of
     the tool."""
     tools = cursor.context.tools or {}
@@ -161,15 +187,14 @@ def _glued(cursor: Cursor, tags: KeyedTags, text: str) -> Reading[_Call]:
         raise cursor.mismatch()
     call = _Call(name)
     yield from cursor.literal(tags.key[1])
-    part = yield from _value(cursor, tags)
-    call.parts.append((text[len(call.name) :], part))
-    yield from cursor.space()
-    return call
+    end = yield from _value(cursor, tags, call, text[len(call.name) :])
+    return call, end
 
 
-def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
+def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
     """A key and its value; the key's tags may stand twice, its closer be missing, or
-    both stand together as ``k=v``."""
+    both stand together as ``k=v``; a key alone says nothing. Gives what `_value` does.
+    """
     yield from cursor.space()
     yield from cursor.optional(tags.key[0])
     start = cursor.position
@@ -179,56 +204,124 @@ def _pair(cursor: Cursor, tags: KeyedTags) -> Reading[tuple[str, _Value]]:
     end = yield from cursor.literal(*(ends if equals else ends[:-1]))
     if end == tags.value[1]:
         behind = cursor.position - len(end)
-        return key.strip(), _Value((start + len(key) + 1, behind))
+        call.parts.append(_Part(key.strip(), (start + len(key) + 1, behind)))
+        return None
     cursor.at -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
-    return text.strip(), (yield from _value(cursor, tags))
-
-
-def _value(cursor: Cursor, tags: KeyedTags) -> Reading[_Value]:
-    """A value, whose opener may be missing, and whose closer may be the key's or none.
-
-    A closer ends it where the form goes on behind it, else it is data. What has an
-    opener and no closer ends before the next key, or before the call's closer behind
-    which nothing stands but the next call. A call that stands in it is data.
-    """
-    opener = ""
+    kind = ""
     if tags.value[0]:
         yield from cursor.space()
-        opener = yield from cursor.optional(tags.value[0])
-    start = cursor.position
-    ends = literals(tags.value[1], *tags.key, *tags.call)
-    while True:
-        (_, end), found = yield from cursor.until(ends)
-        if found == tags.call[0]:
-            cursor.at += len(found)
-            yield from _quoted(cursor, tags)
-            continue
-        if opener and (yield from _is_next(cursor, found, tags)):
-            return _Value((start, end), closed=False)
-        cursor.at += len(found)
+        if tags.kind[0] and (yield from cursor.optional(tags.kind[0])):
+            kind = yield from cursor.before(tags.kind[1])
+            kind = "string" if kind.strip() == "string" else "json"
+        if (yield from cursor.ahead(tags.key[0], tags.call[1])):
+            return None
+    return (yield from _value(cursor, tags, call, text.strip(), kind))
+
+
+def _value(
+    cursor: Cursor, tags: KeyedTags, call: _Call, key: str | Extent, kind: str = ""
+) -> Reading[int | None]:
+    """A value, whose opener may be missing, and whose closer may be the key's or none.
+
+    A closer ends it where the form goes on behind it, else it is data, as a whole call
+    in it is. Where another value begins before it is closed, its closer is missing: it
+    ended at the first tag of its family. Gives where the call ended with it, if so.
+    """
+    if tags.value[0]:
         yield from cursor.space()
-        if found in (tags.value[1], tags.key[1]) and (
-            yield from cursor.ahead(tags.key[0], *tags.call, tags.value[1])
-        ):
-            return _Value((start, end))
+    opener = not tags.value[0] or (yield from cursor.optional(tags.value[0]))
+    start, inside = cursor.position, _Inside(tags)
+    cursor.part = start, frozenset(tags.call[:1])
+    ends = literals(tags.value[1], tags.begins_value, *tags.key, *tags.call)
+    while True:
+        end, found = yield from inside.until(cursor, ends)
+        if found == tags.call[1] and opener and (yield from _is_last(cursor, tags)):
+            call.parts.append(_Part(key, (start, end), kind, closed=False))
+            return None
+        cursor.at += len(found)
+        if found == tags.call[0] and not inside.closes_call:
+            if (yield from _quoted(cursor, tags)):
+                continue
+        elif found == tags.begins_value and inside.found:
+            call.parts.append(_Part(key, (start, inside.first), kind, closed=False))
+            if inside.closes_call:
+                return inside.first + len(tags.call[1])
+            if (call_at := inside.another_call) is not None:
+                raise cursor.fails_at(call_at)
+            key, kind, start = inside.key(end), "", cursor.position
+            inside = _Inside(tags)
+            continue
+        elif found in (tags.value[1], tags.key[1]):
+            yield from cursor.space()
+            if (yield from cursor.ahead(tags.key[0], *tags.call, tags.value[1])):
+                call.parts.append(_Part(key, (start, end), kind))
+                return None
+        inside.add(found, end)
 
 
-def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[None]:
+class _Inside:
+    """The tags in a value that may lack its closer, each with its position, from the
+    first on that may stand behind it."""
+
+    def __init__(self, tags: KeyedTags) -> None:
+        self.tags = tags
+        self.found: list[tuple[str, int]] = []
+
+    def until(self, cursor: Cursor, ends: Literals) -> Reading[tuple[int, str]]:
+        """Reads up to the next tag; the text's end is as good as another value where
+        the call was closed."""
+        try:
+            (_, end), found = yield from cursor.until(ends)
+        except EndedError:
+            if not self.closes_call:
+                raise
+            return cursor.position, self.tags.begins_value
+        return end, found
+
+    def add(self, tag: str, place: int) -> None:
+        if self.found or tag in (self.tags.key[0], *self.tags.call):
+            self.found.append((tag, place))
+
+    @property
+    def first(self) -> int:
+        """Where the first of them stands."""
+        return self.found[0][1]
+
+    @property
+    def closes_call(self) -> bool:
+        """Whether the first of them is the call's closer."""
+        return bool(self.found) and self.found[0][0] == self.tags.call[1]
+
+    @property
+    def another_call(self) -> int | None:
+        """Within the first tag of a call among them; None: there is none."""
+        calls = (place + 1 for tag, place in self.found if tag in self.tags.call)
+        return next(calls, None)
+
+    def key(self, end: int) -> Extent:
+        """Where the key of the value stands that begins behind ``end``."""
+        opener, closer = self.tags.key
+        start = max(place for tag, place in self.found if tag == opener) + len(opener)
+        closed = (place for tag, place in self.found if tag == closer)
+        return start, next((place for place in closed if place > start), end)
+
+
+def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
     """Behind a call's opener in a value: where a key follows, all up to its closer."""
     yield from cursor.run(_NAME)
     yield from cursor.space()
-    if (yield from cursor.ahead(tags.key[0])):
+    quoted = bool((yield from cursor.ahead(tags.key[0])))
+    if quoted:
         _, closer = yield from cursor.until(literals(tags.call[1]))
         cursor.at += len(closer)
+    return quoted
 
 
-def _is_next(cursor: Cursor, found: str, tags: KeyedTags) -> Reading[bool]:
-    """Whether what stands here is the next key, or the closer of the call, and behind
-    it the next call or the text's end."""
+def _is_last(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
+    """Whether behind the closer of the call, which stands here, is the next call or the
+    text's end."""
     closer = tags.call[1]
-    if found != closer:
-        return found == tags.key[0]
     follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
     is_followed = yield from cursor.ahead(*follows)
     return bool(is_followed) or (yield from cursor.is_last(closer))
@@ -265,6 +358,7 @@ _HORIZON = KeyedTags(
     ("<ifm|arg_key>", "</ifm|arg_key>"),
     ("<ifm|arg_value>", "</ifm|arg_value>"),
     ("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    kind=("<ifm|arg_type>", "</ifm|arg_type>"),
 )
 _LONGCAT = KeyedTags(
     ("<longcat_tool_call>", "</longcat_tool_call>"),

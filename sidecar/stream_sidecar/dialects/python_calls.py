@@ -98,9 +98,11 @@ def _framed(closer: str, *, closes: bool) -> Callable[[Cursor], Reading[Found]]:
         start = cursor.position
         cursor.partial = lambda raw: _cut(cursor, raw, start)
         part = yield from cursor.scan(CallScanner(opener="[", breaks=True))
+        found = call_reader(cursor, part)
+        cursor.whole = cursor.position, lambda raw: python_calls(cursor, raw, part)
         yield from cursor.space()
         yield from (cursor.literal if closes else cursor.optional)(closer)
-        return call_reader(cursor, part)
+        return found
 
     return grammar
 

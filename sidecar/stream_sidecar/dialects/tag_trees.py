@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
-from stream_sidecar.dialects.tokens import json_part
+from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, properties, typed, typed_tree
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import framed_object, value
+from stream_sidecar.forms.shared_grammars import value
 
 if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
@@ -99,8 +99,7 @@ def _named(cursor: Cursor) -> Reading[Found]:
     known = properties(name, cursor.context)
     yield from cursor.space()
     if (yield from cursor.peek()) == "{":
-        part = yield from framed_object(cursor, closer)
-        return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+        return (yield from closed_object(cursor, name, closer))
     while not (yield from cursor.ahead(closer)):
         yield from cursor.literal("<")
         key = yield from cursor.word(_KEY)

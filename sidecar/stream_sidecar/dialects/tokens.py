@@ -46,6 +46,18 @@ def json_part(
     return read
 
 
+def closed_object(
+    cursor: Cursor, name: str, *closers: str, id: str = ""
+) -> Reading[Found]:
+    """A call of ``name``: one JSON object, which is the arguments, and one of
+    ``closers``, which may be missing (text rule 11.19)."""
+    part = yield from cursor.scan(ObjectScanner())
+    cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
+    yield from cursor.space()
+    yield from cursor.literal(*closers)
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+
+
 def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:
     return lambda raw: [WrittenCall(name, raw[start:], len(raw), id)]
 
@@ -57,11 +69,14 @@ def _section(cursor: Cursor, call: str) -> Reading[None]:
         yield from cursor.literal(call)
 
 
-def _object(cursor: Cursor, closer: str, *sections: str) -> Reading[Extent]:
-    """The arguments, or nothing, and the call's closer."""
+def _object(
+    cursor: Cursor, name: str, id: str, closer: str, *sections: str
+) -> Reading[Extent]:
+    """The arguments of a call, or nothing, and its closer, which may be missing."""
     part = cursor.position, cursor.position
     if not (yield from cursor.ahead(closer, *sections)):
         part = yield from cursor.scan(ObjectScanner())
+        cursor.whole = cursor.position, json_part(name, part, cursor.position, id)
     yield from cursor.space()
     yield from _end(cursor, closer, *sections)
     return part
@@ -91,7 +106,8 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     cursor.partial = cut_part(name, cursor.position, id)
     sections = _KIMI_SECTIONS["end"]
     ends = "<|tool_call_end|>", *sections
-    part = yield from _object(cursor, *((_TICKS,) if begins == _FENCE else ends))
+    closers = (_TICKS,) if begins == _FENCE else ends
+    part = yield from _object(cursor, name, id, *closers)
     if begins == _FENCE:
         yield from cursor.space()
         yield from _end(cursor, *ends)
@@ -140,6 +156,7 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         cursor.partial = cut_part(name, cursor.position)
         part = yield from cursor.scan(ObjectScanner())
+        cursor.whole = cursor.position, json_part(name, part, cursor.position)
         yield from cursor.space()
         yield from cursor.literal("```")
         yield from cursor.space()
@@ -161,7 +178,7 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         if name != _TYPE:  # of a call of V3, which has its name behind it
             cursor.partial = cut_part(name, cursor.position)
-        part = yield from _object(cursor, closer, section)
+        part = yield from _object(cursor, name, "", closer, section)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar

@@ -58,16 +58,22 @@ def calls_of(text: str, at: int = 0, *, keyed: bool = False) -> Calls:
     """The calls of one object, a list of them, or several one after the other.
 
     ``at``: where ``text`` stands in the candidate. ``keyed``: an object's key is the
-    tool's name, its value the arguments.
+    tool's name, its value the arguments. What beside calls is none is ``spoiled``
+    (text rule 11.20).
     """
     read = _keyed_call if keyed else _call
-    calls = [
-        read(text, each, *place)
-        for value, start, end in _objects(text)
-        for each, *place in _listed(value, start, end)
-    ]
-    if not calls:
-        raise MalformedError("no call")
+    calls: Calls = []
+    reasons: list[ValueError] = []
+    for value, start, end in _values(text):
+        for each, *place in _listed(value, start, end):
+            try:
+                calls.append(read(text, each, *place))
+            except ValueError as reason:
+                reasons.append(reason)
+                spoiled = text[start:end] if start >= 0 else dumps(each)
+                calls.append(WrittenCall("", "", end, spoiled=spoiled))
+    if len(reasons) == len(calls):
+        raise reasons[0] if reasons else MalformedError("no call")
     return [_moved(call, at) for call in calls]
 
 
@@ -94,7 +100,7 @@ def cut_calls(text: str, at: int, *, keyed: bool = False) -> Calls:
     whole: Calls = []
     position = 0
     read = _keyed_call if keyed else _call
-    for value, start, end in _objects(text, strict=False):
+    for value, start, end in _values(text, strict=False):
         try:
             whole.append(_moved(read(text, value, start, end), at))
         except MalformedError:
@@ -118,27 +124,25 @@ def _unquoted(text: str) -> str:
         return text
 
 
-def _objects(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
-    """The objects in ``text`` with their places; brackets, ``,`` and ``;`` between."""
+def _values(text: str, *, strict: bool = True) -> Iterable[tuple[Any, int, int]]:
+    """The values in ``text`` with their places; brackets, ``,`` and ``;`` between."""
     at = 0
     while True:
         at = _skip(text, at)
         if at == len(text):
             return
-        if text[at] != "{":
-            raise MalformedError("no object")
         try:
             value, end = _DECODER.raw_decode(text, at)
         except ValueError:
             if strict:
-                yield from _relaxed_objects(text, at)
+                yield from _relaxed_values(text, at)
             return
         yield value, at, end
         at = end
 
 
-def _relaxed_objects(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
-    """The objects in text that is no strict JSON; they have no places of their own."""
+def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
+    """The values in text that is no strict JSON; they have no places of their own."""
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
@@ -325,12 +329,21 @@ def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
     return _parsed(parameter.text, kinds)
 
 
+def _unescaped(text: str) -> Any:
+    """A list or an object whose quotes have backslashes, as in the string it was in:
+    ``[\\"a\\"]``."""
+    value = loads(loads(f'"{text}"'))
+    if not isinstance(value, dict | list):
+        raise MalformedError("no list and no object")
+    return value
+
+
 def _parsed(text: str, kinds: set[str]) -> Any:
     """``text`` as the schema wants it; text that does not fit stays as it is."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"
-    for read in (loads, parse):
+    for read in (loads, parse, _unescaped):
         try:
             value = read(word)
         except ValueError:

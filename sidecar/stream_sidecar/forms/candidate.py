@@ -14,17 +14,30 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import evolve
 
+from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
 from stream_sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
-from stream_sidecar.forms.grammar import Cursor, EndedError, MismatchError
+from stream_sidecar.forms.form import TornError
+from stream_sidecar.forms.grammar import (
+    Cursor,
+    EndedError,
+    MismatchError,
+    OpenEndError,
+    literals,
+)
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.resolving import resolved
 from stream_sidecar.records import frozen
 from stream_sidecar.values.crowd import is_crowd
 
 if TYPE_CHECKING:
+    import re
+
     from stream_sidecar.forms.form import Dialect, Form, Found, Tier, WrittenCall
     from stream_sidecar.forms.grammar import Context
+
+_LINE_GOES_ON = patterns.compile(r"[ \t\r]++[^\s<\[]")
+"""Words on the line of a call, apart from it: a sentence shows it."""
 
 NAMESPACES = ("default_api.", "default_api:")
 """Gemini's own prefixes of declared tools: nobody else writes them."""
@@ -46,7 +59,8 @@ class Taken:
 
     ``raw`` is its text where that stays in the channel. It ``waits`` where what follows
     decides whether it is text: a call without a marker, a result at the answer's start,
-    a stop token.
+    a stop token. ``lacks``: its closers are missing;
+    ``spoiled``: the members of its list that are no calls.
     """
 
     opening: Opening
@@ -56,6 +70,8 @@ class Taken:
     content: Any = None
     raw: str = ""
     waits: bool = False
+    lacks: bool = False
+    spoiled: tuple[str, ...] = ()
 
 
 @frozen
@@ -103,7 +119,9 @@ class Candidate:
     so an unmistakable form that breaks off here is a border of that one.
 
     ``known``: how the last one failed. Many may come that begin as it did, and one of
-    the same openings need not be read as long as it has no other text."""
+    the same openings need not be read as long as it has no other text. ``halves``:
+    where the text ends in it, it may be given up in favour of what stands in it;
+    ``halved``: it was."""
 
     def __init__(
         self,
@@ -128,6 +146,8 @@ class Candidate:
         self._failed_at = 0
         self._full = False
         self._code = ""
+        self._lacking: Taken | None = None
+        self.halves = self.halved = False
 
     @property
     def raw(self) -> str:
@@ -184,6 +204,8 @@ class Candidate:
             return best[1]
         if self._readers:
             return None
+        if self._lacking is not None:
+            return self._lacking
         failed = Failed(self._failed_at, self.openings, self._code, self._full)
         kinds = {opening.form.about for opening in self.openings}
         again = not (final or self.inside or self._full) and len(kinds) == 1
@@ -198,7 +220,9 @@ class Candidate:
         try:
             if found.read is not None:
                 content = found.read(raw)
-        except ValueError:
+        except ValueError as reason:
+            if isinstance(reason, TornError) and self.halves:
+                self.halved, end = True, reason.position
             self._refuse(end, "malformed-tool-text" if reader.serious else "")
             return None
         if found.kind is PieceKind.CALL:
@@ -213,14 +237,16 @@ class Candidate:
         self, opening: Opening, calls: tuple[WrittenCall, ...], raw: str
     ) -> Taken | None:
         tier, end = opening.form.tier, len(raw)
-        calls = tuple(self._named(call, tier) for call in calls)
+        spoiled = tuple(call.spoiled for call in calls if call.spoiled)
+        calls = tuple(self._named(call, tier) for call in calls if not call.spoiled)
         if not calls:  # a declaration of tools
             return Taken(opening, PieceKind.MARK, end)
         if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
             self._refuse(end, "" if tier == "C" else "malformed-tool-text")
             return None
         if self._allowed(calls, tier, raw):
-            return Taken(opening, PieceKind.CALL, end, calls, waits=tier == "C")
+            known = opening, PieceKind.CALL, end, calls
+            return Taken(*known, waits=tier == "C", spoiled=spoiled)
         self._refuse(end, "undeclared-tool-text" if tier == "B" else "")
         return None
 
@@ -260,26 +286,62 @@ class Candidate:
         if isinstance(reason, MismatchError):
             self._full = self._full or isinstance(reason, FullError)
             position = max(reason.position, reader.cursor.furthest)
+        if self._may_lack(reader, ended=position > self.size):
+            return None
+        border = isinstance(reason, OpenEndError) and self._next_opener(reader)
+        end = border.start() if border else self.size
         is_cut = position > self.size and reader.opening.form.tier == "A"
-        if is_cut and (taken := self._cut_off(reader)) is not None:
+        if is_cut and (taken := self._cut_off(reader, end)) is not None:
             return taken
+        position = border.end() - 1 if border else position  # it begins an opener
         position = min(position, self.size)
         self._refuse(position, "malformed-tool-text" if reader.serious else "")
         return None
 
-    def _cut_off(self, reader: _Reader) -> Taken | None:
-        """The text ended within an unmistakable form: behind its name it is out, and
-        truncated; before that it is text (text rule 11.3)."""
+    def _may_lack(self, reader: _Reader, *, ended: bool) -> bool:
+        """Whether the reader's form had a body that closed itself, so that only closers
+        are missing (text rule 11.19): then that is what it is, if nothing else is."""
+        if reader.cursor.whole is None or (ended and not self.halves):
+            return False
+        end, read = reader.cursor.whole
+        opening, raw = reader.opening, self.raw
+        known = self.context.tools is not None and not _LINE_GOES_ON.match(raw, end)
+        if opening.form.tier != "A" and not known:
+            return False
+        if ended and _begins_closer(raw[end:], opening.form):
+            end = self.size
+        taken: Taken | None = None
+        with suppress(ValueError):
+            taken = self._accept_calls(opening, tuple(read(raw[:end])), raw[:end])
+        if taken is not None:
+            self.halved |= ended
+            self._lacking = self._lacking or evolve(taken, lacks=True)
+        return taken is not None
+
+    def _next_opener(self, reader: _Reader) -> re.Match[str] | None:
+        """The next call, or wrapper of one, in the value that the text ended in."""
+        (start, calls), form = reader.cursor.part, reader.opening.form
+        if not (self.halves and calls):
+            return None
+        wrappers = (each for each in form.openers if each.endswith(">"))
+        match = literals(*sorted(calls), *wrappers).any.search(self.raw, start)
+        self.halved |= match is not None
+        return match
+
+    def _cut_off(self, reader: _Reader, end: int) -> Taken | None:
+        """The text ended within an unmistakable form, or another began at ``end``:
+        behind its name it is out, and truncated; before that it is text (text rule
+        11.3)."""
         calls: tuple[WrittenCall, ...] = ()
         if reader.cursor.partial is not None:
             with suppress(ValueError):  # what there is of it is no call
-                found = reader.cursor.partial(self.raw)
+                found = reader.cursor.partial(self.raw[:end])
                 calls = tuple(call for call in found if self._is_named(call))
-        if not calls or is_crowd(len(calls), self.size):
-            border = Taken(reader.opening, PieceKind.MARK, self.size)
+        if not calls or is_crowd(len(calls), end):
+            border = Taken(reader.opening, PieceKind.MARK, end)
             return border if self.called else None
         calls = (*calls[:-1], evolve(calls[-1], cut=True))
-        return Taken(reader.opening, PieceKind.CALL, self.size, calls)
+        return Taken(reader.opening, PieceKind.CALL, end, calls)
 
     def _refuse(self, position: int, code: str) -> None:
         """The candidate is text, and ``code`` tells why (text rule 11.5)."""
@@ -287,6 +349,12 @@ class Candidate:
             self._failed_at, self._code = position, code
         elif position == self._failed_at:
             self._code = self._code or code
+
+
+def _begins_closer(rest: str, form: Form) -> bool:
+    """Whether ``rest`` is the beginning of what closes the form."""
+    begun = rest.strip()
+    return bool(begun) and any(closer.startswith(begun) for closer in form.closers)
 
 
 def _endless(size: int, /, *, calls: bool) -> int:

@@ -30,6 +30,14 @@ class MalformedError(ValueError):
     """The form is whole, but what it says is no call."""
 
 
+class TornError(MalformedError):
+    """Another call begins in a value that lacks its closer, before ``position``."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
 @frozen
 class WrittenCall:
     """A call as a model wrote it.
@@ -38,7 +46,8 @@ class WrittenCall:
     of the same candidate begins, in code points from the candidate's beginning.
     ``cut``: the model's text ended in it. ``schema``: its arguments stand under the key
     under which the definition of a tool has its schema. ``beside``: what else an object
-    without arguments has beside the name.
+    without arguments has beside the name. ``spoiled``: the text of a member of a list
+    that is no call.
     """
 
     name: str
@@ -49,6 +58,7 @@ class WrittenCall:
     text: bool = False
     schema: bool = False
     beside: Mapping[str, Any] = field(factory=dict)
+    spoiled: str = ""
 
 
 @frozen

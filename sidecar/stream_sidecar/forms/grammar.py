@@ -52,6 +52,10 @@ class EndedError(Exception):
     """The text ended inside the grammar."""
 
 
+class OpenEndError(EndedError):
+    """It ended in a part that goes up to what may stand in it, as text between tags."""
+
+
 class PartScanner(Protocol):
     """Finds the end of one long part; see ``stream_sidecar.values``."""
 
@@ -79,14 +83,17 @@ class Cursor:
 
     ``opener`` is what was read before, ``inside`` whether reasoning is open. A grammar
     sets ``serious`` when what it has read can hardly be anything else, and ``partial``
-    to a function that reads the calls of a candidate that is cut off behind here.
+    to a function that reads the calls of a candidate that is cut off behind here, and
+    ``whole``, behind a body that closed itself, to its place and one that reads what
+    there is up to it: only closers may be missing. ``part``: where the last value
+    without escapes begins, and what begins a call that may stand in it.
     ``furthest``: how far text was looked at for something that did not stand there; it
     is behind the text's end where that thing may have been cut off.
     """
 
     __slots__ = (
-        *("at", "base", "context", "final", "furthest", "inside", "opener", "partial"),
-        *("serious", "text"),
+        *("at", "base", "context", "final", "furthest", "inside", "opener", "part"),
+        *("partial", "serious", "text", "whole"),
     )
 
     def __init__(self, opener: str, context: Context, *, inside: bool) -> None:
@@ -97,9 +104,11 @@ class Cursor:
         self.at = 0
         self.base = 0
         self.furthest = 0
+        self.part: tuple[int, frozenset[str]] = 0, frozenset()
         self.final = False
         self.serious = False
         self.partial: Callable[[str], Any] | None = None
+        self.whole: tuple[int, Callable[[str], Any]] | None = None
 
     @property
     def position(self) -> int:
@@ -118,6 +127,11 @@ class Cursor:
     def mismatch(self, offset: int = 1) -> MismatchError:
         """The character ``offset`` from here on is the one that does not fit."""
         return MismatchError(self.position + offset)
+
+    def fails_at(self, position: int) -> MismatchError:
+        """What was read behind ``position`` is of another form, which begins there."""
+        self.furthest = 0
+        return MismatchError(position)
 
     def not_here(self, offset: int) -> None:
         """The character ``offset`` from here on is the one that does not fit, but the
@@ -229,7 +243,7 @@ class Cursor:
             if found is not None:
                 return (start, self.position), found
             if self.final:
-                raise EndedError
+                raise OpenEndError
             yield
 
     def before(self, *ends: str) -> Reading[str]:

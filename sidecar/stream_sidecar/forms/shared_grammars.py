@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import calls_of, cut_calls
-from stream_sidecar.forms.form import Found, mark
+from stream_sidecar.forms.form import Found, TornError, mark
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     from stream_sidecar.forms.call_bodies import Calls
@@ -44,6 +44,16 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     return name
 
 
+_PROSE = patterns.compile(r"[^<>\[\]{}|`]*+")
+_MUCH = 128
+
+
+def prose(cursor: Cursor) -> Reading[None]:
+    """Reads words that a model puts between a wrapper and what it wraps, and white
+    space."""
+    yield from cursor.run(_PROSE, _MUCH)
+
+
 def markup(cursor: Cursor) -> Reading[Found]:
     """Matches nothing: its opener is text, and so is what closes it (``owes``)."""
     yield from ()
@@ -73,12 +83,17 @@ def end_reasoning(cursor: Cursor) -> Reading[Found]:
     return mark(ends=True)
 
 
-def framed_object(cursor: Cursor, *closers: str, opener: str = "{") -> Reading[Extent]:
-    """Reads one JSON value, white space, and one of ``closers``; where the value is."""
-    part = yield from cursor.scan(ObjectScanner(opener=opener))
+def framed_calls(
+    cursor: Cursor, *closers: str, opener: str = "{"
+) -> Reading[Callable[[str], Calls]]:
+    """One JSON value that has calls, white space, and one of ``closers``, which may be
+    missing (text rule 11.19)."""
+    start, end = yield from cursor.scan(ObjectScanner(opener=opener))
+    read = _reader(start, end, keyed=False)
+    cursor.whole = end, read
     yield from cursor.space()
     yield from cursor.literal(*closers)
-    return part
+    return read
 
 
 def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
@@ -92,6 +107,9 @@ def value(cursor: Cursor, closers: Literals, *follows: str) -> Reading[Extent]:
         yield from cursor.space()
         if (yield from cursor.ahead(*follows)):
             return start, end
+
+
+_WRAPPERS = r"(?:(?:\w++:)?+(?:tool_call|function_calls|tool_calls)>\s*+<)?+"
 
 
 class CallTags:
@@ -110,6 +128,17 @@ class CallTags:
         self.call, self.value, self.decisive = frozenset(call), value, decisive
         self.value_ends, self.call_ends = value_ends, frozenset(call_ends)
         self.all_in_value = Literals((*value_ends, *call, *call_ends))
+        calls = "|".join(re.escape(each[1:]) for each in call)
+        self._begun = patterns.compile(rf"\n[ \t]*+<(?={_WRAPPERS}(?:{calls}))")
+
+    def whole(self, raw: str, start: int, end: int) -> str:
+        """The value there; TornError where a call begins in it on a line of its own,
+        and is not closed: then it is no part of the value."""
+        text = raw[start:end]
+        begun = self._begun.search(text)
+        if begun and not any(each in text for each in self.call_ends):
+            raise TornError(start + begun.end())
+        return text
 
     def close_all(self, text: str) -> bool:
         """Whether ``text`` is nothing but closers, none of them of a value."""
@@ -138,6 +167,7 @@ def tagged_value(cursor: Cursor, tags: CallTags, *follows: str) -> Reading[Exten
     """Reads a value as `value` does. A call that stands in it is data up to its closer;
     one that lacks that closer, up to what closes everything."""
     start, quotes = cursor.position, False
+    cursor.part = start, tags.call
     while True:
         (_, end), found = yield from cursor.until(tags.all_in_value)
         cursor.at += len(found)
@@ -189,13 +219,14 @@ def json_calls(
         cursor.partial = lambda raw: cut_calls(raw[start:], start, keyed=keyed)
         if closers:
             start, end = yield from json_objects(cursor, opener)
+            cursor.whole = end, _reader(start, end, keyed=keyed)
             yield from cursor.literal(*closers)
         else:
             start, end = yield from cursor.scan(ObjectScanner(opener=opener))
-        return Found(PieceKind.CALL, _reader(start, end, keyed))
+        return Found(PieceKind.CALL, _reader(start, end, keyed=keyed))
 
     return grammar
 
 
-def _reader(start: int, end: int, keyed: bool) -> Callable[[str], Calls]:
+def _reader(start: int, end: int, *, keyed: bool) -> Callable[[str], Calls]:
     return lambda raw: calls_of(raw[start:end], start, keyed=keyed)

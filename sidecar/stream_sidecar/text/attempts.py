@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from stream_sidecar.text.tail import Tail
 
 
+MOST_HALVINGS = 8
+"""So often at one end of the text a candidate that it cuts off is given up for others
+that stand in it: each of them may have to be read up to that end."""
+
+
 @define(eq=False)
 class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin (text
@@ -35,6 +40,7 @@ class Attempts:
     ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
     closers are text, in the answer (False) and in reasoning (True). ``known``: how the
     last one failed. ``meant``: before this position no call in code is quoted.
+    ``halvings``: how many candidates may still be given up for what stands in them.
     """
 
     _rules: Rules
@@ -46,6 +52,7 @@ class Attempts:
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
     known: Tried | None = None
     meant: int = 0
+    halvings: int = MOST_HALVINGS
 
     def begin(self, openings: tuple[Opening, ...], *, inside: bool) -> None:
         """A candidate begins here; ``inside`` reasoning."""
@@ -71,11 +78,13 @@ class Attempts:
         candidate, buffer = self.candidate, self._buffer
         assert candidate is not None  # the caller looked
         text = buffer.take(len(buffer))[0]
+        candidate.halves = self.halvings > 0
         verdict = candidate.push(text, self._tail.room, final=final)
         if verdict is None:
             raise UndecidedError
         self.candidate, self.known = None, candidate.known
         buffer.put_back(candidate.raw, candidate.start)
+        self.halvings -= candidate.halved
         if isinstance(candidate, Quotation):
             self.meant = candidate.start + candidate.seen
             if candidate.full:

@@ -69,6 +69,8 @@ class Quotation:
     called: bool = False
     known: None = None
     may_be_call: bool = False
+    halves: bool = False
+    halved: bool = False
     _pieces: list[str] = field(factory=list)
     _before: str = ""  # the last two characters that were read
     _unread: str = ""

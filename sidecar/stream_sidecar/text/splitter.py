@@ -23,7 +23,7 @@ from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.code import AT_BEGINNING
 from stream_sidecar.markdown.lines import Line
 from stream_sidecar.markdown.slices import INDENT
-from stream_sidecar.text.attempts import Attempts
+from stream_sidecar.text.attempts import MOST_HALVINGS, Attempts
 from stream_sidecar.text.buffer import Buffer
 from stream_sidecar.text.fast_path import (
     AT_ONCE,
@@ -118,6 +118,7 @@ class Splitter:
         tail, candidate, buffer = self._tail, self._attempts.candidate, self._buffer
         if candidate is not None:
             candidate.called = called
+        self._attempts.halvings = MOST_HALVINGS
         if self.waits:
             self._read(final=True)
             tail.decide(echo=followed and tail.is_echo())
