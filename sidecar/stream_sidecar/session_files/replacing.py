@@ -17,9 +17,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TypeAlias
 
 from stream_sidecar.session_files import windows
 from stream_sidecar.session_files.backups import (
@@ -38,9 +38,6 @@ from stream_sidecar.session_files.beside import (
 )
 from stream_sidecar.session_files.writers import are_told, has_writers
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
 _CHUNK = 1 << 20
 
 _State: TypeAlias = tuple[int, int, int, int]
@@ -55,10 +52,10 @@ class FileChangedError(Exception):
     """Somebody else has written to the file meanwhile; nothing was changed."""
 
 
-class Replacement:
+class Replacement(AbstractContextManager["Replacement"]):
     """The next content of the file at ``path``.
 
-    A context manager: without `commit` everything stays as it was. `begin` is told of
+    Without `commit` everything stays as it was. `begin` is told of
     the old file when it was opened; it must be closed again before `commit`, because
     Windows replaces no open file. Nothing is copied before the first `change`: `keep`
     notes how much of the old file stays. ``writers_unknown``: whether another program
@@ -195,15 +192,7 @@ class Replacement:
             backup = copied(self._path, lambda n: shutil.copyfileobj(old, n.file))
         put(backup, self._path)
 
-    def __enter__(self) -> Replacement:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._new is not None:
             self._new.remove()
 
