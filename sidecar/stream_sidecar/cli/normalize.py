@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stream_sidecar.cli.input_file import InputFile
+from stream_sidecar.cli.input_file import InputFile, wire_option
 from stream_sidecar.cli.page import Page
 from stream_sidecar.cli.terminal import Terminal
-from stream_sidecar.cli.wire_option import wire_option
 from stream_sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
