@@ -396,11 +396,8 @@ def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
     """Removals that touch are one edit."""
     joined: list[Edit] = []
     for piece in pieces:
-        path, start, start_utf16 = (
-            pointer(piece.text.path),
-            piece.start,
-            piece.start_utf16,
-        )
+        path = pointer(piece.text.path)
+        start, start_utf16 = piece.start, piece.start_utf16
         if joined and (joined[-1].path, joined[-1].end) == (path, start):
             last = joined.pop()
             start, start_utf16 = last.start, last.start_utf16
