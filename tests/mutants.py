@@ -95,7 +95,8 @@ def _slots(tree: ast.AST) -> Iterator[tuple[Any, Any]]:
             slots = [(node.values, at) for at in range(len(node.values))]
         for holder, at in slots:
             found = _get(holder, at)
-            if not isinstance(found, ast.BoolOp) and "TYPE_" not in ast.unparse(found):
+            is_asked = not isinstance(found, ast.BoolOp | ast.Constant)
+            if is_asked and "TYPE_" not in ast.unparse(found):
                 yield holder, at
 
 

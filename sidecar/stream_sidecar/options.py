@@ -13,13 +13,7 @@ from stream_sidecar.records import field, frozen
 Tags: TypeAlias = tuple[str, ...]
 
 DEFAULT_TAGS: Tags = (
-    "think",
-    "thinking",
-    "thought",
-    "mm:think",
-    "seed:think",
-    "[THINK]",
-    "◁think▷",
+    *("think", "thinking", "thought", "mm:think", "seed:think", "[THINK]", "◁think▷"),
 )
 
 DEFAULT_INDICATORS: tuple[str, ...] = (

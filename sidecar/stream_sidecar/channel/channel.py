@@ -448,8 +448,7 @@ class Channel:
         self.tagged.push(piece)
 
     def _enter(self, piece: Piece) -> None:
-        middle = piece[0] is PieceKind.ENTER_MID
-        self.tagged.enter(middle=middle, waiting=piece[2])
+        self.tagged.enter(waiting=piece[2])
 
     def _exit(self, piece: Piece) -> None:
         self.counters.reasoning_extracted += 1
@@ -500,7 +499,6 @@ class Channel:
         ),
         **dict.fromkeys((PieceKind.BLANK, PieceKind.MARK), _removed),
         PieceKind.ENTER: _enter,
-        PieceKind.ENTER_MID: _enter,
         PieceKind.EXIT: _exit,
         PieceKind.EXIT_CALL: _exit,
         PieceKind.CUT: _exit,

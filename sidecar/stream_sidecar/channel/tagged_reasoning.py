@@ -50,11 +50,10 @@ HOLD_LIMIT: tuple[str, Severity, str] = (
 class _Block:
     """A tagged block that is open, or the part of it behind its last nested closer.
 
-    ``to_text``: if it never closes, it was text. ``sent``: numbers of the event blocks
-    it was sent in. ``held`` waits, unless ``passing``: more came than may be held.
+    ``sent``: numbers of the event blocks it was sent in. ``held`` waits, unless
+    ``passing``: more came than may be held.
     """
 
-    to_text: bool
     sent: list[int] = field(factory=list)
     passing: bool = False
     held: list[Piece] = field(factory=list)
@@ -94,12 +93,12 @@ class TaggedReasoning:
         self._copied = 0  # how far tagged blocks have repeated it (policy merge)
         self._collapsed = Collapsed()
 
-    def enter(self, *, middle: bool, waiting: int) -> None:
-        """An opener; ``middle``: it stood in mid-sentence; ``waiting``: so much of the
-        answer waits before it, and has part in what may be held (text rule 7.2)."""
+    def enter(self, *, waiting: int) -> None:
+        """An opener; ``waiting``: so much of the answer waits before it, and has part
+        in what may be held (text rule 7.2)."""
         if self.blocks.open is not None and self.blocks.open.channel == "reasoning":
             self.blocks.end()
-        self._block, self._waiting = _Block(to_text=middle), waiting
+        self._block, self._waiting = _Block(), waiting
 
     def push(self, piece: Piece) -> None:
         """More of the open block, which may be held (text rule 8.2)."""
@@ -123,7 +122,7 @@ class TaggedReasoning:
         self._block = None
         if nested:
             self.blocks.end()
-            self._block = _Block(to_text=True)
+            self._block = _Block()
 
     def native(self, text: str) -> None:
         """Native reasoning was sent (text rule 8.3)."""
@@ -158,9 +157,9 @@ class TaggedReasoning:
         if block is None:
             return False
         self._report()
-        rule, doubt = self.policy.unclosed, self.answer.first.reasoning.doubt
-        to_text = block.to_text if rule == "auto" else rule == "text"
-        if not to_text or doubt is None or not self._live(block):
+        doubt = self.answer.first.reasoning.doubt
+        stays = self.policy.unclosed == "reasoning"
+        if stays or doubt is None or not self._live(block):
             return False
         if not doubt.is_whole:
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)

@@ -19,9 +19,8 @@ import click
 
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.explain_text import ExplainText
-from stream_sidecar.cli.input_file import InputFile
+from stream_sidecar.cli.input_file import InputFile, wire_option
 from stream_sidecar.cli.report_file import open_report
-from stream_sidecar.cli.wire_option import wire_option
 from stream_sidecar.explain.page import page
 from stream_sidecar.explain.source import body, is_transcript, recorded
 from stream_sidecar.explain.telling import explain

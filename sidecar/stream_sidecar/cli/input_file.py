@@ -1,4 +1,4 @@
-"""A file that a command reads whole or as it comes; ``-`` is standard input."""
+"""What commands take that read a provider's stream: its file, and its format."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import IO, Any
 import click
 
 from stream_sidecar.cli import Failure
+from stream_sidecar.wires import WIRES
+
+wire_option = click.option(
+    "--wire",
+    type=click.Choice(["auto", *WIRES]),
+    default="auto",
+    show_default=True,
+    help="The provider's format.",
+)
 
 
 class InputFile(click.File):
-    """Says so where whoever started the process has closed standard input."""
+    """A file that is read whole or as it comes; ``-`` is standard input. Says so where
+    whoever started the process has closed that."""
 
     def __init__(self) -> None:
         super().__init__("rb")

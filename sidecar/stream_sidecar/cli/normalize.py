@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stream_sidecar.cli.input_file import InputFile
+from stream_sidecar.cli.input_file import InputFile, wire_option
 from stream_sidecar.cli.page import Page
 from stream_sidecar.cli.terminal import Terminal
-from stream_sidecar.cli.wire_option import wire_option
 from stream_sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
@@ -64,7 +63,8 @@ def command(file: BufferedReader, wire: str, model: str | None, as_json: bool) -
     for events in _events(stream, file):
         show(events)
         kinds.update(map(type, events))
-        is_empty = is_empty or any(map(_says_empty, events))
+        codes = (each.code for each in events if isinstance(each, Diagnostic))
+        is_empty = is_empty or "empty-stream" in codes
     raise SystemExit(2 if is_empty else _code(kinds))
 
 
@@ -73,10 +73,6 @@ def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:
     while data := file.read1(_SLICE):
         yield stream.push(base64.b64encode(data).decode())
     yield stream.close()
-
-
-def _says_empty(event: Event) -> bool:
-    return isinstance(event, Diagnostic) and event.code == "empty-stream"
 
 
 def _code(kinds: set[type]) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events as kinds
 from stream_sidecar.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _STYLES = {
     "answer": "bold green",
@@ -19,6 +22,34 @@ _STYLES = {
 }
 
 
+_LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
+    kinds.Reclassify: lambda e: ("diagnostic", f"block {_numbers(e)} was {e.to}"),
+    kinds.Retract: lambda e: (
+        *("diagnostic", f"block {_numbers(e)} retracted: {e.reason}"),
+    ),
+    kinds.ToolCall: lambda e: (
+        *("tool-call", f"{e.name} ({e.executor}, {e.state}, {e.kind})", e.arguments),
+    ),
+    kinds.ToolResult: lambda e: (
+        *("tool-result", f"{e.name or e.tool_call_id or ''} ({e.source})"),
+        str(e.raw)[:2000],
+    ),
+    kinds.Citation: lambda e: (
+        *("citation", " ".join(filter(None, (e.title, e.url))) or e.kind),
+    ),
+    kinds.ProviderError: lambda e: ("error", e.kind, e.message),
+    kinds.Diagnostic: lambda e: ("diagnostic", f"{e.code}: {e.message}"),
+    kinds.Finish: lambda e: (
+        *("finish", e.reason if e.complete else f"{e.reason} (incomplete)"),
+    ),
+}
+"""What has a heading of its own: its style, its words, and what stands below."""
+
+
+def _numbers(event: kinds.Reclassify | kinds.Retract) -> str:
+    return ", ".join(map(str, event.blocks))
+
+
 class Page:
     """``show(events)`` prints them as they come, a heading at each change."""
 
@@ -28,9 +59,16 @@ class Page:
 
     def show(self, events: list[Any]) -> None:
         for event in events:
-            shown = self._SHOW.get(type(event))
-            if shown is not None:
-                shown(self, event)
+            if isinstance(event, kinds.TextDelta):
+                self._head("answer", f"choice {event.choice}" if event.choice else "")
+                self._terminal.body(event.text)
+            elif isinstance(event, kinds.ReasoningDelta):
+                self._head("reasoning", f"({event.source})")
+                self._terminal.body(event.text, "dim")
+            elif line := _LINES.get(type(event)):
+                self._line(*line(event))
+            if isinstance(event, kinds.Finish):
+                self._terminal.line()
 
     def _head(self, kind: str, words: str = "") -> None:
         heading = f"{kind} {words}".rstrip()
@@ -47,55 +85,3 @@ class Page:
         if body:
             self._terminal.body(body)
         self._heading = f"{kind} {words} (shown)"
-
-    def _text(self, event: kinds.TextDelta) -> None:
-        self._head("answer", f"choice {event.choice}" if event.choice else "")
-        self._terminal.body(event.text)
-
-    def _reasoning(self, event: kinds.ReasoningDelta) -> None:
-        self._head("reasoning", f"({event.source})")
-        self._terminal.body(event.text, "dim")
-
-    def _reclassify(self, event: kinds.Reclassify) -> None:
-        blocks = ", ".join(map(str, event.blocks))
-        self._line("diagnostic", f"block {blocks} was {event.to}")
-
-    def _retract(self, event: kinds.Retract) -> None:
-        blocks = ", ".join(map(str, event.blocks))
-        self._line("diagnostic", f"block {blocks} retracted: {event.reason}")
-
-    def _call(self, event: kinds.ToolCall) -> None:
-        facts = f"{event.name} ({event.executor}, {event.state}, {event.kind})"
-        self._line("tool-call", facts, event.arguments)
-
-    def _result(self, event: kinds.ToolResult) -> None:
-        name = event.name or event.tool_call_id or ""
-        self._line("tool-result", f"{name} ({event.source})", str(event.raw)[:2000])
-
-    def _citation(self, event: kinds.Citation) -> None:
-        words = " ".join(filter(None, (event.title, event.url)))
-        self._line("citation", words or event.kind)
-
-    def _error(self, event: kinds.ProviderError) -> None:
-        self._line("error", event.kind, event.message)
-
-    def _diagnostic(self, event: kinds.Diagnostic) -> None:
-        self._line("diagnostic", f"{event.code}: {event.message}")
-
-    def _finish(self, event: kinds.Finish) -> None:
-        words = event.reason if event.complete else f"{event.reason} (incomplete)"
-        self._line("finish", words)
-        self._terminal.line()
-
-    _SHOW: ClassVar[dict[type, Any]] = {
-        kinds.TextDelta: _text,
-        kinds.ReasoningDelta: _reasoning,
-        kinds.Reclassify: _reclassify,
-        kinds.Retract: _retract,
-        kinds.ToolCall: _call,
-        kinds.ToolResult: _result,
-        kinds.Citation: _citation,
-        kinds.ProviderError: _error,
-        kinds.Diagnostic: _diagnostic,
-        kinds.Finish: _finish,
-    }

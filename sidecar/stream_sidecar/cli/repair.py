@@ -14,7 +14,7 @@ import os
 import tempfile
 from contextlib import ExitStack, nullcontext
 from difflib import get_close_matches
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -206,11 +206,7 @@ _NOT_TOGETHER = (
     ("check", "write"),
     ("check", "ask"),
     ("back", "clean"),
-    *(
-        (name, other)
-        for name in ("back", "clean")
-        for other in ("check", "write", "ask")
-    ),
+    *product(("back", "clean"), ("check", "write", "ask")),
 )
 
 

@@ -22,7 +22,6 @@ from stream_sidecar.values.jsontext import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
 
 def print_agents(names: Iterable[str], _folders: Sequence[str]) -> None:
@@ -53,10 +52,6 @@ def print_agents_json(names: Iterable[str], folders: Sequence[str]) -> None:
     Terminal().json(encode(document))
 
 
-def _files_of(name: str, here: str) -> list[Path]:
-    return files_of(name, here=here).files
-
-
 def _told(name: str, folders: Sequence[str]) -> dict[str, Any]:
     agent = AGENTS[name]
 
@@ -69,6 +64,6 @@ def _told(name: str, folders: Sequence[str]) -> dict[str, Any]:
         "title": agent.title,
         "formats": agent.formats(),
         "places": everywhere(places_of),
-        "files": everywhere(_files_of),
+        "files": everywhere(lambda name, here: files_of(name, here=here).files),
         "placesBySystem": {each: list(agent.patterns(each)) for each in SYSTEMS},
     }

@@ -20,14 +20,7 @@ from stream_sidecar.cli.repair_formats import why
 from stream_sidecar.cli.repair_page import count
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.records import field, frozen
-from stream_sidecar.session_files.backups import (
-    backups_below,
-    backups_named_after,
-    forget,
-    listed_in,
-    remove,
-    restore,
-)
+from stream_sidecar.session_files import backups
 from stream_sidecar.session_files.beside import CannotReplaceError
 
 if TYPE_CHECKING:
@@ -51,16 +44,16 @@ def put_back(meant: Meant, *, force: bool) -> int:
     """The latest backup of every file in its place; the exit code. What is nowhere is
     told."""
     ours, others = _ours(meant)
-    backups = {path: each[-1].path for path, each in ours.items()}
+    latest = {path: each[-1].path for path, each in ours.items()}
     for path in _named(meant):
-        if path not in backups and (older := backups_named_after(path)):
-            backups[path] = older[-1]
+        if path not in latest and (older := backups.backups_named_after(path)):
+            latest[path] = older[-1]
             others -= len(older)
     acts = {
-        backup: partial(restore, path, backup, force=force)
-        for path, backup in backups.items()
+        backup: partial(backups.restore, path, backup, force=force)
+        for path, backup in latest.items()
     }
-    listed = [f"{backup} -> {path}" for path, backup in backups.items()]
+    listed = [f"{backup} -> {path}" for path, backup in latest.items()]
     code = _done(acts, meant.nowhere, listed, "put back")
     _tell_of(others)
     return code
@@ -69,7 +62,7 @@ def put_back(meant: Meant, *, force: bool) -> int:
 def clean(meant: Meant) -> int:
     """Removes all backups; the exit code. What is nowhere is told."""
     ours, others = _ours(meant)
-    acts = {each.path: partial(remove, each) for each in chain(*ours.values())}
+    acts = {each.path: partial(backups.remove, each) for each in chain(*ours.values())}
     code = _done(acts, meant.nowhere, [*map(str, acts)], "removed")
     _tell_of(others)
     return code
@@ -86,10 +79,10 @@ def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
     """The backups that we made of what is meant, by their files; and how many others
     are named like backups."""
     found: dict[Path, list[OurBackup]] = {}
-    others, listed = 0, cache(listed_in)
+    others, listed = 0, cache(backups.listed_in)
     for path in meant.paths:
         if path.is_dir():
-            inner, named = backups_below(path)
+            inner, named = backups.backups_below(path)
             found |= inner
             others += named
             continue
@@ -99,7 +92,7 @@ def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
         ]
         found |= {real: here} if here else {}
         if path not in meant.of_agents:
-            others += len(backups_named_after(real)) - len(here)
+            others += len(backups.backups_named_after(real)) - len(here)
     return found, others
 
 
@@ -134,7 +127,7 @@ def _done(
             except (OSError, CannotReplaceError) as error:
                 terminal.line(f"{backup}: left alone: {error}")
     finally:
-        forget(done)
+        backups.forget(done)
     terminal.line(f"{count(len(done), 'file')} {words}")
     missed = len(done) < len(acts) or any(report.error for report in nowhere)
     return 2 if missed else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -45,14 +46,11 @@ def open_report(
 
 
 def _is_of(path: Path, file: Path) -> bool:
-    """Whether ``path`` is the session file, by any name, or belongs to it."""
-    real, names = os.path.realpath(path), os.path.realpath(file)
-    return any(_is_same(real, names + each) for each in _OF_A_DATABASE)
-
-
-def _is_same(real: str, other: str) -> bool:
-    """A file is itself by any name, and in whatever case it is spelled."""
-    try:
-        return real == other or os.path.samefile(real, other)
-    except OSError:
-        return False
+    """Whether ``path`` is the session file, by any name and in whatever case that is
+    spelled, or belongs to it."""
+    real, named = os.path.realpath(path), os.path.realpath(file)
+    for end in _OF_A_DATABASE:
+        with suppress(OSError):
+            if real == named + end or os.path.samefile(real, named + end):
+                return True
+    return False

@@ -173,7 +173,7 @@ class View:
         return lenses
 
     def hover(self, position: types.Position) -> types.Hover | None:
-        at = self.text.offset((position.line, position.character))
+        at = self._offset(position)
         for placed, message, leak in self.leaks():
             first, last = placed.place_of(leak)
             if first <= at < last:
@@ -218,11 +218,11 @@ class View:
         return dict(zip(ordered, self.text.points(ordered), strict=True))
 
     def _span(self, wanted: types.Range) -> Cut:
-        start, end = wanted.start, wanted.end
-        return (
-            self.text.offset((start.line, start.character)),
-            self.text.offset((end.line, end.character)),
-        )
+        start, end = (self._offset(each) for each in (wanted.start, wanted.end))
+        return start, end
+
+    def _offset(self, position: types.Position) -> int:
+        return self.text.offset((position.line, position.character))
 
 
 def _range(points: dict[int, Point], span: Cut) -> types.Range:

@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from stream_sidecar.editor.features import FIX_ALL, FIX_MESSAGE, SOURCE, View
-from stream_sidecar.editor.progress import Progress
+from stream_sidecar.editor.progress import progress
 from stream_sidecar.editor.session import CHAT_LOG, LINES, WHOLE, SessionDocument
 from stream_sidecar.editor.settings import kinds_in
 from stream_sidecar.editor.text import UNITS, DocumentText
@@ -166,12 +166,12 @@ class Editor:
     async def _view(self, document: _Open) -> None:
         text, version = document.text, document.version
         loop = asyncio.get_running_loop()
-        async with Progress(self._server, len(text.text), document.uri) as progress:
+        async with progress(self._server, len(text.text), document.uri) as report:
             until = loop.time() + _STEP_SECONDS
             for done, _total in document.session.read(text):
                 if loop.time() < until:
                     continue
-                if not progress.report(done):
+                if not report(done):
                     document.stopped = version
                     return
                 await asyncio.sleep(0)

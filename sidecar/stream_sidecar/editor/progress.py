@@ -5,13 +5,14 @@ The client may cancel it: the next report says so.
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import AsyncIterator, Callable
 
     from pygls.lsp.server import LanguageServer
 
@@ -21,51 +22,36 @@ LARGE = 1 << 20
 _numbers = count(1)
 
 
-class Progress:
-    """Tells how far a reading of ``total`` code points is; an asynchronous context
-    manager."""
+@asynccontextmanager
+async def progress(
+    server: LanguageServer, total: int, uri: str
+) -> AsyncIterator[Callable[[int], bool]]:
+    """Tells how far a reading of ``total`` code points is. What it gives is told how
+    many are read, and says False where the client wants no more."""
+    window = server.client_capabilities.window
+    wanted = window is not None and bool(window.work_done_progress)
+    if not wanted or total < LARGE:
+        yield lambda _done: True
+        return
+    told, token = server.work_done_progress, f"stream-sidecar-{next(_numbers)}"
+    await told.create_async(token)
+    title = f"Inspecting {uri.rpartition('/')[2]}"
+    begin = types.WorkDoneProgressBegin(title=title, cancellable=True, percentage=0)
+    told.begin(token, begin)
+    last = 0
 
-    def __init__(self, server: LanguageServer, total: int, uri: str) -> None:
-        self._server = server
-        self._total = total
-        self._name = uri.rpartition("/")[2]
-        self._token: str | None = None
-        self._percent = 0
-
-    async def __aenter__(self) -> Progress:
-        window = self._server.client_capabilities.window
-        wanted = window is not None and bool(window.work_done_progress)
-        if wanted and self._total >= LARGE:
-            token = f"stream-sidecar-{next(_numbers)}"
-            await self._server.work_done_progress.create_async(token)
-            self._token = token
-            begin = types.WorkDoneProgressBegin(
-                title=f"Inspecting {self._name}", cancellable=True, percentage=0
-            )
-            self._server.work_done_progress.begin(token, begin)
-        return self
-
-    def report(self, done: int) -> bool:
-        """``done`` code points are read; False: the client wants no more."""
-        if self._token is None:
-            return True
-        progress = self._server.work_done_progress
-        if progress.tokens[self._token].cancelled():
+    def report(done: int) -> bool:
+        nonlocal last
+        if told.tokens[token].cancelled():
             return False
-        percent = 100 * done // self._total
-        if percent > self._percent:
-            self._percent = percent
-            report = types.WorkDoneProgressReport(percentage=percent)
-            progress.report(self._token, report)
+        percent = 100 * done // total
+        if percent > last:
+            last = percent
+            told.report(token, types.WorkDoneProgressReport(percentage=percent))
         return True
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._token is not None:
-            end = types.WorkDoneProgressEnd()
-            self._server.work_done_progress.end(self._token, end)
-            self._server.work_done_progress.tokens.pop(self._token, None)
+    try:
+        yield report
+    finally:
+        told.end(token, types.WorkDoneProgressEnd())
+        told.tokens.pop(token, None)

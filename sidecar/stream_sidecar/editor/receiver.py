@@ -6,24 +6,19 @@ streams.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar.errors import InternalError
 from stream_sidecar.rpc.logs import log
 
 if TYPE_CHECKING:
+    from stream_sidecar.editor.server import SidecarProtocol
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.envelope import Id
 
 
-class Receiver(Protocol):
-    """Messages of the client, in their order; called on the loop."""
-
-    def begin(self, params: Any) -> None: ...
-
-    def receive(self, message: dict[str, Any]) -> None: ...
-
-    def cancel(self, message_id: Id) -> None: ...
+Receiver: TypeAlias = "SidecarProtocol | _Unavailable"
+"""Takes messages of the client, in their order; called on the loop."""
 
 
 def open_receiver(connection: Connection, cancelled: set[Id]) -> Receiver:

@@ -23,14 +23,7 @@ from pygls.protocol import (
     LanguageServerProtocol,
 )
 
-from stream_sidecar import __version__, patterns
-from stream_sidecar.errors import (
-    CancelledError,
-    InvalidParamsError,
-    InvalidRequestError,
-    MethodNotFoundError,
-    UsageError,
-)
+from stream_sidecar import __version__, errors, patterns
 from stream_sidecar.rpc.envelope import usage_error
 from stream_sidecar.rpc.logs import log
 
@@ -41,13 +34,13 @@ if TYPE_CHECKING:
     from stream_sidecar.rpc.connection import Connection
     from stream_sidecar.rpc.envelope import Id
 
-_ERRORS: dict[int, type[UsageError]] = {
+_ERRORS: dict[int, type[errors.UsageError]] = {
     kind.code: kind
     for kind in (
-        CancelledError,
-        InvalidParamsError,
-        InvalidRequestError,
-        MethodNotFoundError,
+        errors.CancelledError,
+        errors.InvalidParamsError,
+        errors.InvalidRequestError,
+        errors.MethodNotFoundError,
     )
 }
 
@@ -68,7 +61,7 @@ class SidecarProtocol(LanguageServerProtocol):
         name, message_id = message.get("method"), message.get("id")
         try:
             if message_id in self._server.cancelled:
-                raise CancelledError("cancelled before it began")
+                raise errors.CancelledError("cancelled before it began")
             self.handle_message(self.structure_message(message))
         except Exception as error:
             problem = usage_error(error, name or "a response")
@@ -89,7 +82,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if name is None:
             return super().structure_message(data)
         if name not in self.fm.builtin_features and name not in self.fm.features:
-            raise MethodNotFoundError(f"there is no method {name}")
+            raise errors.MethodNotFoundError(f"there is no method {name}")
         kind = self.get_message_type(name)
         if kind is None:
             untyped = JsonRPCRequestMessage if "id" in data else JsonRPCNotification
@@ -97,7 +90,7 @@ class SidecarProtocol(LanguageServerProtocol):
         try:
             return self._converter.structure(data, kind)
         except Exception as error:
-            raise InvalidParamsError(_first_problem(error)) from error
+            raise errors.InvalidParamsError(_first_problem(error)) from error
 
     def _initialize_params(self, params: Any) -> types.InitializeParams:
         """Whatever the client sent: it has its answer, now it gets its server."""
@@ -137,7 +130,7 @@ class SidecarProtocol(LanguageServerProtocol):
         self._request_futures.pop(msg_id, None)
         connection = self._server.connection
         if future.cancelled():
-            connection.refuse(msg_id, CancelledError("cancelled by the client"))
+            connection.refuse(msg_id, errors.CancelledError("cancelled by the client"))
             return
         try:
             connection.answer(msg_id, self._converter.unstructure(future.result()))

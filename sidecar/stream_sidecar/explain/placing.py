@@ -52,7 +52,12 @@ def place(
     """The owners of all ``texts``, by what has ``happened``; ``opens``: the model's
     template opens reasoning."""
     happened = list(_told_last(happened))
-    ends = [each for each in happened if _is_unclosed(each.event)]
+    ends = [
+        each
+        for each in happened
+        if isinstance(each.event, events.Diagnostic)
+        and each.event.code == "unclosed-reasoning"
+    ]
     setting = Setting(policy, opens, frozenset(each.event.choice for each in ends))
     spoken = list(_counted(happened, texts))
     later = _left_open(spoken, ends, setting)
@@ -62,7 +67,8 @@ def place(
     for each, counted in spoken:
         event: Any = each.event
         block = getattr(event, "block", None)
-        if event.span[0] == 0 and _is_tagged(event, counted):
+        is_tagged = isinstance(event, events.ReasoningDelta) and not counted[1]
+        if is_tagged and event.span[0] == 0:
             from_start.add(event.block)
         of = reasons.verdict(event, setting, native=counted[1])
         if block in from_start:
@@ -111,15 +117,6 @@ def _covering(owned: list[Owned], length: int, last: int) -> Iterator[Owned]:
             at = each.end
     if length > at:
         yield Owned(at, length, untold)
-
-
-def _is_unclosed(event: events.Event) -> bool:
-    return isinstance(event, events.Diagnostic) and event.code == "unclosed-reasoning"
-
-
-def _is_tagged(event: events.Event, counted: Counted) -> bool:
-    """Whether it is reasoning of the answer's text."""
-    return isinstance(event, events.ReasoningDelta) and not counted[1]
 
 
 def _left_open(

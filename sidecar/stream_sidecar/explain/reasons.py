@@ -16,8 +16,6 @@ from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from stream_sidecar.options import ReasoningPolicy
 
 Verdict: TypeAlias = tuple[Owner, Reason]
@@ -64,7 +62,18 @@ class Setting:
 def verdict(event: Any, setting: Setting, *, native: bool) -> Verdict:
     """Whose the characters in the span of ``event`` are; ``native``: they stand in the
     provider's own reasoning."""
-    return _VERDICTS[type(event)](event, setting, native)
+    if isinstance(event, events.Diagnostic):
+        return _removal(event, setting, native)
+    if isinstance(event, events.ToolCall):
+        words = f"a call of {event.name} that the model wrote as text"
+        return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
+    if isinstance(event, events.ToolResult):
+        return _result(event)
+    if isinstance(event, events.TextDelta):
+        return "answer", Reason("nothing takes it out of the answer", "2.1")
+    if native:
+        return "reasoning", Reason("a field of the provider for reasoning", "8.1")
+    return "reasoning", Reason("between an opener and its closer", "3.3")
 
 
 def reclassified(event: events.Reclassify, setting: Setting) -> Verdict:
@@ -113,23 +122,6 @@ def left_out(event: events.Diagnostic) -> Verdict:
     return "dropped", Reason(event.message, code=event.code)
 
 
-def _answer(_event: events.TextDelta, _setting: Setting, _native: bool) -> Verdict:
-    return "answer", Reason("nothing takes it out of the answer", "2.1")
-
-
-def _reasoning(
-    _event: events.ReasoningDelta, _setting: Setting, native: bool
-) -> Verdict:
-    if native:
-        return "reasoning", Reason("a field of the provider for reasoning", "8.1")
-    return "reasoning", Reason("between an opener and its closer", "3.3")
-
-
-def _call(event: events.ToolCall, _setting: Setting, _native: bool) -> Verdict:
-    words = f"a call of {event.name} that the model wrote as text"
-    return "call", Reason(words, _rule_of(event), dialect=event.dialect or "")
-
-
 def _rule_of(event: events.ToolCall) -> str:
     if event.state == "truncated":
         return "11.3"
@@ -140,7 +132,7 @@ def _rule_of(event: events.ToolCall) -> str:
     return _TIERS[tiers.pop()] if len(tiers) == 1 else "11"
 
 
-def _result(event: events.ToolResult, _setting: Setting, _native: bool) -> Verdict:
+def _result(event: events.ToolResult) -> Verdict:
     words = "a tool's result that the model wrote"
     if event.executed:
         return "result", Reason(f"{words}, and the host knows", "10.5")
@@ -157,12 +149,3 @@ def _removal(event: events.Diagnostic, setting: Setting, native: bool) -> Verdic
     if native and owner == "delimiter":
         rule = "8.8"
     return owner, Reason(words, rule, event.code)
-
-
-_VERDICTS: dict[type, Callable[[Any, Setting, bool], Verdict]] = {
-    events.TextDelta: _answer,
-    events.ReasoningDelta: _reasoning,
-    events.ToolCall: _call,
-    events.ToolResult: _result,
-    events.Diagnostic: _removal,
-}

@@ -8,7 +8,7 @@ both.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -176,51 +176,29 @@ def _call(group: list[Happened], wire: str) -> Lane:
 def _part(happened: Happened, wire: str) -> Lane | None:
     """What came at once; None: it is not of the input, or has its place in a text."""
     event: Any = happened.event
-    told = _TOLD[type(event)](event)
-    if told is None or getattr(event, "span", None) is not None:
+    if getattr(event, "span", None) is not None:
         return None
-    owner, title, text = told
+    if isinstance(event, Diagnostic) and (event.raw is None or event.code in _KEPT):
+        return None
+    owner, title, text = _TOLD[type(event)](event)
     verdict = left_out(event) if owner == "dropped" else of_wire(owner, wire)
     piece = _piece(text, happened.step, verdict, event.seq)
     return Lane(title, event.choice, (piece,), is_part=True)
-
-
-_Told: TypeAlias = "tuple[Owner, str, str] | None"
-
-
-def _of_call(event: ToolCall) -> _Told:
-    return "call", f"call: {event.name}", event.arguments
-
-
-def _of_result(event: ToolResult) -> _Told:
-    name = event.name or event.tool_call_id or ""
-    return "result", f"result: {name}", _shown(event.content)
-
-
-def _of_citation(event: Citation) -> _Told:
-    title = event.title or event.url or event.kind
-    return "citation", f"citation: {title}", _shown(event.raw)
-
-
-def _of_error(event: ProviderError) -> _Told:
-    return "error", f"error: {event.kind}", _shown(event.raw)
-
-
-def _of_diagnostic(event: Diagnostic) -> _Told:
-    if event.raw is None or event.code in _KEPT:
-        return None
-    return "dropped", event.code, _shown(event.raw)
 
 
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-_TOLD: dict[type, Callable[[Any], _Told]] = {
-    ToolCall: _of_call,
-    ToolResult: _of_result,
-    Citation: _of_citation,
-    ProviderError: _of_error,
-    Diagnostic: _of_diagnostic,
+_TOLD: dict[type, Callable[[Any], tuple[Owner, str, str]]] = {
+    ToolCall: lambda e: ("call", f"call: {e.name}", e.arguments),
+    ToolResult: lambda e: (
+        *("result", f"result: {e.name or e.tool_call_id or ''}", _shown(e.content)),
+    ),
+    Citation: lambda e: (
+        *("citation", f"citation: {e.title or e.url or e.kind}", _shown(e.raw)),
+    ),
+    ProviderError: lambda e: ("error", f"error: {e.kind}", _shown(e.raw)),
+    Diagnostic: lambda e: ("dropped", e.code, _shown(e.raw)),
 }
-"""What a part is called, and its text."""
+"""Whose a part is, what it is called, and its text."""

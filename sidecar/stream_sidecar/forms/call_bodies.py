@@ -146,8 +146,7 @@ def _relaxed_values(text: str, at: int) -> Iterable[tuple[Any, int, int]]:
     body = text[at:].strip()
     if not text.lstrip().startswith("{"):
         body = body[: _without_brackets(body)]
-    values = parse(f"[{body}]") if not body.startswith("[") else parse(body)
-    for value in values:
+    for value in parse(f"[{body}]"):
         yield value, -1, len(text)
 
 

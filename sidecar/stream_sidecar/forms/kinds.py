@@ -25,9 +25,8 @@ class PieceKind(Enum):
     REBUILT = 5
     #: white space that goes with a removal
     BLANK = 6
-    #: mark: a tagged block begins; ``ENTER_MID``: its opener stood in mid-sentence
+    #: mark: a tagged block begins
     ENTER = 7
-    ENTER_MID = 8
     #: mark: the tagged block is over; ``EXIT_CALL``: a call has ended it
     EXIT = 9
     EXIT_CALL = 20

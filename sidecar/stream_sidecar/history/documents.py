@@ -259,13 +259,6 @@ def _told(value: dict[str, Json], names: tuple[str, ...]) -> str | None:
     return next((name for name in told if isinstance(name, str) and name), None)
 
 
-def value_at(value: Json, path: Path) -> Json:
-    """What stands at ``path``."""
-    for name in path:
-        value = value[name]
-    return value
-
-
 def path_of(pointer: str, message: Json) -> Path:
     """The path that a JSON Pointer into ``message`` means."""
     path: list[str | int] = []

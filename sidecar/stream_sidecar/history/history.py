@@ -328,13 +328,12 @@ def _emptied(fields: list[_Field], texts: dict[Path, str]) -> list[Path]:
 
 def _speaks(stored: Stored, texts: dict[Path, str]) -> bool:
     """Whether text, a call or another part is left in every field that changes."""
-    return all(_field_speaks(items, texts) for items in stored.fields)
-
-
-def _field_speaks(items: tuple[StoredItem, ...], texts: dict[Path, str]) -> bool:
-    if not any(isinstance(item, Text) and item.path in texts for item in items):
-        return True
-    return any(_is_left(item, texts) for item in items)
+    changed = (
+        items
+        for items in stored.fields
+        if any(isinstance(item, Text) and item.path in texts for item in items)
+    )
+    return all(any(_is_left(item, texts) for item in items) for items in changed)
 
 
 def _is_left(item: StoredItem, texts: dict[Path, str]) -> bool:
@@ -396,11 +395,8 @@ def _edits(pieces: list[RemovedSpan]) -> list[Edit]:
     """Removals that touch are one edit."""
     joined: list[Edit] = []
     for piece in pieces:
-        path, start, start_utf16 = (
-            pointer(piece.text.path),
-            piece.start,
-            piece.start_utf16,
-        )
+        path = pointer(piece.text.path)
+        start, start_utf16 = piece.start, piece.start_utf16
         if joined and (joined[-1].path, joined[-1].end) == (path, start):
             last = joined.pop()
             start, start_utf16 = last.start, last.start_utf16

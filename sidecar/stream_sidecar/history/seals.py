@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.history.shapes import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,14 +65,8 @@ def has_digest(value: Json) -> bool:
 def seal_of(document: Json, paths: Iterable[Path]) -> str | None:
     """Why the strings at ``paths`` are not edited: a digest stands beside one of them,
     or around it. None: there is none."""
-    holders = (each for path in paths for each in _around(document, path))
+    holders = (at(document, path[:end]) for path in paths for end in range(len(path)))
     return SEALED if any(map(has_digest, holders)) else None
-
-
-def _around(value: Json, path: Path) -> Iterator[Json]:
-    for name in path:
-        yield value
-        value = value[name]
 
 
 def names_sealed_in(manifest: Json) -> Iterator[str]:

@@ -275,14 +275,16 @@ _PIECES = (frozenset(("projectID", "directory")), frozenset(("id", "worktree")))
 _SAYS_A_ROLE = frozenset(("id", "sessionID", "role"))
 """What its messages have, whose parts are in other files."""
 _LISTED = frozenset(("sessionId", "title", "dateCreated", "workspaceDirectory"))
-"""What an item of Continue's list of sessions has."""
+"""What an item of Continue's list has: it names a session that is in another file."""
 
 
 def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     """Whether ``document`` is a piece of a store of many files, in which there need be
     no text of a model: the role of a message, a part of one whose role is known."""
     if isinstance(document, list):
-        return bool(document) and all(_is_listed(each) for each in document)
+        return bool(document) and all(
+            isinstance(each, dict) and each.keys() >= _LISTED for each in document
+        )
     if not isinstance(document, dict):
         return False
     if document.keys() >= _SAYS_A_ROLE:
@@ -290,11 +292,6 @@ def is_piece(document: Json, role_elsewhere: RoleElsewhere | None) -> bool:
     if role_elsewhere is not None and role_elsewhere(document) is not None:
         return True
     return any(names <= document.keys() for names in _PIECES)
-
-
-def _is_listed(value: Json) -> bool:
-    """Whether ``value`` names a session that is in another file."""
-    return isinstance(value, dict) and value.keys() >= _LISTED
 
 
 def is_based_elsewhere(line: Json) -> bool:

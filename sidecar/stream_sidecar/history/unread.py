@@ -88,9 +88,7 @@ def may_be_said(document: Json, unread: UnreadText) -> bool:
 
 def _words_around(document: Json, unread: UnreadText) -> Iterator[set[str]]:
     """What the names say that lead to a text, and the records around it."""
-    holders = [document]
-    for step in unread.path[:-1]:
-        holders.append(holders[-1][step])
+    holders = [at(document, unread.path[:end]) for end in range(len(unread.path))]
     for step, holder in zip(unread.path[::-1], holders[::-1], strict=True):
         yield _words(step)
         yield from _told_by(holder)

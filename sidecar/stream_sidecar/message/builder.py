@@ -7,6 +7,7 @@ of the deltas.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from operator import attrgetter
 from typing import Any
 
@@ -78,7 +79,7 @@ class MessageBuilder:
     def __init__(self, *, parts: bool = True) -> None:
         self.parts = parts
         self._folds = _FOLDS if parts else _FOLDS_WITHOUT_TEXTS
-        self._choices: dict[int, _Choice] = {0: _Choice()}
+        self._choices = defaultdict(_Choice, {0: _Choice()})
         self._last = _Building("text")
         self._last_block = -1
         self._usage: events.Usage | None = None
@@ -91,26 +92,26 @@ class MessageBuilder:
 
     def block_text(self, choice: int, block: int) -> str | None:
         """The text of a live text block so far; None when it is none or not kept."""
-        building = self._choice(choice).texts.get(block)
+        building = self._choices[choice].texts.get(block)
         if building is None or building.channel != "text":
             return None
         return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
         """The text of a block of either channel so far; None when it is not kept."""
-        building = self._choice(choice).texts.get(block)
+        building = self._choices[choice].texts.get(block)
         return None if building is None else building.text
 
     def last_reasoning(self, choice: int) -> int | None:
         """The last live block of reasoning that is not blank, where texts are kept."""
-        texts = sorted(self._choice(choice).texts.items(), reverse=True)
+        texts = sorted(self._choices[choice].texts.items(), reverse=True)
         reasons = (each for each in texts if each[1].channel == "reasoning")
         return next((n for n, each in reasons if not each.text.isspace()), None)
 
     def text_with(self, choice: int, blocks: tuple[int, ...]) -> tuple[str, int]:
         """The visible text as if ``blocks`` belonged to it, and where the first of them
         begins in it. Only where texts are kept."""
-        known, more = self._choice(choice).texts, set(blocks)
+        known, more = self._choices[choice].texts, set(blocks)
         texts = {
             number: building.text
             for number, building in sorted(known.items())
@@ -121,7 +122,7 @@ class MessageBuilder:
 
     def calls(self, choice: int) -> list[tuple[int, events.ToolCall]]:
         """The live calls of a choice with their blocks, as they came."""
-        return list(self._choice(choice).calls.items())
+        return list(self._choices[choice].calls.items())
 
     def build(self) -> Message:
         first = self._build(0)
@@ -154,20 +155,10 @@ class MessageBuilder:
             return None
         return "".join([block.text for block in blocks if isinstance(block, kind)])
 
-    def _choice(self, number: int) -> _Choice:
-        choice = self._choices.get(number)
-        if choice is None:
-            choice = self._choices[number] = _Choice()
-        return choice
-
     def _building(
         self, choice: int, block: int, channel: events.ChannelName
     ) -> _Building:
-        texts = self._choice(choice).texts
-        building = texts.get(block)
-        if building is None:
-            building = texts[block] = _Building(channel)
-        return building
+        return self._choices[choice].texts.setdefault(block, _Building(channel))
 
     def _delta(self, event: events.TextDelta | events.ReasoningDelta) -> None:
         building = self._last
@@ -178,7 +169,7 @@ class MessageBuilder:
     def extend(self, choice: int, block: int, text: str) -> None:
         """More text of a block that has begun."""
         if self.parts:
-            building = self._choice(choice).texts[block]
+            building = self._choices[choice].texts[block]
             building.body += text.encode("utf-8", "surrogatepass")
 
     def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
@@ -194,7 +185,7 @@ class MessageBuilder:
 
     def _block_end(self, event: events.BlockEnd) -> None:
         has_state = event.signature is not None or event.opaque is not None
-        if not has_state and event.block not in self._choice(event.choice).texts:
+        if not has_state and event.block not in self._choices[event.choice].texts:
             return  # the end of a block that was retracted
         building = self._building(event.choice, event.block, event.channel)
         for name, value in zip(_STATE, _state_of(event), strict=True):
@@ -203,10 +194,10 @@ class MessageBuilder:
 
     def _reclassify(self, event: events.Reclassify) -> None:
         for block in event.blocks:
-            self._choice(event.choice).texts[block].channel = event.to
+            self._choices[event.choice].texts[block].channel = event.to
 
     def _retract(self, event: events.Retract) -> None:
-        choice = self._choice(event.choice)
+        choice = self._choices[event.choice]
         for block in event.blocks:
             choice.texts.pop(block, None)
             choice.calls.pop(block, None)
@@ -214,16 +205,16 @@ class MessageBuilder:
     def replace_call(self, event: events.ToolCall) -> None:
         """A call, or the final word on one that was sent as provisional."""
         assert event.block is not None
-        self._choice(event.choice).calls[event.block] = event
+        self._choices[event.choice].calls[event.block] = event
 
     def _result(self, event: events.ToolResult) -> None:
-        self._choice(event.choice).results[event.block] = event
+        self._choices[event.choice].results[event.block] = event
 
     def _citation(self, event: events.Citation) -> None:
-        self._choice(event.choice).citations.append(event)
+        self._choices[event.choice].citations.append(event)
 
     def _error(self, event: events.ProviderError) -> None:
-        self._choice(event.choice).errors.append(event)
+        self._choices[event.choice].errors.append(event)
 
     def _count(self, event: events.Usage) -> None:
         self._usage = event
@@ -241,7 +232,7 @@ class MessageBuilder:
         self._metadata = evolve(known, **said)
 
     def _finish(self, event: events.Finish) -> None:
-        self._choice(event.choice).finish = event
+        self._choices[event.choice].finish = event
 
 
 _FOLDS: dict[type, Any] = {

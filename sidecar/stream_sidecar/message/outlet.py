@@ -117,7 +117,8 @@ class Outlet:
         self._blocks = 0
         self._events: list[Event] = []
         self._joined: JoinedDeltas | None = None
-        self._waiting: dict[object, list[Callable[[int], Event]]] | None = None
+        #: makers of events that know their choice
+        self._waiting: dict[object, list[Callable[..., Event]]] | None = None
 
     def block(self) -> int:
         """The number of a new block."""
@@ -142,7 +143,9 @@ class Outlet:
     ) -> None:
         """Makes ``make(seq, choice, ...)`` and sends it, now or in closing order."""
         if self._waiting is not None and make in self._waiting:
-            self._waiting[make].append(lambda seq: make(seq, choice, *args, **fields))
+            self._waiting[make].append(
+                lambda seq, _choice=0: make(seq, choice, *args, **fields)
+            )
             return
         if self.run is not None and make is not Usage:  # counts are in no block
             self.run.end()
@@ -234,16 +237,11 @@ class Outlet:
         waiting, self._waiting = self._waiting or {}, None
         for makers in waiting.values():
             for maker in makers:
-                self.send(_of_any_choice(maker), 0)
+                self.send(maker, 0)
 
     def take(self) -> list[Event]:
         events, self._events = self._events, []
         return events
-
-
-def _of_any_choice(maker: Callable[[int], Event]) -> Callable[[int, int], Event]:
-    """Makes an event that knows its choice already."""
-    return lambda seq, _choice: maker(seq)
 
 
 def _is_within(event: Event, choice: int, place: Span) -> bool:

@@ -269,14 +269,12 @@ def _span(made: Definitions, _: Any, reads: bool) -> JsonObject:
     return made.refer("Span", "Span", reads, lambda: span)
 
 
-def _named(made: Definitions, hint: Any, reads: bool) -> JsonObject:
-    """A type that is another one under a name of its own."""
-    return made.of(hint.__supertype__, reads=reads)
-
-
 _MAKERS: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
     (lambda hint: hint in (Any, object), lambda *_: {}),
-    (lambda hint: isinstance(hint, NewType), _named),
+    (
+        lambda hint: isinstance(hint, NewType),
+        lambda made, hint, reads: made.of(hint.__supertype__, reads=reads),
+    ),
     (lambda hint: hint in _SIMPLE, lambda _made, hint, _: {"type": _SIMPLE[hint]}),
     (lambda hint: hint == Span, _span),
     (has, _class),

@@ -79,6 +79,31 @@ class PushResult:
 
 
 @frozen
+class ErrorData:
+    """What a program wants to know of an error."""
+
+    kind: str
+    retryable: bool
+
+
+@frozen
+class ResponseError:
+    """The ``error`` of an answer; ``message`` stands alone."""
+
+    code: int
+    message: str
+    data: ErrorData
+
+
+@frozen
+class PushRefusal:
+    """The notification that answers a refused push."""
+
+    stream_id: str | None
+    error: ResponseError
+
+
+@frozen
 class FailedResponse:
     """What the host knows of a response that failed; ``status`` is HTTP's, ``body`` is
     text or a JSON value."""

@@ -80,12 +80,13 @@ _SPELLINGS: dict[type, JsonObject] = {
 
 def schema() -> JsonObject:
     """``$defs`` and nothing else; `table` points into them."""
+    refusals = tuple(kind.kind for kind in _error_classes())
     made = Definitions(
         SchemaRules(
             unions={events.Event: "Event", Block: "Block"},
             patches=PATCHES,
             spellings=_SPELLINGS,
-            known_values=_KNOWN_VALUES,
+            known_values=_KNOWN_VALUES | {(params.ErrorData, "kind"): refusals},
             numbered=frozenset(events.EVENTS) - _outside_streams(),
         )
     )
@@ -94,11 +95,12 @@ def schema() -> JsonObject:
         made.of(result_of(method))
     made.of(ConnectionOptions, reads=True)
     made.of(Capabilities)
+    made.of(params.PushRefusal)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "StreamSidecar",
         "description": _INTRODUCTION,
-        "$defs": dict(sorted({**made.found, **_refusals()}.items())),
+        "$defs": dict(sorted(made.found.items())),
     }
 
 
@@ -153,42 +155,6 @@ def _outside_streams() -> set[Any]:
             rest += get_type_hints(hint).values()
         rest += get_args(hint)
     return found & {*events.EVENTS}
-
-
-def _refusals() -> JsonObject:
-    """What is said to a host's mistake: the only shapes that have no class."""
-    text, number = {"type": "string"}, {"type": "integer"}
-    kinds = [kind.kind for kind in _error_classes()]
-    return {
-        "ResponseError": {
-            "description": "The `error` of an answer; `message` stands alone.",
-            "type": "object",
-            "properties": {
-                "code": number,
-                "message": text,
-                "data": {"$ref": "#/$defs/ErrorData"},
-            },
-            "required": ["code", "message", "data"],
-        },
-        "ErrorData": {
-            "description": "What a program wants to know of an error.",
-            "type": "object",
-            "properties": {
-                "kind": {**text, "x-open-enum": kinds},
-                "retryable": {"type": "boolean"},
-            },
-            "required": ["kind", "retryable"],
-        },
-        "PushRefusal": {
-            "description": "The notification that answers a refused push.",
-            "type": "object",
-            "properties": {
-                "streamId": text,
-                "error": {"$ref": "#/$defs/ResponseError"},
-            },
-            "required": ["error"],
-        },
-    }
 
 
 def _error_classes() -> list[type[UsageError]]:

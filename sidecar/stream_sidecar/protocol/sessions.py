@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from itertools import count, takewhile
 from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any
 
 from attrs import fields
 
-from stream_sidecar.errors import (
-    LimitExceededError,
-    SequenceError,
-    StreamExistsError,
-    StreamNotFoundError,
-)
+from stream_sidecar import errors
 from stream_sidecar.history.repair_counts import Named, RepairCounts, counted_as
 from stream_sidecar.options import Limits, Policy, StreamOptions
 from stream_sidecar.protocol.converter import unstructure
@@ -50,10 +46,10 @@ from stream_sidecar.protocol.reading_options import patched
 from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import encode
-from stream_sidecar.values.text_size import text_size
+from stream_sidecar.values.units import text_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Message, Stats
@@ -88,7 +84,7 @@ class Sessions:
         self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
         self._earlier = EarlierStreams()
         self._gone: dict[str, str] = {}
-        self._named = 0
+        self._names = map("stream-{}".format, count(1))
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
         self._counters: dict[Named, tuple[int, ...]] = {}
         self.repairs = RepairCounts()
@@ -100,14 +96,15 @@ class Sessions:
 
     def open(self, params: OpenParams) -> OpenResult:
         self._expire()
-        stream_id = params.stream_id or self._free_id()
+        free = (name for name in self._names if name not in self._streams)
+        stream_id = params.stream_id or next(free)
         if stream_id in self._streams:
-            raise StreamExistsError(
+            raise errors.StreamExistsError(
                 f'stream "{stream_id}" is already open', streamId=stream_id
             )
         limit = self.limits.max_streams
         if len(self._streams) >= limit:
-            raise LimitExceededError(
+            raise errors.LimitExceededError(
                 f"{limit} streams are open, which is maxStreams",
                 limit=limit,
                 value=limit + 1,
@@ -157,7 +154,7 @@ class Sessions:
         entry = self._use(params.stream_id)
         expected = entry.pushes + 1
         if params.push_seq is not None and params.push_seq != expected:
-            raise SequenceError(
+            raise errors.SequenceError(
                 f"pushSeq is {params.push_seq}, expected was {expected}",
                 streamId=params.stream_id,
                 expected=expected,
@@ -224,20 +221,13 @@ class Sessions:
         alone = _WIDEST * text_size(chunks)
         value = _WIDEST * held + alone
         if value > limit:
-            raise LimitExceededError(
+            raise errors.LimitExceededError(
                 f"streams would hold back {value} bytes, maxHeldBytes is {limit}",
                 limit=limit,
                 value=value,
                 retryable=alone <= limit,
             )
         self._room = limit - value
-
-    def _free_id(self) -> str:
-        while True:
-            self._named += 1
-            name = f"stream-{self._named}"
-            if name not in self._streams:
-                return name
 
     def _use(self, stream_id: str) -> OpenStream:
         """The open stream ``stream_id``, which counts as used now."""
@@ -249,7 +239,7 @@ class Sessions:
         entry = self._streams.get(stream_id)
         if entry is None:
             reason = self._gone.get(stream_id, "never")
-            raise StreamNotFoundError(
+            raise errors.StreamNotFoundError(
                 f'stream "{stream_id}" {_NOT_OPEN[reason]}',
                 streamId=stream_id,
                 reason=reason,
@@ -261,17 +251,12 @@ class Sessions:
         if not timeout:
             return
         deadline = self._monotonic() - timeout
-        for stream_id, entry in list(self._idle(deadline)):
+        idle = takewhile(lambda item: item[1].used <= deadline, self._streams.items())
+        for stream_id, entry in list(idle):
             self._forget(stream_id, "expired")
             stream = entry.stream
             self._count(stream.options, stream.message(), stream.stats())
             stream.forget()
-
-    def _idle(self, deadline: float) -> Iterator[tuple[str, OpenStream]]:
-        for stream_id, entry in self._streams.items():
-            if entry.used > deadline:
-                return
-            yield stream_id, entry
 
     def _forget(self, stream_id: str, reason: str) -> None:
         del self._streams[stream_id]

@@ -159,13 +159,10 @@ class Agent:
             yield pattern if folder == "." else f"{folder}/{pattern}"
 
 
-_TASKS = "tasks/*/{}.json"
-
-
 def _tasks(root: Root, folder: str = "") -> Places:
     """What Cline and its kin write below ``folder``."""
     names = ("api_conversation_history", "ui_messages")
-    return tuple((root, folder + _TASKS.format(name)) for name in names)
+    return tuple((root, f"{folder}tasks/*/{name}.json") for name in names)
 
 
 def _extension(name: str) -> Places:

@@ -15,6 +15,7 @@ from attrs import asdict
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.history.history import History
 from stream_sidecar.history.repair_counts import ModelRepairCounters
+from stream_sidecar.history.shapes import at
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import repaired, repairs_of
 from stream_sidecar.session_files.reports import FileReport, Tally
@@ -129,10 +130,7 @@ def replaced(value: Any, repairs: list[tuple[FoundMessage, Repair]]) -> Any:
             continue
         if not found.path:
             return repair.message
-        holder = value
-        for name in found.path[:-1]:
-            holder = holder[name]
-        holder[found.path[-1]] = repair.message
+        at(value, found.path[:-1])[found.path[-1]] = repair.message
     return value
 
 

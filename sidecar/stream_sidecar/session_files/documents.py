@@ -29,12 +29,6 @@ from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
 from stream_sidecar.history.unread import may_be_said
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import bounds
-from stream_sidecar.session_files.bounds import (
-    LinePart,
-    lines_of,
-    read_whole,
-    too_large,
-)
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import loads
 
@@ -109,25 +103,25 @@ class TextSession:
     def repair_lines(self, file: IO[bytes], first: int = 1) -> None:
         """Repairs a JSONL file, or lines of one from the line ``first`` on."""
         number = first - 1
-        for data, piece in lines_of(file):
-            number += piece is not LinePart.REST
-            if piece is LinePart.LINE:
+        for data, piece in bounds.lines_of(file):
+            number += piece is not bounds.LinePart.REST
+            if piece is bounds.LinePart.LINE:
                 self._repair(data, number, by_line=True)
             else:
                 self.keep_piece(data, piece)
             self.advance(len(data))
 
-    def keep_piece(self, data: bytes, piece: LinePart) -> None:
+    def keep_piece(self, data: bytes, piece: bounds.LinePart) -> None:
         """Leaves a piece of a line that is too long."""
         self.new.keep(data)
-        if piece is LinePart.TOO_LONG:
-            error = too_large("a line", bounds.LONGEST_LINE)
+        if piece is bounds.LinePart.TOO_LONG:
+            error = bounds.too_large("a line", bounds.LONGEST_LINE)
             self.tally.report.leave(str(error))
 
     def repair_packed_lines(self, file: IO[bytes]) -> None:
         """Repairs a JSONL file that is compressed as a whole; CannotEditError where it
         cannot be unpacked."""
-        data, made = read_whole(file), Made()
+        data, made = bounds.read_whole(file), Made()
         try:
             lines = BytesIO(unpack_zstd(data))
         except ValueError:
@@ -143,7 +137,7 @@ class TextSession:
 
     def repair_whole(self, file: IO[bytes]) -> None:
         """Repairs a JSON file; CannotEditError where it is too large."""
-        data = read_whole(file)
+        data = bounds.read_whole(file)
         self._repair(data, 1, by_line=False)
         self.advance(len(data))
 
@@ -204,7 +198,7 @@ class TextSession:
     def repair_chat_log(self, file: IO[bytes]) -> None:
         """Repairs a log in Markdown, as aider keeps it; CannotEditError where it is too
         large."""
-        data = read_whole(file)
+        data = bounds.read_whole(file)
         try:
             text = data.decode("utf-8")
         except ValueError:

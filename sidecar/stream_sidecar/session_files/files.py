@@ -21,6 +21,7 @@ from stream_sidecar.history.documents import BY_LINE, WHOLE
 from stream_sidecar.history.history import History
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.records import field, frozen
+from stream_sidecar.session_files import tables
 from stream_sidecar.session_files.backups import copied, drop
 from stream_sidecar.session_files.beside import CannotReplaceError
 from stream_sidecar.session_files.bounds import CannotEditError
@@ -30,12 +31,6 @@ from stream_sidecar.session_files.manifest import noted_in
 from stream_sidecar.session_files.neighbours import Neighbours
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.session_files.reports import FileReport, Tally
-from stream_sidecar.session_files.tables import (
-    copy_database,
-    layouts_of,
-    missing_in,
-    repair_tables,
-)
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -172,17 +167,17 @@ def _repair_text(
 
 
 def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> None:
-    layouts = layouts_of(path) if job.layout is None else (job.layout,)
+    layouts = tables.layouts_of(path) if job.layout is None else (job.layout,)
     if not layouts:
         raise sqlite3.Error("no known layout: say --table and --column")
-    if job.layout is not None and (gone := missing_in(path, job.layout)):
+    if job.layout is not None and (gone := tables.missing_in(path, job.layout)):
         names = ", ".join(sorted(gone))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
     choice = Answers(job.wants_in(path))
     new_history = partial(History, job.options, choice)
-    repair_tables(path, layouts, new_history, tally, advance, write=False)
+    tables.repair_tables(path, layouts, new_history, tally, advance, write=False)
     if job.write and tally.finish().repairable:
-        backup = copied(path, lambda new: copy_database(path, new.name, advance))
+        backup = copied(path, lambda new: tables.copy_database(path, new.name, advance))
         choice.repeat()
         try:
             _write_tables(path, layouts, new_history, tally.report, advance)
@@ -203,7 +198,7 @@ def _write_tables(
     advance: Advance,
 ) -> None:
     silent = Tally(FileReport(str(path)), None)
-    report.written = repair_tables(
+    report.written = tables.repair_tables(
         path, layouts, new_history, silent, lambda _size: advance(0), write=True
     )
     if not report.written:  # somebody else has repaired it meanwhile
@@ -267,7 +262,7 @@ def _may_be(path: Path, layout: TableLayout | None) -> bool:
         if kind != "sqlite":
             return bool(kind)
         if layout is None:
-            return bool(layouts_of(path))
-        return not missing_in(path, layout)
+            return bool(tables.layouts_of(path))
+        return not tables.missing_in(path, layout)
     except (OSError, sqlite3.Error):
         return True

@@ -127,11 +127,6 @@ PRESETS: dict[str, TableLayout] = {
 """Layouts of programs that document theirs, or whose source tells it."""
 
 
-def layouts_in(database: sqlite3.Connection) -> tuple[TableLayout, ...]:
-    """The presets whose tables and columns a database has."""
-    return tuple(each for each in PRESETS.values() if not missing(database, each))
-
-
 def missing(database: sqlite3.Connection, layout: TableLayout) -> list[str]:
     """Tables and columns of the layout that the database does not have."""
     tables = {name for name, _ in layout.columns()} | {*layout.beside}

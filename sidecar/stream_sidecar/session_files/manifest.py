@@ -26,7 +26,6 @@ if sys.platform != "win32":
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -110,12 +109,7 @@ class Manifest:
             return os.path.samestat(os.fstat(self._handle), found)
         return False
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         is_empty = self._goes or not os.fstat(self._handle).st_size
         if is_empty and not _IS_WINDOWS:
             self._remove()

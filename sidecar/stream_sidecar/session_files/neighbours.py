@@ -129,8 +129,8 @@ class _Folder:
 def _look(folder: Path) -> _Folder:
     offsets, sealed = False, set()
     for path in _files(folder):
-        with suppress(OSError):
-            head = _head(path)
+        with suppress(OSError), path.open("rb") as file:
+            head = file.read(_HEAD)
             offsets = offsets or _has_offsets(head)
             if says_digests(head):
                 sealed |= _names_sealed_by(path)
@@ -145,11 +145,6 @@ def _files(folder: Path) -> Iterator[Path]:
             is_kind = path.suffix in _KINDS and not is_beside(path.name)
             if is_kind and entry.is_file(follow_symlinks=False):
                 yield path
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_HEAD)
 
 
 def _has_offsets(head: bytes) -> bool:

@@ -17,29 +17,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TypeAlias
 
-from stream_sidecar.session_files import windows
-from stream_sidecar.session_files.backups import (
-    back_up,
-    backup_links,
-    copied,
-    drop,
-    free_name,
-    is_same,
-    put,
-)
+from stream_sidecar.session_files import backups, windows
 from stream_sidecar.session_files.beside import (
     CannotReplaceError,
     FileBeside,
     take_rights,
 )
 from stream_sidecar.session_files.writers import are_told, has_writers
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _CHUNK = 1 << 20
 
@@ -55,10 +43,10 @@ class FileChangedError(Exception):
     """Somebody else has written to the file meanwhile; nothing was changed."""
 
 
-class Replacement:
+class Replacement(AbstractContextManager["Replacement"]):
     """The next content of the file at ``path``.
 
-    A context manager: without `commit` everything stays as it was. `begin` is told of
+    Without `commit` everything stays as it was. `begin` is told of
     the old file when it was opened; it must be closed again before `commit`, because
     Windows replaces no open file. Nothing is copied before the first `change`: `keep`
     notes how much of the old file stays. ``writers_unknown``: whether another program
@@ -69,7 +57,7 @@ class Replacement:
         self._path = Path(os.path.realpath(path))
         self._state: _State = (0, 0, 0, 0)
         self._new: FileBeside | None = None
-        self._kept = 0  # bytes at the start that are not copied yet
+        self._kept = 0  # bytes at the start that are not backups.copied yet
         self.writers_unknown = False
 
     def begin(self, old: IO[bytes]) -> None:
@@ -123,12 +111,12 @@ class Replacement:
                 raise
 
         def _swapped(self, new: FileBeside) -> Path:
-            backup = free_name(self._path)
+            backup = backups.free_name(self._path)
             try:
                 windows.swap(new.name, self._path, backup)
             except OSError:
                 if backup.exists() and not backup.stat().st_size:  # what held the name
-                    drop(backup)
+                    backups.drop(backup)
                 raise
             return backup
 
@@ -142,7 +130,7 @@ class Replacement:
                 if self._is_written(old):
                     raise CannotReplaceError(_OPEN)
                 take_rights(new.name, self._path)
-                backup = back_up(self._path)
+                backup = backups.back_up(self._path)
                 self._check_backup(backup)
                 self._swap(new, backup)
                 self._settle(old, backup, _state(self._path.stat()))
@@ -154,20 +142,21 @@ class Replacement:
         if _state(now) != self._state:
             raise FileChangedError(_CHANGED)
         names = now.st_nlink
-        if names > 1 and (names := names - backup_links(self._path)) > 1:
+        if names > 1 and (names := names - backups.backup_links(self._path)) > 1:
             raise CannotReplaceError(f"it has {names} names (hard links)")
 
     def _check_backup(self, backup: Path) -> None:
         """Raises where somebody replaced the file right before it got its backup."""
-        if is_same(backup, self._path) and _state(os.lstat(backup)) != self._state:
-            drop(backup)
+        was_read = _state(os.lstat(backup)) == self._state
+        if backups.is_same(backup, self._path) and not was_read:
+            backups.drop(backup)
             raise FileChangedError(_CHANGED)
 
     def _swap(self, new: FileBeside, backup: Path) -> None:
         try:
             new.take_name(self._path)
         except OSError:
-            drop(backup)
+            backups.drop(backup)
             raise
 
     def _settle(self, old: IO[bytes], backup: Path, made: _State) -> None:
@@ -191,19 +180,13 @@ class Replacement:
         if _state(self._path.stat()) != made:  # somebody writes to the new file, too
             raise FileChangedError(f"{_CHANGED}; what it was before is in {backup}")
         if not os.path.samestat(os.lstat(backup), os.fstat(old.fileno())):
-            drop(backup)  # a copy, of what the file was before
-            backup = copied(self._path, lambda n: shutil.copyfileobj(old, n.file))
-        put(backup, self._path)
+            backups.drop(backup)  # a copy, of what the file was before
+            backup = backups.copied(
+                self._path, lambda new: shutil.copyfileobj(old, new.file)
+            )
+        backups.put(backup, self._path)
 
-    def __enter__(self) -> Replacement:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._new is not None:
             self._new.remove()
 

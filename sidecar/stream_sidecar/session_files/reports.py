@@ -6,8 +6,9 @@ from collections import Counter
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
 
-from stream_sidecar.history.documents import path_of, value_at
+from stream_sidecar.history.documents import path_of
 from stream_sidecar.history.repair_counts import RepairCounts, counters_of
+from stream_sidecar.history.shapes import at
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import encode
 
@@ -150,7 +151,7 @@ def _records(found: FoundMessage, repair: Repair) -> Iterator[dict[str, Any]]:
     message = "".join(f"/{name}" for name in found.path)
     more = {"model": found.model} if found.model else {}
     for removal in repair.removed:
-        text = value_at(found.message, path_of(removal.path, found.message))
+        text = at(found.message, path_of(removal.path, found.message))
         start, end = removal.start, removal.end
         yield {
             "message": message,

@@ -30,9 +30,9 @@ from stream_sidecar.session_files.documents import (
     repaired,
 )
 from stream_sidecar.session_files.layouts import (
+    PRESETS,
     columns_of,
     is_sealed,
-    layouts_in,
     missing,
     quoted,
 )
@@ -80,7 +80,7 @@ class _Row:
 def layouts_of(path: Path) -> tuple[TableLayout, ...]:
     """The presets whose tables and columns a database has."""
     with closing(_open(path)) as database:
-        return layouts_in(database)
+        return tuple(each for each in PRESETS.values() if not missing(database, each))
 
 
 def repair_tables(
@@ -108,7 +108,8 @@ def repair_tables(
             database.execute("BEGIN IMMEDIATE")
         for layout in layouts:
             histories: OrderedDict[Any, History] = OrderedDict()
-            seal = _sealed if is_sealed(database, layout) else seal_of
+            is_all_sealed = is_sealed(database, layout)
+            seal: Seal = (lambda *_: SEALED) if is_all_sealed else seal_of
             for row in _rows(database, layout, tally.report, advance):
                 history = _history(histories, row.session, new_history)
                 new = _repair(row, layout, history, tally, seal)
@@ -116,11 +117,6 @@ def repair_tables(
                     _replace(database, layout, row, new)
                     written = True
     return written
-
-
-def _sealed(_document: Any, _paths: object) -> str | None:
-    """The seal of all that is in a table."""
-    return SEALED
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from stream_sidecar.parts import (
 )
 from stream_sidecar.provider_errors.normalize import find_error, normalize_error
 from stream_sidecar.records import define, evolve, field
-from stream_sidecar.values.text_size import text_size
+from stream_sidecar.values.units import text_size
 from stream_sidecar.wires import FALLBACK, WIRES, detect
 
 if TYPE_CHECKING:

@@ -107,7 +107,7 @@ class InAnswer:
         openings = lexicon.at_line(
             buffer.text, buffer.at, start=self._tail.is_start, final=final
         )
-        if openings and self._tail.shown.elements.names:
+        if self._tail.shown.elements.names:
             openings = [each for each in openings if not each.form.element]
         if openings and self._tail.is_open:
             openings = [each for each in openings if each.form.tier != "C"]
@@ -124,7 +124,7 @@ class InAnswer:
         buffer, lexicon = self._buffer, self._rules.lexicon
         tag = literal in lexicon.delimiters.literals
         here = buffer.text, buffer.at
-        if not tag and (overlap := lexicon.overlap(*here, literal, final=final)):
+        if overlap := lexicon.overlap(*here, literal, final=final):
             self._tail.show(overlap)
             return
         code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)

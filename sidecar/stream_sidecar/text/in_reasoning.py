@@ -65,8 +65,7 @@ class InReasoning:
     def begin(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
         """A block begins behind an opener, and ``closers`` close it; ``code``: the
         state of code before an opener that is doubtful."""
-        kind = PieceKind.ENTER if code is None else PieceKind.ENTER_MID
-        self._buffer.mark(kind, self._tail.waiting)
+        self._buffer.mark(PieceKind.ENTER, self._tail.waiting)
         self._doubt(code, doubtful=code is not None)
         self.depth, self.implicit, self.closers = 1, False, closers
         self._attempts.owed[True].clear()

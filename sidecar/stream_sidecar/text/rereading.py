@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _TOLD = (PieceKind.SEEN, PieceKind.FAILED)
 """Of text that stays the first reading has told."""
 
-_REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER, PieceKind.ENTER_MID))
+_REASONS = frozenset((PieceKind.DELIMITER, PieceKind.ENTER))
 """What stands where reasoning begins."""
 
 

@@ -26,27 +26,16 @@ _TOKEN = patterns.compile(
 )
 """``key`` and ``cut`` are the beginning of a string, a number or a word at the end."""
 
-_STEPS = {
-    ("value", "string"): "after",
-    ("value", "atom"): "after",
-    ("value", "{"): "first-key",
-    ("value", "["): "first-value",
-    ("first-value", "string"): "after",
-    ("first-value", "atom"): "after",
-    ("first-value", "{"): "first-key",
-    ("first-value", "["): "first-value",
-    ("first-value", "]"): "close",
-    ("first-key", "string"): "colon",
-    ("first-key", "}"): "close",
-    ("key", "string"): "colon",
-    ("colon", ":"): "value",
-    ("after", ","): "next",
-    ("after", "}"): "close",
-    ("after", "]"): "close",
+_VALUE = {"string": "after", "atom": "after", "{": "first-key", "[": "first-value"}
+_STEPS: dict[str, dict[str, str]] = {
+    "value": _VALUE,
+    "first-value": _VALUE | {"]": "close"},
+    "first-key": {"string": "colon", "}": "close"},
+    "key": {"string": "colon"},
+    "colon": {":": "value"},
+    "after": {",": "next", "}": "close", "]": "close"},
 }
 """RFC 8259: what is expected, what comes -> what is expected then."""
-
-_VALUE = ("value", "first-value")
 
 
 def judge(text: str) -> tuple[ArgumentState, Any]:
@@ -69,10 +58,11 @@ def is_cut(text: str) -> bool:
         if kind == "end":
             return bool(stack) or expected != "after"
         if kind in ("key", "cut"):
-            return expected in _VALUE or (kind == "key" and expected.endswith("key"))
+            of_key = kind == "key" and expected.endswith("key")
+            return expected.endswith("value") or of_key
         position = token.end()
         mark = token["mark"]
-        step = _STEPS.get((expected, mark or kind), "")
+        step = _STEPS[expected].get(mark or kind, "")
         if not step or (expected == "after" and not stack):
             return False
         if mark and mark in "{[":

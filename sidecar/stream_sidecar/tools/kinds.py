@@ -68,7 +68,9 @@ def kind_of(name: str, tool: Tool | None = None, type: str | None = None) -> Kin
         return _kind_of(*names)
     annotations = tool.annotations
     hint = _hint(annotations)
-    annotated = _annotated(annotations) if hint is False else None
+    annotated = None
+    if hint is False:  # ``openWorldHint`` is true unless it says otherwise
+        annotated = "read" if annotations.get("openWorldHint") is False else "fetch"
     return _kind_of(*names, tool.kind, hint, annotated)
 
 
@@ -116,11 +118,6 @@ def _hint(annotations: Any) -> bool | None:
         return False
     said = annotations.get("readOnlyHint"), annotations.get("destructiveHint")
     return None if said == (None, None) else True
-
-
-def _annotated(annotations: Any) -> str:
-    """A read-only tool's kind; ``openWorldHint`` is true unless it says otherwise."""
-    return "read" if annotations.get("openWorldHint") is False else "fetch"
 
 
 def _word_kind(name: str) -> str | None:

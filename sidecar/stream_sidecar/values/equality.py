@@ -5,6 +5,8 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import Any
 
+from stream_sidecar.values.jsontext import pieces_of
+
 
 def equal(one: Any, other: Any) -> bool:
     """Whether two decoded JSON values are the same, however deep they nest.
@@ -31,30 +33,7 @@ def equal(one: Any, other: Any) -> bool:
 def key_of(value: Any) -> str:
     """What a decoded JSON value is looked up by: values have the same key where they
     are `equal`, and nowhere else."""
-    pieces: list[str] = []
-    todo: list[Any] = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, dict):
-            pieces.append("{")
-            todo.append(_END)
-            for name in sorted(item, reverse=True):
-                todo += (item[name], _Written(encode_basestring(name)))
-        elif isinstance(item, list):
-            pieces.append("[")
-            todo += (_END, *reversed(item))
-        else:
-            pieces.append(item if isinstance(item, _Written) else _scalar(item))
-    return " ".join(pieces)
-
-
-class _Written(str):
-    """A piece of a key, as it is."""
-
-    __slots__ = ()
-
-
-_END = _Written("]")
+    return "".join(pieces_of(value, _scalar, sorted))
 
 
 def _scalar(value: Any) -> str:

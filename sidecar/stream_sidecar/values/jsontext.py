@@ -67,7 +67,7 @@ def dumps(value: Any) -> str:
     try:
         return _COMPACT.encode(value)
     except RecursionError:
-        return "".join(_pieces(value))
+        return "".join(pieces_of(value, _COMPACT.encode, list))
 
 
 def encode(value: Any) -> bytes:
@@ -208,20 +208,26 @@ class _Ready(str):
     __slots__ = ()
 
 
-def _pieces(value: Any) -> Iterator[str]:
-    """JSON text of ``value``, however deeply nested, without recursion."""
+def pieces_of(
+    value: Any,
+    scalar: Callable[[Any], str],
+    order: Callable[[dict[str, Any]], list[str]],
+) -> Iterator[str]:
+    """JSON text of ``value``, however deeply nested, without recursion: what ``scalar``
+    writes of texts, numbers and literals, members in an ``order`` of their names."""
     stack: list[Any] = [value]
     while stack:
         item = stack.pop()
         if isinstance(item, _Ready):
             yield item
         elif isinstance(item, dict):
-            names = [f"{_COMPACT.encode(str(key))}:" for key in item]
-            stack += _parts("{", names, list(item.values()), "}")
+            keys = order(item)
+            names = [f"{_COMPACT.encode(str(key))}:" for key in keys]
+            stack += _parts("{", names, [item[key] for key in keys], "}")
         elif isinstance(item, list | tuple):
             stack += _parts("[", [""] * len(item), list(item), "]")
         else:
-            yield _COMPACT.encode(item)
+            yield scalar(item)
 
 
 def _parts(opener: str, names: list[str], items: list[Any], closer: str) -> list[Any]:

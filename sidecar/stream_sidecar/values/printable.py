@@ -41,12 +41,9 @@ def json_line(document: bytes) -> bytes:
     In JSON such characters stand in strings only, where the escape is their equal.
     """
     text = document.decode("utf-8", "surrogatepass")
-    return _IN_LINES.sub(_json_escaped, text).encode()
+    escaped = _IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escaped.encode()
 
 
 def _escaped(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()
-
-
-def _json_escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"

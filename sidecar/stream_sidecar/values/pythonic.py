@@ -78,16 +78,11 @@ def parse_calls(
             return [(name, _restored(given), span) for name, given, span in found]
     except Declaration:
         raise
-    except (
-        ValueError,
-        SyntaxError,
-        RecursionError,
-        MemoryError,
-        OverflowError,
-    ) as error:
+    except _UNREADABLE as error:
         raise ValueError(f"no calls in Python: {error}") from None
 
 
+_UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError)
 _STANDS_FOR = {
     word: "\ua66e" * (len(word) - 1) + chr(0xA680 + number)
     for number, word in enumerate(kwlist)
