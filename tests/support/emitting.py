@@ -14,6 +14,7 @@ from attrs import frozen
 from checking import Fed
 from open_params import options_of
 
+from stream_sidecar.stream.emission import END
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.wires import WIRES as ROWS
 from stream_sidecar.wires.anthropic.writer import ERROR_TYPES
@@ -67,7 +68,7 @@ def emitted(
         written = [emission.body(message, stream.wire)]
     else:
         written += emission.close(last, message)
-    written = json.loads(json.dumps(written))
+    written = json.loads(json.dumps([each for each in written if each != END]))
     how = {name: params[name] for name in READER if name in params}
     again = _read({**how, "wire": wire}, written)
     read = Fed([*events, *last], message, stream.stats())
@@ -75,9 +76,22 @@ def emitted(
 
 
 def _read(params: Params, chunks: list[Any]) -> Fed:
-    stream = Stream(options_of(params))
-    events = [event for chunk in chunks for event in stream.push(chunk)]
+    """A chunk with the name of its event is read as the server-sent event it was."""
+    named = any(_is_named(chunk) for chunk in chunks)
+    stream = Stream(options_of({**params, "framing": "sse"} if named else params))
+    read = map(_event, chunks) if named else chunks
+    events = [event for chunk in read for event in stream.push(chunk)]
     return Fed([*events, *stream.close()], stream.message(), stream.stats())
+
+
+def _is_named(chunk: Any) -> bool:
+    return isinstance(chunk, dict) and {*chunk} == {"event", "data"}
+
+
+def _event(chunk: Any) -> str:
+    if _is_named(chunk):
+        return f"event: {chunk['event']}\ndata: {json.dumps(chunk['data'])}\n\n"
+    return f"data: {json.dumps(chunk)}\n\n"
 
 
 def _is_replaced(fed: Fed) -> bool:

@@ -78,7 +78,8 @@ def test_however_it_is_cut_the_same_is_emitted(wire: str) -> None:
     for recording in of_corpus(EVERY * 2):
         whole = emitted(recording.params, recording.chunks, wire)
         cut = emitted(recording.params, _sliced(recording), wire)
-        assert fold(cut.chunks) == fold(whole.chunks), recording.name
+        is_own = cut.chunks == whole.chunks
+        assert is_own or fold(cut.chunks) == fold(whole.chunks), recording.name
 
 
 def _signatures(value: Any) -> Iterator[str]:

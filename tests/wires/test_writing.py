@@ -146,7 +146,10 @@ def test_counts_by_modality_need_words() -> None:
     details = [{"modality": 1, "tokenCount": 3}]
     body = {
         "candidates": [
-            {"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}
+            {
+                "content": {"parts": [{"text": "<think>a</think>Hi"}]},
+                "finishReason": "STOP",
+            }
         ],
         "usageMetadata": {**counts, "promptTokensDetails": details},
     }

@@ -20,7 +20,7 @@ use futures_util::{
     future::{Either, select},
     stream::{self, ReadyChunks},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     chunk::Chunk,
@@ -131,13 +131,22 @@ fn body_writer(handle: &StreamHandle) -> impl Fn(Answer, bool) -> Vec<Bytes> + S
     }
 }
 
-/// Documents as server-sent events; those that have a `type` are named by it.
+/// A chunk that is a document, and no end mark.
+fn document(chunk: Value) -> Option<Document> {
+    if let Value::Object(document) = chunk { Some(document) } else { None }
+}
+
+/// Documents as server-sent events; those that have a `type` are named by it, and those
+/// of another name come with it.
 fn body_of(documents: &[Document]) -> String {
     documents.iter().fold(String::new(), |mut body, document| {
-        if let Some(name) = document.get("type").and_then(serde_json::Value::as_str) {
+        let (name, data) = match (document.get("event"), document.get("data")) {
+            (Some(name), Some(data)) if document.len() == 2 => (Some(name), data.to_string()),
+            _ => (document.get("type"), serde_json::to_string(document).unwrap_or_default()),
+        };
+        if let Some(name) = name.and_then(Value::as_str) {
             body.extend(["event: ", name, "\n"]);
         }
-        let data = serde_json::to_string(document).unwrap_or_default();
         body.extend(["data: ", &data, "\n\n"]);
         body
     })
@@ -189,7 +198,8 @@ impl<'a, T> Pipe<'a, T> {
             Step::Answer(answer) => (self.pick)(answer, false),
             Step::Closed(mut closed) => {
                 let events = mem::take(&mut closed.events);
-                let emitted = closed.chunks.as_mut().map(mem::take).unwrap_or_default();
+                let chunks = closed.chunks.as_mut().map(mem::take).unwrap_or_default();
+                let emitted = chunks.into_iter().filter_map(document).collect();
                 self.closed = Some(*closed);
                 (self.pick)(Answer { events, emitted }, true)
             }

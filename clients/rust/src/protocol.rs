@@ -281,7 +281,7 @@ pub struct CloseResult {
     pub stats: Stats,
     /// With `emit`: the last documents of the clean stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chunks: Option<Vec<Map<String, Value>>>,
+    pub chunks: Option<Vec<Value>>,
 }
 
 /// `initializationOptions.streamSidecar`: defaults for every stream.

@@ -233,13 +233,13 @@ impl Stream {
         if let Some(lease) = &mut self.lease {
             lease.release();
         }
-        let Answer { mut events, mut emitted } = mem::take(&mut self.unclaimed);
+        let Answer { mut events, emitted } = mem::take(&mut self.unclaimed);
         events.extend(fresh(mem::take(&mut result.events), self.last_seq));
         result.events = events;
         result.stats.pushes = self.pushes;
         if let Some(last) = result.chunks.take() {
-            emitted.extend(last);
-            result.chunks = Some(emitted);
+            result.chunks =
+                Some(emitted.into_iter().map(serde_json::Value::Object).chain(last).collect());
         }
         Ok(result)
     }

@@ -14,14 +14,23 @@ export interface BodyFormat {
 
 const DATA: BodyFormat = {
   framing: "sse",
-  document: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+  document: (chunk) => (isNamed(chunk) ? event(chunk.event, chunk.data) : `data: ${JSON.stringify(chunk)}\n\n`),
   end: () => "",
 };
 
 const NAMED: BodyFormat = {
   ...DATA,
-  document: (chunk) => `event: ${String(chunk["type"])}\ndata: ${JSON.stringify(chunk)}\n\n`,
+  document: (chunk) => (isNamed(chunk) ? event(chunk.event, chunk.data) : event(String(chunk["type"]), chunk)),
 };
+
+function event(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A document that says no type, with the name of its event. */
+function isNamed(chunk: Record<string, unknown>): chunk is { event: string; data: unknown } {
+  return typeof chunk["event"] === "string" && "data" in chunk && Object.keys(chunk).length === 2;
+}
 
 /** Gemini's, where no server-sent events were asked for. */
 export const ARRAY: BodyFormat = {

@@ -15,9 +15,10 @@ export interface UnknownEvent {
 
 export type StreamEvent = Event | UnknownEvent;
 
-/** What closing a stream gives. */
-export interface ClosedStream extends Omit<CloseResult, "events"> {
+/** What closing a stream gives; of `chunks` the documents, without an end mark. */
+export interface ClosedStream extends Omit<CloseResult, "events" | "chunks"> {
   events: StreamEvent[];
+  chunks?: readonly Record<string, unknown>[];
 }
 
 /** What a push gives: the events that are certain now, and with `emit` the documents of them. */
@@ -33,6 +34,11 @@ export function together(all: readonly Pushed[]): Pushed {
   const chunks = all.flatMap((each) => each.chunks ?? []);
   const events = all.flatMap((each) => each.events);
   return { events, ...(all.some((each) => each.chunks) && { chunks }) };
+}
+
+/** The documents among the last chunks, behind which there may be a `"[DONE]"`. */
+export function documentsOf(chunks: readonly unknown[]): Record<string, unknown>[] {
+  return chunks.filter((chunk): chunk is Record<string, unknown> => typeof chunk === "object" && chunk !== null);
 }
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);

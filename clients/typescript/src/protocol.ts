@@ -277,9 +277,7 @@ export interface CloseResult {
   events: Event[];
   message: Message;
   stats: Stats;
-  chunks?: {
-    [k: string]: unknown;
-  }[];
+  chunks?: unknown[];
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import type { Chunk } from "./chunks.js";
 import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
-import { eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
+import { documentsOf, eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
 import type { Link, Params, Result } from "./link.js";
 import type { Settings } from "./options.js";
 import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "./protocol.js";
@@ -100,9 +100,10 @@ export class RemoteStream implements StreamCore {
   }
 
   async close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream> {
-    const { stats, ...answer } = await this.#ask("stream/close", params);
+    const { stats, chunks, ...answer } = await this.#ask("stream/close", params);
     const events = this.#delivered(answer);
-    return { ...answer, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
+    const emitted = chunks && { chunks: documentsOf(chunks) };
+    return { ...answer, ...emitted, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
   }
 
   forget(): void {

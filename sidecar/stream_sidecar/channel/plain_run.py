@@ -71,6 +71,11 @@ class PlainRun:
         self._block = -1
         self._thinks = False
 
+    @property
+    def held(self) -> int:
+        """Code points that are held back: perhaps the beginning of a literal."""
+        return len(self._held)
+
     def begin(
         self,
         block: int,

@@ -48,6 +48,10 @@ class Run(Protocol):
     """Deltas of one choice that have been sent, while their bookkeeping is still to do;
     see `stream_sidecar.channel.plain_run` and `stream_sidecar.stream.parts_run`."""
 
+    @property
+    def held(self) -> int:
+        """Code points that the run holds back."""
+
     def settle(self) -> None:
         """Does the bookkeeping; the run goes on."""
 

@@ -140,7 +140,7 @@ class CloseResult:
     events: list[Event]
     message: Message
     stats: Stats
-    chunks: list[Chunk] | None = None
+    chunks: list[Any] | None = None
 
 
 @frozen

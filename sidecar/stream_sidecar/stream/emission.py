@@ -12,8 +12,10 @@ back.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -21,6 +23,7 @@ from attrs import evolve
 from stream_sidecar.events import (
     BlockEnd,
     Finish,
+    ProviderError,
     ReasoningDelta,
     Reclassify,
     Retract,
@@ -30,7 +33,10 @@ from stream_sidecar.events import (
 )
 from stream_sidecar.message.message import TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
+from stream_sidecar.parts import Chunk
+from stream_sidecar.stream.own_documents import OwnDocuments, Passed
 from stream_sidecar.tools.members import is_ambiguous
+from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
@@ -39,7 +45,14 @@ if TYPE_CHECKING:
     from stream_sidecar.events import Citation, Event
     from stream_sidecar.message.message import Block, Message
     from stream_sidecar.options import Emit, StreamOptions
-    from stream_sidecar.parts import Chunk
+    from stream_sidecar.parts import Document, Json
+    from stream_sidecar.wires.shared.row import WireRow
+
+
+END = "[DONE]"
+"""The end of a stream of Chat Completions, which is no document."""
+
+_seq = attrgetter("seq")
 
 
 class EmittingOutlet(Outlet):
@@ -49,7 +62,31 @@ class EmittingOutlet(Outlet):
         super().__init__(parts=parts, trace=trace)
         self.emit = emit
         self.origins: dict[int, Origin] = {}
+        self.passed: list[Passed] = []
+        self.over = False  # every choice has its finish
+        self.failed = False  # by an error that no document tells
+        self.marked = False  # the wire's own end mark came
         self._item: Origin | None = None
+        self._moved = False
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything of the stream was taken out or moved."""
+        counters = self.counters
+        return bool(
+            self._moved
+            or counters.delimiters_stripped
+            or counters.tool_results_stripped
+            or counters.tool_calls_from_text
+        )
+
+    def passes(self, document: Document, wire: str, *, settled: bool) -> None:
+        """A document was read; ``settled``: its text is decided."""
+        row, value = WRITERS[self.emit.wire], document.value
+        values = value if isinstance(value, list) else [value]
+        is_own = wire == row.name and all(map(_is_written(row), values))
+        chunks = [_chunk(each, document.event) for each in values] if is_own else []
+        self.passed.append(Passed(chunks, self.seq, self.touched, settled, self.over))
 
     def block(self) -> int:
         number = super().block()
@@ -65,10 +102,19 @@ class EmittingOutlet(Outlet):
         known = self.origins.get(block, own)
         self.origins[block] = evolve(own, item=known.item, kind=known.kind)
 
+    def plain(self, events: list[Event]) -> None:
+        super().plain(events)
+        for event in events:
+            if type(event) is ReasoningDelta and event.source == "tag":
+                self._moved = True
+
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)
-        if make in (Reclassify, Retract) and not self.is_closing:
-            self._report(make(0, choice, *args, **fields))
+        self.failed = self.failed or (make is ProviderError and self.is_closing)
+        if make in (Reclassify, Retract):
+            self._moved = True
+            if not self.is_closing:
+                self._report(make(0, choice, *args, **fields))
 
     def release(self) -> None:
         for event in self.waiting(Reclassify, Retract):
@@ -96,23 +142,55 @@ class Emission:
         self._claims = outlet.emit.claims
         self._stands = options.policy.tool_calls.mode == "report"
         self._outlet = outlet
+        self._documents = OwnDocuments()
         self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
 
     def push(self, events: list[Event]) -> list[Chunk]:
+        passed, self._outlet.passed = self._outlet.passed, []
+        chunks: list[Chunk] = []
+        at = 0
+        for each in passed:
+            if self._documents.written:
+                break
+            end = bisect_right(events, each.last, at, key=_seq)
+            self._documents.push(each.chunks, self._write(events[at:end]))
+            chunks += self._documents.behind(each)
+            at = end
+        rest = events[at:] if at else events
+        if self._documents.written:
+            return chunks + self._write(rest)
+        if rest:
+            self._hold(rest)
+        return chunks
+
+    def _hold(self, events: list[Event]) -> None:
+        """Events of no document: an error among them has to be written at any rate."""
+        ours = self._write([e for e in events if not isinstance(e, ProviderError)])
+        errors = self._write([e for e in events if isinstance(e, ProviderError)])
+        self._documents.push(errors, ours + errors)
+
+    def _write(self, events: list[Event]) -> list[Chunk]:
         for event in events:
             if isinstance(event, ToolCall | ToolResult):
                 return self._writer.push(self._written(events))
         return self._writer.push(events)  # the commonest: nothing to decide
 
-    def close(self, events: list[Event], message: Message) -> list[Chunk]:
-        """The last documents: events, claims that are calls now, and how it ended."""
+    def close(self, events: list[Event], message: Message) -> list[Chunk | str]:
+        """The last documents: events, claims that are calls now, how it ended, and the
+        end mark where one came on the same wire."""
         chunks = self.push(events)
-        return chunks + self._end(message)
+        self._documents.push([], self._end(message))
+        chunks += self._documents.take(touched=self._outlet.touched)
+        return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
-        """The whole clean response."""
+        """The whole clean response; the one that came, if nothing leaked."""
+        came = [each.chunks for each in self._outlet.passed]
+        is_touched = self._outlet.touched or self._outlet.failed
+        if [len(chunks) for chunks in came] == [1] and not is_touched:
+            return came[0][0]
         self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
-        chunks = self.push(list(_told(message))) + self._end(message)
+        chunks = self._write(list(_told(message))) + self._end(message)
         return self._writer.fold(chunks)
 
     def _end(self, message: Message) -> list[Chunk]:
@@ -151,6 +229,16 @@ class Emission:
             and call.declared is not False
             and not is_ambiguous(call.arguments, call.input)
         )
+
+
+def _is_written(row: WireRow) -> Callable[[Json], bool]:
+    return lambda value: isinstance(value, dict) and row.is_written(value)
+
+
+def _chunk(value: Json, event: str | None) -> Chunk:
+    """A document as it came; one that says its type needs no name of an event."""
+    is_named = event is not None and "type" not in value
+    return Chunk(portable({"event": event, "data": value} if is_named else value))
 
 
 def outlet_of(options: StreamOptions) -> Outlet:

@@ -95,7 +95,7 @@ class Intake:
     """``push`` chunks, ``close``; then ``silence`` says why nothing came.
 
     ``documents`` counts, ``done`` is True after an end mark, ``used`` as soon as a
-    document said something.
+    document said something; ``document`` is the one that the last parts are of.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -108,6 +108,7 @@ class Intake:
             options.encoding,
             limit=options.limits.max_document_chars,
         )
+        self.document: Document | None = None
         self._state = _State.BEFORE
         self._reader: Wire | None = None
         self._undecided = _Undecided()
@@ -201,6 +202,7 @@ class Intake:
 
     def _frames(self, frames: Iterable[Frame]) -> Iterator[list[Part]]:
         for frame in frames:
+            self.document = None
             if isinstance(frame, Document):
                 if self._said:
                     yield self.last_words(is_over=True)
@@ -283,6 +285,7 @@ class Intake:
             self._stray(document.value)
             return []
         assert self._reader is not None  # it is chosen by now
+        self.document = document
         return self._seen(self._reader.push(document))
 
     def _seen(self, parts: list[Part]) -> list[Part]:

@@ -60,6 +60,11 @@ class PartsRun:
         self._most = going.account([], MOST)
         outlet.run = self
 
+    @property
+    def held(self) -> int:
+        """Nothing is held back."""
+        return 0
+
     def push_parts(self, parts: list[Part]) -> list[Event] | None:
         """The events of a document's parts, under the next number; None: they must go
         the long way."""

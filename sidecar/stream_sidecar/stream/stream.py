@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 _COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 _counts_of = attrgetter(*_COUNTS)
 
+_SAYING = frozenset((TextPart, ReasoningPart, CallPart))
+"""Parts after which a choice that was over goes on."""
+
 MAX_CHOICES = 128
 """Choices of one stream; no provider gives more."""
 
@@ -73,7 +76,8 @@ class Stream:
         earlier: EarlierStreams | None = None,
     ) -> None:
         self.options = options
-        self._outlet = outlet_of(options)
+        self._outlet = outlet = outlet_of(options)
+        self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
         self._outlet.ear = ear
         self._intake = Intake(options)
         make = surroundings if earlier is None else earlier.surroundings
@@ -110,9 +114,9 @@ class Stream:
 
     def emission(self) -> Emission | None:
         """What writes this stream, where the host asked for that."""
-        if not isinstance(self._outlet, EmittingOutlet):
+        if self._emitting is None:
             return None
-        return Emission(self.options, self._outlet, self.wire)
+        return Emission(self.options, self._emitting, self.wire)
 
     @cached_property
     def _oddities(self) -> Oddities:
@@ -127,6 +131,8 @@ class Stream:
         self._pushes += 1
         for parts in self._intake.push(chunk):
             self._take(parts)
+            if self._emitting is not None:
+                self._pass(parts, self._emitting)
         return self._outlet.take()
 
     def close(
@@ -136,8 +142,13 @@ class Stream:
         a failed transport (``status``, ``headers``, ``body``)."""
         for parts in self._intake.close():
             self._take(parts)
+            if self._emitting is not None:
+                self._pass(parts, self._emitting)
         self._ending.reason = reason
         self._ending.done = self._ending.done or self._intake.done
+        if self._emitting is not None:
+            is_own = self._emitting.emit.wire == self.wire
+            self._emitting.marked = is_own and self._intake.done
         self._ending.implicit = self.wire == "text"
         self._choice(0)  # the message's top level, whatever came
         choices = self._choices
@@ -223,6 +234,21 @@ class Stream:
             self._READ[type(part)](self, part)
         if isinstance(first, (ReasoningPart, CallPart)):
             self._choice(first.choice).begin_run(parts)
+
+    def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
+        """Tells who writes the stream what was made of a document."""
+        document, choices = self._intake.document, self._choices.values()
+        kinds = {*map(type, parts)}
+        if document is None:
+            outlet.failed = outlet.failed or ErrorPart in kinds
+            return
+        if not _SAYING.isdisjoint(kinds):
+            outlet.over = False
+        if FinishPart in kinds:
+            outlet.over = all(choice.last for choice in choices)
+        held = sum(choice.channel.held for choice in choices)
+        held += outlet.run.held if outlet.run is not None else 0
+        outlet.passes(document, self.wire, settled=not (held or outlet.over))
 
     def _goes_on(self, run: Run, parts: list[Part]) -> bool:
         """Whether the open run takes the parts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stream_sidecar.wires.gemini.interactions import is_interaction
 from stream_sidecar.wires.gemini.reader import GeminiWire, fits
 from stream_sidecar.wires.gemini.request import write
 from stream_sidecar.wires.gemini.writer import GeminiWriter
@@ -25,6 +26,7 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
+    is_written=lambda value: not is_interaction(value),
     request=write,
     rules=(
         Rule(

@@ -398,7 +398,7 @@ class OpenAIResponsesWriter(ChunkWriter):
         if item.type == _REASONING:
             self._end_summary(item)
             item.body["summary"] = item.summary
-            item.state.pop("content", None)
+            item.state = {k: v for k, v in item.state.items() if k != "content"}
         else:
             text = "".join(item.texts)
             part = _output_text(text, item.annotations)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.events import Event, Finish
     from stream_sidecar.message.outlet import Origin
-    from stream_sidecar.parts import Chunk, Document, Wire
+    from stream_sidecar.parts import Chunk, Document, JsonObject, Wire
     from stream_sidecar.wires.shared.rendering import RequestWriter
     from stream_sidecar.wires.shared.request_rules import Rule
 
@@ -44,9 +44,9 @@ class WireRow:
     must be cheap and never raise. ``usage`` is where counts stand, ``reasons`` are the
     finish words (in lower case) that say something on this wire only.
 
-    ``writer`` writes events as documents of the wire, ``request`` a turn as messages of
-    its next request, by the first of the ``rules`` that fits. Without them the wire is
-    only read.
+    ``writer`` writes events as documents of the wire, those that ``is_written`` holds
+    for, ``request`` a turn as messages of its next request, by the first of the
+    ``rules`` that fits. Without them the wire is only read.
     """
 
     name: str
@@ -56,6 +56,7 @@ class WireRow:
     usage: UsageShape = UsageShape()
     reasons: Mapping[str, str] = field(factory=dict)
     writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
+    is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     request: RequestWriter | None = None
     rules: tuple[Rule, ...] = ANYBODY
 

@@ -1,0 +1,148 @@
+"""What goes out on the wire it came on: as it came while nothing leaked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from open_params import options_of
+from recordings import PATHS, own
+
+from stream_sidecar.framing.framer import Framer
+from stream_sidecar.parts import Document, DonePart
+from stream_sidecar.stream.own_documents import MOST
+from stream_sidecar.stream.stream import Stream
+from stream_sidecar.values.jsontext import portable
+from stream_sidecar.wires import WRITERS
+
+BARE = {
+    "reasoning": {"tags": []},
+    "toolCalls": {"mode": "off"},
+    "toolResults": {"mode": "keep"},
+}
+"""A policy under which nothing is taken out."""
+
+
+def _pushed(params: dict[str, Any], chunks: list[Any]) -> list[list[Any]]:
+    """The documents that each push gives, and the close."""
+    stream = Stream(options_of(params))
+    emission = stream.emission()
+    assert emission is not None
+    given: list[list[Any]] = [emission.push(stream.push(chunk)) for chunk in chunks]
+    events = stream.close()
+    return [*given, emission.close(events, stream.message())]
+
+
+def _said(params: dict[str, Any], chunks: list[Any]) -> Any:
+    stream = Stream(options_of(params))
+    for chunk in chunks:
+        stream.push(chunk)
+    stream.close()
+    message = stream.message()
+    return message.text, message.reasoning, len(message.tool_calls)
+
+
+def _documents(params: dict[str, Any], chunks: list[Any]) -> list[Any]:
+    """What came, as chunks."""
+    framer = Framer(params.get("framing", "auto"), limit=1_000_000)
+    frames = [frame for chunk in chunks for frame in framer.push(chunk)]
+    came: list[Any] = []
+    for frame in [*frames, *framer.close()]:
+        if isinstance(frame, DonePart):
+            came.append("[DONE]")
+        elif isinstance(frame, Document) and isinstance(frame.value, dict):
+            named = frame.event and "type" not in frame.value
+            value = portable(frame.value)
+            came.append({"event": frame.event, "data": value} if named else value)
+    return came
+
+
+def _is_clean(params: dict[str, Any], chunks: list[Any]) -> bool:
+    policy = {**params.get("policy", {}), **BARE}
+    return _said(params, chunks) == _said({**params, "policy": policy}, chunks)
+
+
+ODD = (
+    "interaction",  # another family of documents than is written
+    *("odd-values", "array", "twice", "after-done", "compressed", "half", "end-mark"),
+    *("error-in-words", "as-text", "ends-the-stream", "text-and", "failed-without"),
+)
+"""What is in names of recordings of which something is no document of the wire."""
+
+CLEAN = [
+    path
+    for path in PATHS
+    if path.parent.name in WRITERS and not any(each in path.name for each in ODD)
+]
+
+
+@pytest.mark.parametrize("wire", WRITERS)
+def test_recordings_go_out_as_they_came(wire: str) -> None:
+    seen = 0
+    for recording in map(own, CLEAN):
+        params, chunks = recording.params, recording.chunks
+        if params.get("wire") != wire or not _is_clean(params, chunks):
+            continue
+        given = _pushed({**params, "emit": {"wire": wire}}, chunks)
+        came = _documents(params, chunks)
+        assert [each for push in given for each in push] == came, recording.name
+        seen += 1
+    assert seen >= 15
+
+
+def _delta(text: str, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}}], "odd": None, **more}
+
+
+CHAT = {"wire": "openai-chat", "emit": {"wire": "openai-chat"}}
+FINISH = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+def test_a_document_waits_while_its_text_is_undecided() -> None:
+    first, second, third = _delta("a <thi"), {"ping": 1}, _delta("ck> b")
+    given = _pushed(CHAT, [first, second, third, FINISH])
+    assert given == [[], [], [first, second, third], [], [FINISH]]
+
+
+def test_from_a_removal_on_documents_are_written() -> None:
+    given = _pushed(CHAT, [_delta("Hi "), _delta("you.<think>"), _delta("a</think>b")])
+    texts = [each["choices"][0]["delta"] for push in given for each in push]
+    assert given[0] == [_delta("Hi ")]
+    assert "odd" not in json.dumps(given[1:])
+    assert "".join(each.get("content", "") for each in texts) == "Hi you.b"
+
+
+def test_a_finish_waits_for_the_close_and_text_goes_on() -> None:
+    more = _delta("again")
+    given = _pushed(CHAT, [_delta("Hi"), FINISH, more, FINISH])
+    assert given == [[_delta("Hi")], [], [FINISH, more], [], [FINISH]]
+
+
+def test_the_end_mark_is_the_last() -> None:
+    lines = [f"data: {json.dumps(each)}\n\n" for each in (_delta("Hi"), FINISH)]
+    *_, last = _pushed({**CHAT, "framing": "sse"}, [*lines, "data: [DONE]\n\n"])
+    assert last == [FINISH, "[DONE]"]
+
+
+def test_few_documents_wait() -> None:
+    """Then they are written, as far as their text is decided."""
+    pings = [{"choices": [], "ping": number} for number in range(MOST)]
+    given = _pushed(CHAT, [_delta("a <thi"), *pings, _delta("ck> b"), FINISH])
+    assert not any(given[:MOST])
+    assert "ping" not in json.dumps(given)
+
+
+def test_an_error_of_no_document_is_written() -> None:
+    chunks = [f"data: {json.dumps(_delta('Hi'))}\n\n", "data: Error: it broke\n\n"]
+    _, _, last = _pushed({**CHAT, "framing": "sse"}, chunks)
+    assert [*last[0]] == ["error"]
+
+
+def test_other_wires_and_families_are_written() -> None:
+    step = {"event_type": "interaction.created", "interaction": {"id": "i"}}
+    params = {"wire": "gemini", "emit": {"wire": "gemini"}}
+    assert step not in [each for push in _pushed(params, [step]) for each in push]
+    other = {**CHAT, "wire": "ollama"}
+    given = _pushed(other, [{"message": {"content": "Hi"}, "done": True}])
+    assert all("choices" in each for push in given for each in push)
