@@ -171,6 +171,8 @@ export interface ClassifyParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   provider?: string | null;
@@ -434,6 +436,8 @@ export interface Metadata {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
@@ -684,6 +688,8 @@ export interface StreamRow {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   openedAt: string;
@@ -775,6 +781,8 @@ export interface NormalizeParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
@@ -812,6 +820,8 @@ export interface OpenParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
@@ -838,6 +848,8 @@ export interface OpenResult {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   framing: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
@@ -1025,6 +1037,7 @@ export interface TurnBlock {
   type: string;
   block?: number | null;
   text?: string | null;
+  refusal?: boolean | null;
   source?: string | null;
   signature?: string | null;
   opaque?: unknown;
@@ -1150,17 +1163,18 @@ export interface StreamCounts {
 }
 
 /**
- * A block of the visible answer, with its provider state if there is any.
+ * A block of the visible answer, with its provider state if there is any; `refusal`: the model said it instead of an answer.
  */
 export interface TextBlock {
   type: "text";
   block: number;
   text: string;
   opaque?: unknown;
+  refusal?: boolean;
 }
 
 /**
- * A piece of the visible answer.
+ * A piece of the visible answer; `refusal`: the provider tells it apart, as what the model says instead of one.
  */
 export interface TextDelta {
   type: "text-delta";
@@ -1169,6 +1183,7 @@ export interface TextDelta {
   block: number;
   text: string;
   span?: Span;
+  refusal?: boolean;
 }
 
 /**

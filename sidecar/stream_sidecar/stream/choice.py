@@ -69,6 +69,7 @@ class Choice:
         self._result_ids: set[str] = set()
         self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
         self._citations: CitationResolver | None = None
+        self._refused = False
         self._written = 0  # calls that were found in the text
         self._marker = 0, -1  # place of the last citation's marker, and its end
 
@@ -90,10 +91,19 @@ class Choice:
     # What comes in
 
     def text(self, text: str) -> None:
+        if self.channel.blocks.refuses:
+            self.channel.refuse(is_refusal=False)
         self.channel.text(text)
         if self._citations is not None and self._citations.waits:
             self.channel.settle()
             self._cite(self._citations.ready())
+
+    def refuse(self, text: str) -> None:
+        """What the model says instead of an answer."""
+        self._refused = True
+        if not self.channel.blocks.refuses:
+            self.channel.refuse(is_refusal=True)
+        self.channel.text(text)
 
     def call(self, part: CallPart, wire: str) -> None:
         if part.origin == "finish-message" and part.name not in (self.tools or ()):
@@ -270,6 +280,8 @@ class Choice:
         """The last event, and the final word on the calls."""
         calls = self._settle(wire, None)
         reason = ending.derive(self.last, calls)
+        if self._refused and reason == "stop":
+            reason = "refusal"
         for call in self._settle(wire, reason) if reason in TELLING else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
