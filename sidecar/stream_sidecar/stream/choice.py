@@ -194,9 +194,10 @@ class Choice:
         self._cite(self._citations.ready())
 
     def finished(self, part: FinishPart, wire: str) -> None:
-        """A finish chunk ends the calls; text may follow, the last reason wins."""
+        """A finish chunk ends calls that are whole; text may follow, the last reason
+        wins."""
         self.last = part
-        self._finish_calls(wire)
+        self._finish_calls(wire, is_over=False)
 
     # What was written into the text
 
@@ -335,10 +336,10 @@ class Choice:
         is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
         return Origin("", is_server, is_free, *state)
 
-    def _finish_calls(self, wire: str) -> None:
+    def _finish_calls(self, wire: str, *, is_over: bool = True) -> None:
         """Ends the calls that are still open."""
         if "_calls" in vars(self):
-            self._end_calls(self._calls.finish(), wire)
+            self._end_calls(self._calls.finish(is_over=is_over), wire)
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:
