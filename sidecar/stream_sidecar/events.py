@@ -35,7 +35,8 @@ class Metadata:
 
 @hot
 class TextDelta:
-    """A piece of the visible answer."""
+    """A piece of the visible answer; ``refusal``: the provider tells it apart, as what
+    the model says instead of one."""
 
     type: ClassVar[str] = "text-delta"
     seq: int
@@ -43,6 +44,7 @@ class TextDelta:
     block: int
     text: str
     span: Span | None = None
+    refusal: bool | None = None
 
 
 @hot

@@ -47,6 +47,14 @@ class TextPart:
 
 
 @hot
+class RefusalPart:
+    """A piece of what the model says instead of an answer, in a field of its own."""
+
+    text: str
+    choice: int = 0
+
+
+@hot
 class ReasoningPart:
     """A piece of a provider's own reasoning field.
 
@@ -254,6 +262,7 @@ class DiagnosticPart:
 Part: TypeAlias = (
     MetadataPart
     | TextPart
+    | RefusalPart
     | ReasoningPart
     | ReasoningStatePart
     | BlockEndPart

@@ -21,6 +21,8 @@ from stream_sidecar.wires.anthropic.writer import ERROR_TYPES
 from stream_sidecar.wires.gemini.writer import ERROR_STATUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stream_sidecar.message.message import Message
 
 Params = dict[str, Any]
@@ -249,7 +251,7 @@ def _choice(message: Message, rules: Wire) -> dict[str, Any]:
         and (rules.has_parts_of_calls or call.state == "complete")
     ]
     return {
-        "text": message.text,
+        "text": message.text + "".join(_refusals(message)) * rules.refuses,
         "reasoning": message.reasoning,
         "calls": sorted(_call(call, rules) for call in calls),
         "results": sorted(_results(message, rules)),
@@ -266,17 +268,19 @@ def _reason(finish: Any, rules: Wire) -> str:
 
 
 def _errors(message: Message, rules: Wire) -> list[tuple[str, str]]:
-    errors = [
-        _error(each, rules)
-        for each in message.errors
-        if rules.refuses or each.provider_type != "refusal"
-    ]
-    return errors[-1:]
+    told = (each for each in message.errors if each.provider_type != "refusal")
+    return [_error(each, rules) for each in told][-1:]
+
+
+def _refusals(message: Message) -> Iterator[str]:
+    """What a provider explains is text where a wire has a field for it."""
+    told = (each for each in message.errors if each.provider_type == "refusal")
+    return (each.message for each in told)
 
 
 def _error(error: Any, rules: Wire) -> tuple[str, str]:
     is_known = rules.kinds is None or error.kind in rules.kinds
-    kind = error.kind if is_known or error.provider_type == "refusal" else "server"
+    kind = error.kind if is_known else "server"
     return kind, error.message
 
 

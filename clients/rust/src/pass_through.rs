@@ -70,7 +70,8 @@ impl PassThrough {
             self.text += &text;
             if !text.is_empty() {
                 let seq = self.next();
-                let delta = TextDelta { seq, choice: None, block: 0, text, span: None };
+                let delta =
+                    TextDelta { seq, choice: None, block: 0, text, span: None, refusal: None };
                 events.push(Event::TextDelta(delta));
             }
         }
@@ -152,7 +153,7 @@ impl PassThrough {
 
     fn message(&self, finish: Option<Finish>) -> Message {
         let text = self.text.clone();
-        let block = TextBlock { block: 0, text: text.clone(), opaque: None };
+        let block = TextBlock { block: 0, text: text.clone(), opaque: None, refusal: None };
         let blocks = if text.is_empty() { Vec::new() } else { vec![Block::TextBlock(block)] };
         Message {
             role: "assistant".into(),

@@ -1406,7 +1406,7 @@ pub struct StreamRow {
     pub metadata: Option<Value>,
 }
 
-/// A block of the visible answer, with its provider state if there is any.
+/// A block of the visible answer, with its provider state if there is any; `refusal`: the model said it instead of an answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text")]
 #[non_exhaustive]
@@ -1418,9 +1418,12 @@ pub struct TextBlock {
     /// Provider state that must go back unchanged, of any shape.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
+    /// Said instead of an answer, in a field of the provider's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<bool>,
 }
 
-/// A piece of the visible answer.
+/// A piece of the visible answer; `refusal`: the provider tells it apart, as what the model says instead of one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "text-delta")]
 #[non_exhaustive]
@@ -1437,6 +1440,9 @@ pub struct TextDelta {
     /// Where it stood in the channel; under `trace` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+    /// Said instead of an answer, in a field of the provider's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<bool>,
 }
 
 /// A tool that the host declared to the model; `annotations` are MCP's hints.
@@ -1673,6 +1679,9 @@ pub struct TurnBlock {
     /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Said instead of an answer, in a field of the provider's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<bool>,
     /// Whether it was a field of the provider or text between tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -2217,6 +2226,8 @@ open_enum! {
         Ollama = "ollama",
         BedrockConverse = "bedrock-converse",
         Cohere = "cohere",
+        MistralConversations = "mistral-conversations",
+        WorkersAi = "workers-ai",
         Text = "text",
     }
 }

@@ -197,6 +197,57 @@ fn bytes_and_failures_of_the_source() {
     }
 }
 
+const BROKEN: [&str; 21] = [
+    "error decoding response body",               // reqwest
+    "connection closed before message completed", // hyper
+    "unexpected EOF",                             // Go
+    "http2: client connection lost",
+    "stream error: stream ID 1; INTERNAL_ERROR",
+    "read tcp 10.0.0.2:51234->1.2.3.4:443: read: connection reset by peer",
+    "peer closed connection without sending complete message body (incomplete chunked read)",
+    "IncompleteRead(0 bytes read)",                     // requests
+    "InvalidChunkLength(got length b'', 0 bytes read)", // urllib3
+    "Response ended prematurely",
+    "Response payload is not completed", // aiohttp
+    "Server disconnected",
+    "The network connection was lost.", // Safari
+    "Load failed",
+    "network error",                                  // Chrome
+    "Error in input stream",                          // Firefox
+    "error reading a body from connection",           // Deno
+    "The socket connection was closed unexpectedly.", // Bun
+    "terminated",                                     // Node.js
+    "other side closed",
+    "Premature close",
+];
+
+#[test]
+fn transports_that_break_off() {
+    let sidecar = builder().build();
+    block_on(async {
+        for words in BROKEN {
+            let params = OpenParams { wire: Some(Wire::OpenaiChat), ..Default::default() };
+            let half = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
+            let source = stream::iter([Ok(Chunk::from(half)), Err(words)]);
+            let mut pipe = sidecar.open(params).await?.try_pipe(source);
+            while let Some(event) = pipe.next().await {
+                event?;
+            }
+            let [error] = &pipe.into_closed().unwrap().message.errors[..] else {
+                panic!("one error for {words}");
+            };
+            assert_eq!(
+                (&error.kind, error.retryable),
+                (&ProviderErrorKind::Network, true),
+                "{words}"
+            );
+            assert_eq!(error.message, words);
+        }
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
 const LEAK: &str = "<think>é</think>Four.";
 
 fn emitting() -> OpenParams {

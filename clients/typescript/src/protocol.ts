@@ -171,6 +171,8 @@ export interface ClassifyParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   provider?: string | null;
@@ -432,6 +434,8 @@ export interface Metadata {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
@@ -682,6 +686,8 @@ export interface StreamRow {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   openedAt: string;
@@ -773,6 +779,8 @@ export interface NormalizeParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
@@ -810,6 +818,8 @@ export interface OpenParams {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | null;
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | null;
@@ -836,6 +846,8 @@ export interface OpenResult {
     | "ollama"
     | "bedrock-converse"
     | "cohere"
+    | "mistral-conversations"
+    | "workers-ai"
     | "text"
     | (string & {});
   framing: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
@@ -1023,6 +1035,7 @@ export interface TurnBlock {
   type: string;
   block?: number | null;
   text?: string | null;
+  refusal?: boolean | null;
   source?: string | null;
   signature?: string | null;
   opaque?: unknown;
@@ -1148,17 +1161,18 @@ export interface StreamCounts {
 }
 
 /**
- * A block of the visible answer, with its provider state if there is any.
+ * A block of the visible answer, with its provider state if there is any; `refusal`: the model said it instead of an answer.
  */
 export interface TextBlock {
   type: "text";
   block: number;
   text: string;
   opaque?: unknown;
+  refusal?: boolean;
 }
 
 /**
- * A piece of the visible answer.
+ * A piece of the visible answer; `refusal`: the provider tells it apart, as what the model says instead of one.
  */
 export interface TextDelta {
   type: "text-delta";
@@ -1167,6 +1181,7 @@ export interface TextDelta {
   block: number;
   text: string;
   span?: Span;
+  refusal?: boolean;
 }
 
 /**

@@ -4,6 +4,7 @@ import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
 import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
+import { failedResponse } from "./failed-response.js";
 import type { Gate, Work } from "./gate.js";
 import type { Settings } from "./options.js";
 import { withPlainHeaders, type HttpFailure } from "./headers.js";
@@ -198,7 +199,7 @@ export class SidecarStream implements AsyncDisposable {
         if (!chunks) break;
         yield* pick(await this.#push(chunks, {}, PATIENT));
       }
-      const closed = await this.close(failure ? { reason: "error", error: { body: bodyOf(failure.error) } } : {});
+      const closed = await this.close(failure ? { reason: "error", error: failedResponse(failure.error) } : {});
       yield* pick(closed);
       if (failure) throw failure.error;
       return closed;
@@ -287,15 +288,4 @@ async function waitFor<T>(work: Promise<T>, method: string, { signal, timeoutMs 
     over.addEventListener("abort", stop, { once: true });
     work.then(resolve, reject).finally(() => over.removeEventListener("abort", stop));
   });
-}
-
-/** A transport's error in a shape whose code the sidecar reads (ECONNRESET ...). */
-function bodyOf(error: unknown): unknown {
-  const {
-    message = String(error),
-    code,
-    cause,
-  } = (error ?? {}) as { message?: string; code?: unknown; cause?: unknown };
-  const told = code ?? (cause as { code?: unknown } | undefined)?.code;
-  return { error: { message, ...(typeof told === "string" ? { code: told } : {}) } };
 }

@@ -140,8 +140,63 @@ test("a source that fails", async () => {
   const joined = events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
   expect(joined).toBe("Some </thi");
   const [error, finish] = events.slice(-2);
-  expect(error).toMatchObject({ type: "error", kind: "network", retryable: true, code: "ECONNRESET" });
+  const message = "terminated (ECONNRESET)";
+  expect(error).toMatchObject({ type: "error", kind: "network", retryable: true, message });
   expect(finish).toMatchObject({ type: "finish", reason: "error" });
+});
+
+const BROKEN = [
+  "error decoding response body", // reqwest
+  "connection closed before message completed", // hyper
+  "unexpected EOF", // Go
+  "http2: client connection lost",
+  "stream error: stream ID 1; INTERNAL_ERROR",
+  "read tcp 10.0.0.2:51234->1.2.3.4:443: read: connection reset by peer",
+  "peer closed connection without sending complete message body (incomplete chunked read)", // httpx
+  "IncompleteRead(0 bytes read)", // requests
+  "InvalidChunkLength(got length b'', 0 bytes read)", // urllib3
+  "Response ended prematurely",
+  "Response payload is not completed", // aiohttp
+  "Server disconnected",
+  "The network connection was lost.", // Safari
+  "Load failed",
+  "network error", // Chrome
+  "Error in input stream", // Firefox
+  "error reading a body from connection", // Deno
+  "The socket connection was closed unexpectedly.", // Bun
+  "terminated", // Node.js
+  "other side closed",
+  "Premature close",
+];
+
+test.for(BROKEN)("a transport that breaks off: %s", async (words) => {
+  const stream = await sidecar.openStream({ wire: "openai-chat" });
+  async function* source() {
+    yield { choices: [{ index: 0, delta: { content: "Hel" } }] };
+    throw new TypeError(words);
+  }
+  const errors: StreamEvent[] = [];
+  const piping = (async () => {
+    for await (const event of stream.pipe(source())) if (event.type === "error") errors.push(event);
+  })();
+  await rejection(piping);
+  expect(errors).toMatchObject([{ kind: "network", retryable: true, message: words, phase: "mid-stream" }]);
+});
+
+test("a provider's error that an SDK throws", async () => {
+  const stream = await sidecar.openStream({ wire: "openai-chat" });
+  const body = { error: { message: "Rate limit reached", type: "rate_limit_error" } };
+  async function* source() {
+    yield { choices: [{ index: 0, delta: { content: "Hel" } }] };
+    throw Object.assign(new Error("429"), { status: 429, error: body });
+  }
+  await rejection(
+    (async () => {
+      for await (const _ of stream.pipe(source()));
+    })(),
+  );
+  const { message } = await stream.close();
+  expect(message.errors).toMatchObject([{ kind: "rate-limit", httpStatus: 429, message: "Rate limit reached" }]);
 });
 
 const BODY = 'data: {"choices":[{"delta":{"content":"Grüße 🌿"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';

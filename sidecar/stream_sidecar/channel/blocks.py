@@ -45,6 +45,8 @@ class Blocks:
         self.choice = choice
         self.outlet = outlet
         self.open: OpenBlock | None = None
+        #: the text is that of a refusal
+        self.refuses: bool | None = None
         self._native: OpenBlock | None = None  # the last block of native reasoning
         self._removed: list[tuple[int, str]] = []  # before its block began
 
@@ -53,7 +55,8 @@ class Blocks:
         block.size += len(text)
         outlet = self.outlet
         seq = outlet.seq + 1
-        outlet.delta(TextDelta(seq, self.choice, block.number, text, span))
+        told = seq, self.choice, block.number, text, span, self.refuses
+        outlet.delta(TextDelta(*told))
         return block.number
 
     def reasoning(

@@ -143,7 +143,8 @@ class Channel:
     def _passes(self, text: str) -> bool:
         """Whether nobody has to read ``text``, nor has read any before it: then a run
         begins with it."""
-        if self._answers or self._joiners[0].held or self.held:
+        is_read = self._answers or self._joiners[0].held or self.held
+        if is_read or self.blocks.refuses:
             return False
         unread, run = self._unread, self._run
         behind = run.passes(text) if unread else self._shared.passes_at_first(text)
@@ -161,7 +162,8 @@ class Channel:
     def _begin_run(self, passage: Passage) -> None:
         """Begins a run: from here on each plain delta is no more than its event."""
         block = self.blocks.open
-        if block is None or self.outlet.trace or self._watch is not None:
+        is_told = self.blocks.refuses or self._watch is not None
+        if block is None or self.outlet.trace or is_told:
             return
         thinks = self.answer.first.reasoning.depth > 0
         fits = block.source == ("tag" if thinks else None)
@@ -285,6 +287,11 @@ class Channel:
             elif self._answers:
                 self.answer.call()
             self._called()
+
+    def refuse(self, *, is_refusal: bool) -> None:
+        """Text that comes next is that of a refusal, or of the answer again."""
+        self.border(call=False)
+        self.blocks.refuses = True if is_refusal else None
 
     def _called(self) -> None:
         """Text from before this call is never reclassified."""

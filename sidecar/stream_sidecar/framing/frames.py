@@ -89,12 +89,23 @@ def frame_of(text: str | DiagnosticPart, event: str | None = None) -> Frame:
     try:
         value = loads(text)
     except ValueError:
-        # An error needs no JSON: its text says what is wrong.
-        return Document(text, event) if event == "error" else malformed(text)
+        return _otherwise(text, event)
     if type(value) is str and (inner := _QUOTED.fullmatch(value)):
         frame = frame_of(inner[1], event)
         return Document(value, event) if isinstance(frame, DiagnosticPart) else frame
     return Document(value, event)
+
+
+def _otherwise(text: str, event: str | None) -> Frame:
+    """Text that is no JSON: an end mark in other letters, an error in words, a document
+    with a comma behind it."""
+    bare = text.strip()
+    if bare.upper() in ("[DONE]", "DONE"):
+        return DonePart()
+    if event == "error":
+        return Document(text, event)
+    found = frame_of(bare[:-1], event) if bare.endswith("},") else None
+    return found if isinstance(found, Document) else malformed(text)
 
 
 def frames_of(text: str | DiagnosticPart, event: str | None = None) -> list[Frame]:

@@ -40,7 +40,8 @@ class _Building:
     def build(self, number: int) -> TextBlock | ReasoningBlock:
         text = self.text
         if self.channel == "text":
-            return TextBlock(number, text, self.state.get("opaque"))
+            state = self.state
+            return TextBlock(number, text, state.get("opaque"), state.get("refusal"))
         return ReasoningBlock(number, text, self.source, **self.state)
 
 
@@ -180,6 +181,8 @@ class MessageBuilder:
         building = self._building(event.choice, event.block, channel)
         if isinstance(event, events.ReasoningDelta):
             building.source = event.source
+        elif event.refusal:
+            building.state["refusal"] = True
         self._last, self._last_block = building, event.block
         return building
 

@@ -15,12 +15,14 @@ from stream_sidecar.records import define, hot
 
 @hot
 class TextBlock:
-    """A block of the visible answer, with its provider state if there is any."""
+    """A block of the visible answer, with its provider state if there is any;
+    ``refusal``: the model said it instead of an answer."""
 
     type: ClassVar[str] = "text"
     block: int
     text: str
     opaque: object = None
+    refusal: bool | None = None
 
 
 @hot

@@ -21,6 +21,7 @@ class TurnBlock:
     type: str
     block: int | None = None
     text: str = ""
+    refusal: bool | None = None
     source: str | None = None
     signature: str | None = None
     opaque: Any = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 WIRE_NAMES = (
     *("auto", "openai-chat", "openai-responses", "anthropic", "gemini", "ollama"),
-    *("bedrock-converse", "cohere", "text"),
+    *("bedrock-converse", "cohere", "mistral-conversations", "workers-ai", "text"),
 )
 
 FRAMING_NAMES = (

@@ -49,7 +49,7 @@ _CALL = (
 
 
 def _text(stream_id: bytes, event: TextDelta, pushes: int) -> bytes | None:
-    if event.span is not None:
+    if event.span is not None or event.refusal:
         return None
     seq, text = event.seq, encode(event.text)
     choice = _choice(event.choice) if event.choice else b""

@@ -37,11 +37,13 @@ _MOST = 32
 _MESSAGES = (
     *("message", "Message", "error_message", "errorMessage", "error_msg"),
     *("human_readable_message", "status_msg", "originalMessage", "msg", "Msg"),
-    *("error_description", "detail", "error"),
+    *("error_description", "detail", "error", "errMsg", "err_msg"),
     "title",
     "text",
 )
-_CODES = ("code", "Code", "status_code", "error_code", "errorCode")
+_CODES = (
+    *("code", "Code", "status_code", "error_code", "errorCode", "errCode", "err_code"),
+)
 _TYPES = ("type", "error_type", "errorType", "__type")
 _WORDS = (*_CODES, *_TYPES, "status", "reason", "provider_code", "tag")
 _STATUSES = (

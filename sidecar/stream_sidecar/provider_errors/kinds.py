@@ -187,7 +187,7 @@ _WEAK: tuple[tuple[str, str], ...] = (
         "server",
         r"internal (?:server )?error|bad gateway|(?:server|unexpected) error"
         r"|server had an error|out of memory|cuda error|error occurred"
-        r"|something went wrong",
+        r"|something went wrong|process has terminated|signal: killed|crashed",
     ),
     (
         "invalid-request",

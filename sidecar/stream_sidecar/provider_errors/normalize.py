@@ -40,6 +40,17 @@ _PAYLOAD = frozenset(
 )
 """Keys of documents that are something else, unless they say that they are errors."""
 
+_PAIRS = (
+    *(("error_type", "error_message"), ("error_code", "error_msg")),
+    *(("errorCode", "errorMessage"), ("errCode", "errMsg"), ("err_code", "err_msg")),
+)
+"""Members that are an error together: DeepInfra's and Venice's, Baidu's, gateways'."""
+
+_SAYING = ("error", "exception", "response.failed")
+
+_FINE = (200, "200", "0", "ok", "OK", "success", "Success")
+"""Codes of gateways that say that all is well."""
+
 _TOLD = frozenset(("error", "errors", "message", "detail", "msg"))
 
 _SENTENCES = {
@@ -155,10 +166,8 @@ def _is_error(value: dict[str, Any]) -> bool:
         return True
     if holds(value.get("base_resp"), "status_code") or _says_so(value):
         return True
-    if value.get("error_type") and isinstance(value.get("error_message"), str):
-        return True  # DeepInfra, Venice
-    if value.get("error_code") and isinstance(value.get("error_msg"), str):
-        return True  # Baidu
+    if any(value.get(n) and isinstance(value.get(m), str) for n, m in _PAIRS):
+        return True
     if holds(value.get("Response"), "Error") or holds(value, "ErrorMsg"):
         return True  # Tencent
     return _PAYLOAD.isdisjoint(value) and _is_bare(value)
@@ -169,8 +178,10 @@ def _says_so(value: dict[str, Any]) -> bool:
     kind = value.get("type") or value.get("event_type")
     if kind == "message-end":  # Cohere
         return holds(value.get("delta"), "error")
-    if kind in ("error", "response.failed") or value.get("object") == "error":
+    if kind in _SAYING or value.get("object") == "error":
         return True
+    if value.get("status") in ("error", "failed") and "message" in value:
+        return _PAYLOAD.isdisjoint(value)
     if isinstance(kind, str) and kind.endswith(".error"):
         return True
     return value.get("success") is False and not _TOLD.isdisjoint(value)
@@ -178,7 +189,8 @@ def _says_so(value: dict[str, Any]) -> bool:
 
 def _is_bare(value: dict[str, Any]) -> bool:
     """Shapes that do not call themselves an error, and can be nothing else."""
-    if value.get("code") and isinstance(value.get("message"), str):
+    said = value.get("message", value.get("msg"))
+    if value.get("code") and value["code"] not in _FINE and isinstance(said, str):
         return True
     if "type" in value:  # problem+json, RFC 9457
         return "title" in value and isinstance(value.get("status"), int)

@@ -69,6 +69,7 @@ class Choice:
         self._result_ids: set[str] = set()
         self._ids: dict[str, str] = {}  # key of a call -> its id, for its result
         self._citations: CitationResolver | None = None
+        self._refused = False
         self._written = 0  # calls that were found in the text
         self._marker = 0, -1  # place of the last citation's marker, and its end
 
@@ -90,10 +91,19 @@ class Choice:
     # What comes in
 
     def text(self, text: str) -> None:
+        if self.channel.blocks.refuses:
+            self.channel.refuse(is_refusal=False)
         self.channel.text(text)
         if self._citations is not None and self._citations.waits:
             self.channel.settle()
             self._cite(self._citations.ready())
+
+    def refuse(self, text: str) -> None:
+        """What the model says instead of an answer."""
+        self._refused = True
+        if not self.channel.blocks.refuses:
+            self.channel.refuse(is_refusal=True)
+        self.channel.text(text)
 
     def call(self, part: CallPart, wire: str) -> None:
         if part.origin == "finish-message" and part.name not in (self.tools or ()):
@@ -184,9 +194,10 @@ class Choice:
         self._cite(self._citations.ready())
 
     def finished(self, part: FinishPart, wire: str) -> None:
-        """A finish chunk ends the calls; text may follow, the last reason wins."""
+        """A finish chunk ends calls that are whole; text may follow, the last reason
+        wins."""
         self.last = part
-        self._finish_calls(wire)
+        self._finish_calls(wire, is_over=False)
 
     # What was written into the text
 
@@ -270,6 +281,8 @@ class Choice:
         """The last event, and the final word on the calls."""
         calls = self._settle(wire, None)
         reason = ending.derive(self.last, calls)
+        if self._refused and reason == "stop":
+            reason = "refusal"
         for call in self._settle(wire, reason) if reason in TELLING else calls:
             self.outlet.builder.replace_call(call)
         self.outlet.send(
@@ -323,10 +336,10 @@ class Choice:
         is_free, state = call.format == "text", (call.opaque, call.caller, call.raw)
         return Origin("", is_server, is_free, *state)
 
-    def _finish_calls(self, wire: str) -> None:
+    def _finish_calls(self, wire: str, *, is_over: bool = True) -> None:
         """Ends the calls that are still open."""
         if "_calls" in vars(self):
-            self._end_calls(self._calls.finish(), wire)
+            self._end_calls(self._calls.finish(is_over=is_over), wire)
 
     def _end_calls(self, calls: Iterable[OpenCall], wire: str) -> None:
         for call in calls:

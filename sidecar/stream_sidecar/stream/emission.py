@@ -285,7 +285,7 @@ def _told_block(block: Block, choice: int) -> Iterator[Event]:
         return
     number, text, opaque = block.block, block.text, block.opaque
     if isinstance(block, TextBlock):
-        yield TextDelta(0, choice, number, text)
+        yield TextDelta(0, choice, number, text, refusal=block.refusal)
         yield BlockEnd(0, choice, number, "text", opaque=opaque)
         return
     if text:

@@ -38,7 +38,7 @@ MALFORMED = frozenset({"malformed-chunk", "unknown-chunk", "document-limit"})
 
 _EXCEPTION = patterns.compile(
     r"\s*(?:(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception)\b"
-    r"|(?:error|ERROR): )"
+    r"|(?:error|ERROR): |\[(?:error|ERROR)\])"
 )
 """How an exception begins that is written out as text: ``litellm.RateLimitError: ``."""
 

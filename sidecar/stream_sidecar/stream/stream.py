@@ -32,6 +32,7 @@ from stream_sidecar.parts import (
     MetadataPart,
     ReasoningPart,
     ReasoningStatePart,
+    RefusalPart,
     ResultPart,
     TextPart,
     UsagePart,
@@ -288,6 +289,9 @@ class Stream:
     def _text(self, part: TextPart) -> None:
         self._choice(part.choice).text(part.text)
 
+    def _refusal(self, part: RefusalPart) -> None:
+        self._choice(part.choice).refuse(part.text)
+
     def _reasoning(self, part: ReasoningPart) -> None:
         channel = self._choice(part.choice).channel
         channel.reasoning(part.field, part.text, part.block, self._lists)
@@ -365,6 +369,7 @@ class Stream:
 
     _READ: ClassVar[dict[type, Any]] = {
         TextPart: _text,
+        RefusalPart: _refusal,
         ReasoningPart: _reasoning,
         ReasoningStatePart: _reasoning_state,
         BlockEndPart: _block_end,

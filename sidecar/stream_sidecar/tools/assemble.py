@@ -48,6 +48,7 @@ class CallAssembler:
         self._by_index: dict[int, Entry] = {}
         self._latest: Entry | None = None
         self._heads: deque[Entry] = deque()  # calls that began without arguments
+        self._lost = False  # there are arguments that belong to no call
         self._ended_keys: dict[int | str, OpenCall] = {}
         self._ended_ids: set[str] = set()
         self._ended: set[tuple[str, str, str]] = set()
@@ -146,13 +147,19 @@ class CallAssembler:
         entry.call.bare = entry.text.empty
         return [entry.call] if self._close(entry) else []
 
-    def finish(self) -> list[OpenCall]:
-        """All calls still open, in order of opening: a finish chunk, or close."""
-        entries = list(self._open.values())
-        lost = any(not each.call.name and not each.text.empty for each in entries)
+    def finish(self, *, is_over: bool = True) -> list[OpenCall]:
+        """All calls still open, in order of opening. A finish chunk is not the end of
+        the stream (``is_over``), and some proxies send one behind every chunk
+        (1jehuang/jcode#1326): it leaves calls open whose arguments may still come."""
+        entries = [
+            each for each in self._open.values() if is_over or not each.may_go_on
+        ]
+        self._lost = self._lost or any(
+            not each.call.name and not each.text.empty for each in entries
+        )
         for entry in entries:
             entry.call.bare = entry.text.empty
-            entry.call.cut = entry.call.cut or (lost and entry.is_head)
+            entry.call.cut = entry.call.cut or (self._lost and entry.is_head)
         return [entry.call for entry in entries if self._close(entry)]
 
     @property

@@ -96,6 +96,12 @@ class Entry:
         """Whether it has a name, and no arguments so far."""
         return bool(self.call.name) and self.call.key is None and self.text.empty
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether arguments are missing, and nothing else than the end tells of it."""
+        text = self.text
+        return self.call.key is None and not (text.complete or text.placeholder)
+
     def stand_at(self, places: dict[Any, Entry], place: Any) -> None:
         if places.get(place) is not self:
             places[place] = self

@@ -13,10 +13,12 @@ from stream_sidecar.wires import (
     bedrock_converse,
     cohere,
     gemini,
+    mistral_conversations,
     ollama,
     openai_chat,
     openai_responses,
     text,
+    workers_ai,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ WIRES: dict[str, WireRow] = {
         ollama,
         bedrock_converse,
         cohere,
+        mistral_conversations,
+        workers_ai,
         text,
     )
 }

@@ -205,6 +205,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("reasoning", "Reasoning."),
     ("reasoningExtracted", "Tagged blocks of reasoning that were closed."),
     ("reasoningTokens", "Output tokens of reasoning."),
+    ("refusal", "Said instead of an answer, in a field of the provider's own."),
     ("removed", "What was taken out."),
     ("results", "One for each message, in their order."),
     ("retryAfterMs", "Milliseconds to wait before that."),

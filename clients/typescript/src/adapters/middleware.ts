@@ -3,6 +3,7 @@
 // chunks are read where they are known, else what the provider made of them.
 
 import type { ClosedStream } from "../events.js";
+import { failedResponse } from "../failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream.js";
@@ -164,6 +165,7 @@ async function* told(source: ReadableStream<StreamPart>, reading: Reading): Asyn
   const { stream, parts, signal } = reading;
   const documents = new ModelDocuments();
   let closed: ClosedStream;
+  let failure: { error: unknown } | undefined;
   try {
     for await (const part of source as unknown as AsyncIterable<StreamPart>) {
       const isRaw = part.type === "raw";
@@ -178,12 +180,14 @@ async function* told(source: ReadableStream<StreamPart>, reading: Reading): Asyn
     closed = await stream.close();
   } catch (error) {
     if (signal?.aborted) throw error;
-    yield { type: "error", error };
-    closed = await stream.close({ reason: "error" });
+    failure = { error };
+    closed = await stream.close({ reason: "error", error: failedResponse(error) });
   } finally {
     await stream[Symbol.asyncDispose]();
   }
   for (const event of closed.events) yield* parts.event(event);
+  // The sidecar has an event for it, unless it is gone.
+  if (failure && !closed.message.errors.length) yield { type: "error", error: failure.error };
   yield* parts.end(parts.turn.end(closed));
 }
 

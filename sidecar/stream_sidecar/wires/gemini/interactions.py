@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import JsonObject
     from stream_sidecar.wires.shared.document_wire import DocumentWire
 
-_EVENTS = ("interaction.", "step.")
+_EVENTS = ("interaction.", "step.", "content.")
 _GOING_ON = ("", "in_progress", "queued")
 _REASONS = {
     "incomplete": "length",
@@ -58,7 +58,9 @@ def is_interaction(value: JsonObject) -> bool:
     kind = value.get("event_type")
     if isinstance(kind, str):
         return kind.startswith(_EVENTS)
-    is_body = isinstance(value.get("steps"), list) and "status" in value
+    is_body = "status" in value and any(
+        isinstance(value.get(name), list) for name in ("steps", "outputs")
+    )
     return is_body or value.get("object") == "interaction"
 
 
@@ -74,6 +76,12 @@ class _Step:
     body: JsonObject
     base: int
     streams: bool = False
+
+
+def _step_of(body: JsonObject) -> JsonObject:
+    """A content as it was before SDK 2: its own step, but for text."""
+    is_text = type_of(body) == "text"
+    return {"type": "model_output", "content": [body]} if is_text else body
 
 
 class Interaction:
@@ -92,13 +100,13 @@ class Interaction:
             self._interaction(value)
         elif kind == "interaction.status_update":
             self._status(value)
-        elif kind == "step.start":
-            index, body = self._index(value), self.wire.body(value, "step")
+        elif kind in ("step.start", "content.start"):
+            index, body = self._index(value), self.wire.body(value, kind[:-6])
             self._end(index)
-            self._start(index, body)
-        elif kind == "step.delta":
+            self._start(index, _step_of(body))
+        elif kind in ("step.delta", "content.delta"):
             self._delta(self._index(value), self.wire.body(value, "delta"))
-        elif kind == "step.stop":
+        elif kind in ("step.stop", "content.stop"):
             self._end(self._index(value))
         else:
             self._interaction(self.wire.body(value, "interaction"))
@@ -115,9 +123,10 @@ class Interaction:
             model=text(body, "model") or text(body, "agent"),
             created=seconds(body.get("created")),
         )
-        steps = [] if self._count else [*self.wire.objects(body, "steps")]
+        name = "steps" if "steps" in body else "outputs"
+        steps = [] if self._count else [*self.wire.objects(body, name)]
         for index, step in enumerate(steps):
-            self._start(index, step)
+            self._start(index, _step_of(step))
             self._end(index)
         self._status(body)
 
@@ -210,6 +219,8 @@ class Interaction:
         self.wire.parts.append(
             CallPart(
                 key=step.key,
+                id=self.wire.text(step.body, "id"),
+                name=self.wire.text(step.body, "name"),
                 arguments=arguments,
                 opaque=self._opaque(step),
                 whole=not cut,

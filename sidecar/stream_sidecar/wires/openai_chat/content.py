@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.parts import TextPart
+from stream_sidecar.parts import RefusalPart, TextPart
 from stream_sidecar.wires.openai_chat.reasoning import content_part
 from stream_sidecar.wires.shared.citations import reference
 from stream_sidecar.wires.shared.fields import details, type_of
@@ -32,10 +32,10 @@ def content(choice: ChoiceState, value: Json, name: str) -> None:
 
 
 def refusal(choice: ChoiceState, value: Json, name: str) -> None:
-    """``refusal``: what the model says instead of an answer. It is no answer text
-    (hosts parse that), so it is collected for one error at the end."""
+    """``refusal``: what the model says instead of an answer, and the user sees."""
     if isinstance(value, str):
-        choice.refusal.append(value)
+        if value:
+            choice.parts.append(RefusalPart(value, choice.index))
     else:
         choice.malformed(name, value)
 

@@ -117,8 +117,7 @@ class OpenAIChatWire(DocumentWire):
         self._rest(value, event)
 
     def end(self) -> None:
-        for index, choice in sorted(self._choices.items()):
-            choice.refuse(self.parts)
+        for index in sorted(self._choices):
             self._state(index)
 
     def unknown(self, value: Json) -> None:
@@ -204,8 +203,6 @@ class OpenAIChatWire(DocumentWire):
         if choice and not choice.finished:
             choice.finished = True
             self._state(self.choice)
-        if choice and choice.refuse(self.parts) and reason == "stop":
-            reason = "refusal"
         self._ends.append(FinishPart(raw, reason, self.choice))
 
     def _state(self, index: int) -> None:

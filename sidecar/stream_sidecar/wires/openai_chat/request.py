@@ -34,6 +34,9 @@ def write(turn: Rendering) -> list[JsonObject]:
     thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
     message: JsonObject = {"role": "assistant", "content": _content(turn, thoughts)}
     message |= _reasoning(turn, thoughts)
+    refusal = turn.text(refusal=True)
+    if refusal and turn.rule.field != _CHUNKS:
+        message["refusal"] = refusal
     turn.lose_server_tools()
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
@@ -53,7 +56,7 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
     """The answer; null where there is none."""
     if turn.rule.field == _CHUNKS and thoughts:
         return _chunks(turn, thoughts)
-    text = turn.text()
+    text = turn.text(refusal=False)
     tagged = [block.text for block in thoughts if block.source == "tag"]
     if turn.rule.tags and tagged:
         opener, closer = turn.rule.tags

@@ -121,7 +121,10 @@ class OpenAIChatWriter(ChunkWriter):
 
     def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
-        self._write(event.choice, {"content": event.text})
+        if event.refusal:
+            self._choices[event.choice].refused = True
+        field = _REFUSED if event.refusal else "content"
+        self._write(event.choice, {field: event.text})
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
         choice = self._choices[event.choice]

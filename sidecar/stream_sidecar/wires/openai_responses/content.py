@@ -15,12 +15,13 @@ from stream_sidecar.parts import (
     CitationPart,
     ReasoningPart,
     ReasoningStatePart,
+    RefusalPart,
     TextPart,
 )
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires.shared.citations import annotation_list
-from stream_sidecar.wires.shared.fields import ChoiceState, refusal, type_of
+from stream_sidecar.wires.shared.fields import ChoiceState, type_of
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -77,7 +78,6 @@ class Content:
         self.length = 0
         #: the server keeps items, so that an id alone is enough for it
         self.stored = True
-        self._refusal: list[str] = []
 
     def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A fragment."""
@@ -152,14 +152,6 @@ class Content:
             part = ReasoningStatePart(opaque=body, block=item.key)
             self.wire.parts.append(part)
 
-    def refuse(self) -> bool:
-        """What the model said instead of an answer is an error, once."""
-        text = "".join(self._refusal)
-        self._refusal.clear()
-        if text:
-            self.wire.parts.append(refusal(text, {"refusal": text}))
-        return bool(text)
-
     def _fill(
         self, item: OutputItem, channel: TextField, whole: str, value: JsonObject | None
     ) -> None:
@@ -186,7 +178,7 @@ class Content:
         self.wire.parts.append(TextPart(text))
 
     def _refused(self, _item: OutputItem, _channel: TextField, text: str) -> None:
-        self._refusal.append(text)
+        self.wire.parts.append(RefusalPart(text))
 
     def _think(self, item: OutputItem, channel: TextField, text: str) -> None:
         first = next(name for name in item.told if item.told[name].length)

@@ -95,7 +95,6 @@ class OpenAIResponsesWire(DocumentWire):
     def end(self) -> None:
         """Items that are still open were cut off."""
         self._end_items(cut=True)
-        self._content.refuse()
         if self._failed and self._told is None:
             self.fail({"type": "response.failed"})
 
@@ -146,8 +145,6 @@ class OpenAIResponsesWire(DocumentWire):
     def _stop(self, response: JsonObject, status: str) -> None:
         raw = self.text(self.body(response, "incomplete_details"), "reason") or status
         reason = self.row.reason_of(raw)
-        if self._content.refuse() and reason == "stop":
-            reason = "refusal"
         if reason == "error" and self._told is not None:
             reason = "unknown"  # the error itself says it better
         self.parts.append(FinishPart(raw, reason))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _FUNCTION = "function_call"
 _THOUGHT = "reasoning"
+_TEXT, _REFUSAL = ("output_text", "text"), ("refusal", "refusal")
+"""Types of a message's parts, and the field with their text."""
+
 _NO_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 _FOREIGN = "it is no item of a Responses server"
 _NO_CALL = "no call of this turn is the same item"
@@ -82,7 +85,8 @@ def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObj
     """One for each item: its last block has what is to be known of it."""
     content: list[JsonObject] = []
     for block in blocks:
-        content.append({"type": "output_text", "text": block.text})
+        kind, name = _REFUSAL if block.refusal else _TEXT
+        content.append({"type": kind, name: block.text})
         if isinstance(block.opaque, dict):
             yield _message(content, block.opaque, with_id=with_id)
             content = []

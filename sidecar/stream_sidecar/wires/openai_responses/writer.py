@@ -65,6 +65,7 @@ class _Item:
     start: int = 0  # of its text in the answer
     is_cut: bool = False
     served: str = ""  # the id of a server's call
+    refuses: bool = False
 
     @property
     def id(self) -> str:
@@ -84,6 +85,12 @@ class _Item:
     def content_place(self) -> JsonObject:
         """Of its only part."""
         return {**self.place, "content_index": 0}
+
+    def part(self, text: str) -> JsonObject:
+        """The part of a message, with the text so far."""
+        if self.refuses:
+            return {"type": "refusal", "refusal": text}
+        return _output_text(text, self.annotations)
 
 
 class OpenAIResponsesWriter(ChunkWriter):
@@ -157,12 +164,16 @@ class OpenAIResponsesWriter(ChunkWriter):
         self.places.push(event)
         item = self._talking
         if item is None or item.block != event.block:
-            item = self._message(event.block)
-        item.texts.append(event.text)
-        place = item.content_place
-        self._write(
-            "response.output_text.delta", **place, delta=event.text, logprobs=[]
-        )
+            item = self._message(event.block, refuses=bool(event.refusal))
+        self._say(item, event.text)
+
+    def _say(self, item: _Item, text: str) -> None:
+        item.texts.append(text)
+        place: JsonObject = item.content_place | {"delta": text}
+        if item.refuses:
+            self._write("response.refusal.delta", **place)
+        else:
+            self._write("response.output_text.delta", **place, logprobs=[])
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
         item = self._talking
@@ -248,7 +259,8 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == "refusal":
-            self._refuse(event.message)
+            self._say(self._message(-1, refuses=True), event.message)
+            self._hush()
             return
         code = event.code if isinstance(event.code, str) else None
         told = {
@@ -261,10 +273,10 @@ class OpenAIResponsesWriter(ChunkWriter):
 
     # Items
 
-    def _message(self, block: int) -> _Item:
+    def _message(self, block: int, *, refuses: bool) -> _Item:
         """The item of a block of text, which may go on in the provider's."""
         open, id = self._talking, self._item_of(block, _MESSAGE)
-        if open is not None and open.type == _MESSAGE and open.id == id:
+        if open and (open.type, open.id, open.refuses) == (_MESSAGE, id, refuses):
             open.block = block
             return open
         self._hush()
@@ -273,8 +285,10 @@ class OpenAIResponsesWriter(ChunkWriter):
             content=[],
         )
         item.block, item.start = block, self.places.starts.get(block, 0)
+        item.refuses = refuses
+        self._refused = self._refused or refuses
         self._talking = item
-        self._content_part(item, "added", _output_text("", []))
+        self._content_part(item, "added", item.part(""))
         return item
 
     def _thought(self, block: int) -> _Item:
@@ -343,21 +357,6 @@ class OpenAIResponsesWriter(ChunkWriter):
         id = self._free(str(body.get("id") or ""), str(body["type"]))
         self._done(self._add(body | {"id": id}))
 
-    def _refuse(self, text: str) -> None:
-        """What the model said instead of an answer: a message of its own."""
-        self._hush()
-        self._refused = True
-        id = self._free("", _MESSAGE)
-        item = self._add({"id": id, "type": _MESSAGE, "role": "assistant"}, content=[])
-        place = item.content_place
-        part = {"type": "refusal", "refusal": text}
-        self._content_part(item, "added", part | {"refusal": ""})
-        self._write("response.refusal.delta", **place, delta=text)
-        self._write("response.refusal.done", **place, refusal=text)
-        self._content_part(item, "done", part)
-        item.body["content"] = [part]
-        self._done(item)
-
     def _item_of(self, block: int, kind: str) -> str:
         """The id of the provider's item of ``kind`` that a block is of."""
         origin = self.origin(block)
@@ -401,9 +400,12 @@ class OpenAIResponsesWriter(ChunkWriter):
             item.state = {k: v for k, v in item.state.items() if k != "content"}
         else:
             text = "".join(item.texts)
-            part = _output_text(text, item.annotations)
-            place = item.content_place
-            self._write("response.output_text.done", **place, text=text, logprobs=[])
+            part, place = item.part(text), item.content_place
+            if item.refuses:
+                self._write("response.refusal.done", **place, refusal=text)
+            else:
+                done = place | {"text": text, "logprobs": []}
+                self._write("response.output_text.done", **done)
             self._content_part(item, "done", part)
             item.body["content"] = [part]
         self._done(item)

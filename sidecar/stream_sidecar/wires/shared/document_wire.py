@@ -198,8 +198,8 @@ class DocumentWire(ABC):
         self, name: str, holder: JsonObject, known: Collection[str], before: int
     ) -> None:
         """Reports ``holder``, called ``name``, where nothing of it was used: there are
-        no parts since ``before`` but counts, and a member that nobody knows says
-        something in words."""
+        no parts since ``before`` but counts and an end, and a member that nobody knows
+        says something in words."""
         nothing = all(type(part) in _BESIDE for part in self.parts[before:])
         if nothing and any(n not in known and _says(holder[n], str) for n in holder):
             self.parts.append(unused(name, holder, self.choice))
@@ -212,7 +212,7 @@ class DocumentWire(ABC):
         )
 
 
-_BESIDE = (MetadataPart, UsagePart)
+_BESIDE = (MetadataPart, UsagePart, FinishPart, DonePart)
 
 
 def _says(value: Json, kind: type = object) -> bool:

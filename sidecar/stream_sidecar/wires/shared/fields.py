@@ -41,9 +41,6 @@ class ChoiceState:
     document: JsonObject = field(factory=dict)
     delta: JsonObject = field(factory=dict)
     whole: bool = False
-    #: what the model said instead of an answer
-    refusal: list[str] = field(factory=list)
-    refused: bool = False
     finished: bool = False
     reasoning: ReasoningState = field(factory=ReasoningState)
     #: key of a resent item -> the item as it came last
@@ -81,18 +78,6 @@ class ChoiceState:
         self.given[key] = item
         return True
 
-    def refuse(self, parts: list[Part]) -> bool:
-        """Gives what the model said instead of an answer, as an error, once.
-
-        True when it has refused, now or before.
-        """
-        text = "".join(self.refusal)
-        self.refusal.clear()
-        if text:
-            self.refused = True
-            parts.append(refusal(text, {"refusal": text}, choice=self.index))
-        return self.refused
-
     def malformed(self, name: str, value: Json) -> None:
         self.parts.append(malformed(name, value, self.index))
 
@@ -115,7 +100,7 @@ def malformed(name: str, value: Json, choice: int = 0) -> DiagnosticPart:
 
 
 def refusal(text: str, raw: Json, **told: Any) -> ErrorPart:
-    """What a model said instead of an answer is no answer text, but an error."""
+    """Why a model refused, as its provider explains it."""
     refused = "refusal"
     return ErrorPart("content-filter", text, False, raw, provider_type=refused, **told)
 

@@ -135,9 +135,11 @@ class Rendering:
             if block.type == "reasoning" and self.thinks(block)
         ]
 
-    def text(self) -> str:
-        """The whole answer."""
-        return "".join(block.text for block in self.blocks if block.type == "text")
+    def text(self, *, refusal: bool | None = None) -> str:
+        """The whole answer; with ``refusal`` what is or is not one."""
+        kinds = (True, False) if refusal is None else (refusal,)
+        texts = (block for block in self.blocks if block.type == "text")
+        return "".join(each.text for each in texts if bool(each.refusal) in kinds)
 
     def arguments(self, call: TurnBlock) -> str:
         """The raw arguments; ``{}`` for those that the provider could not read."""
