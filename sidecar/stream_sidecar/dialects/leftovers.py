@@ -42,6 +42,8 @@ STOP_TOKENS = (
         "<|hy_eos|>",
         "[|endofturn|]",
         "<|CHATBOT_TOKEN|>",
+        "<|im_end|>\n<|im_start|>assistant",
+        "<|im_end|>\n<|im_start|>assistant\n",
     ),
 )
 """Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
@@ -175,7 +177,7 @@ def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
     return Dialect("elements", forms=tuple(forms))
 
 
-TAGGED = (Form(_RESULT_TAGS, _results, "B", "behind-call", about="results"),)
+TAGGED = (Form(_RESULT_TAGS, _results, "B", called=True, about="results"),)
 RESULTS_DIALECT = Dialect(
     "tool-results",
     forms=(
