@@ -325,6 +325,7 @@ _LINES = (
     *(f"{word_}:" for word_ in _WORDS),
     *(f"\x16{word_}:" for word_ in _WORDS),
 )
+_TAGS = ("<call:", "<call>", "<function:", f"<{NAMESPACE}")
 _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
 
 
@@ -344,7 +345,12 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_NAMESPACED, _leaked, "B", "line", vague=True),
         Form(_LINES, _leaked, "C", "line", vague=True),
         Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
-        Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
+        Form(
+            ("<call:", "<call>", "<function:", f"<{NAMESPACE}"),
+            _leaked,
+            "B",
+            vague=True,
+        ),
     ),
     "gemini-thoughts": (
         Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),

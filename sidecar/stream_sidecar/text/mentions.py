@@ -233,7 +233,8 @@ def _is_in_string(
             return None  # a letter may come behind it, or two more quotes
         if sign in _partners(quote) and _ends(sign, behind):
             return True
-        if kind is LiteralKind.CALL and at and _opens(after[at - 1]):
+        own = kind is LiteralKind.CALL and at and _opens(after[at - 1])
+        if own and sign in _partners(quote):
             return False  # a string of the call's own
     return None if not final and len(after) < STRING else False
 
