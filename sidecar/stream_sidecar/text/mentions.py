@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
-_QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
+_QUOTES = "`\"'”’»"  # they open and close; the last three in Swedish and Finnish
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
