@@ -1,20 +1,26 @@
 """Trust: legitimate texts, run as a model's answers, come out as they went in.
 
-``python3 tests/bench/run.py trust FOLDER ...`` reads every ``*.md``, ``*.rst``,
-``*.txt`` and ``*.json`` below the folders, each once for each of `SETTINGS`, in deltas
-of `DELTA` characters. What is changed is listed with the place where it differs: a text
-may rightly have a leak. Files of the same content count once.
+``python3 tests/bench/run.py trust FOLDER ...`` reads every file of text and source
+below the folders, in deltas of `DELTA` characters. One without a delimiter is read in
+two of `SETTINGS`, each file in others, and with one in all of them, as it is and in a
+fence. What is changed is listed with the place where it differs and the rule that it is
+about: a text may rightly have a leak. Files of the same content count once.
+
+It fails where a text without a delimiter, one in a fence, or a string on one line is
+changed, and where more is lost than delimiters and calls.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from statistics import mean
 
-from attrs import evolve, frozen
+from attrs import frozen
 from rows import Bar, Row
 
 from stream_sidecar.dialects import DIALECTS, pair_of
@@ -22,7 +28,11 @@ from stream_sidecar.forms.form import Dialect
 from stream_sidecar.options import DEFAULT_INDICATORS, DEFAULT_TAGS, StreamOptions, Tool
 from stream_sidecar.stream.stream import Stream
 
-SUFFIXES = (".md", ".rst", ".txt", ".json")
+SUFFIXES = (
+    *(".md", ".mdx", ".rst", ".txt", ".json", ".py", ".pyi", ".ts", ".tsx", ".js"),
+    *(".jinja", ".jinja2", ".yaml", ".yml", ".toml", ".sh", ".html", ".rs", ".go"),
+    *(".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".csv", ".ipynb"),
+)
 DELTA = 64
 LARGEST = 1_000_000
 """Larger files take long and say nothing more."""
@@ -35,14 +45,19 @@ TOOLS = (
     *("python", "get_weather", "click", "list", "open", "print", "query"),
 )
 MODELS = (
-    *("openai/gpt-oss-120b", "qwen/qwen3-32b", "google/gemini-2.5-pro"),
-    *("deepseek-ai/DeepSeek-V3.1", "moonshotai/Kimi-K2-Instruct", "zai-org/GLM-4.6"),
+    *(None, "openai/gpt-oss-120b", "qwen/qwen3-32b", "google/gemini-2.5-pro"),
+    *("deepseek-ai/DeepSeek-R1", "moonshotai/Kimi-K2-Instruct", "zai-org/GLM-4.6"),
+    "mistralai/Magistral-Small",
 )
-"""Those whose profiles know the most forms."""
+"""Those whose profiles know the most forms, and one of which nothing is known."""
 
-PLAIN = StreamOptions(wire="text")
-DECLARED = evolve(PLAIN, tools=tuple(map(Tool, TOOLS)))
-SETTINGS = (PLAIN, DECLARED, *(evolve(DECLARED, model=model) for model in MODELS))
+SETTINGS = tuple(
+    StreamOptions(wire="text", model=model, tools=tools)
+    for tools in (None, tuple(map(Tool, TOOLS)), ())
+    for model in MODELS
+)
+FEW = 2
+"""In so many of them a text without a delimiter is read."""
 
 NONE = Bar(limit=0, aim=0, unit=" texts")
 HELD = Bar(limit=300, aim=256, unit=" characters")
@@ -50,22 +65,26 @@ HELD = Bar(limit=300, aim=256, unit=" characters")
 
 @frozen
 class Outcome:
-    """What came of one text in one setting; ``what`` stands where it first differs."""
+    """What came of one text in one setting; ``what`` stands where it first differs, and
+    ``kind`` tells what that place is. ``lost``: characters that are no delimiters."""
 
     model: str
     equal: bool
     calls: int
     held: int
     what: str
+    kind: str
+    lost: int
 
 
 @frozen
 class Text:
-    """A file, and what came of it."""
+    """A file, and what came of it, and of it in a fence."""
 
     path: Path
     text: str
     outcomes: tuple[Outcome, ...]
+    fenced: tuple[Outcome, ...] = ()
 
     @property
     def changed(self) -> list[Outcome]:
@@ -78,7 +97,8 @@ class Text:
 
 def run(folders: list[str]) -> Iterator[Row]:
     """Reads all files below the ``folders``."""
-    texts = [_read(path, text) for path, text in _files(map(Path, folders)).items()]
+    files = _files(map(Path, folders)).items()
+    texts = [_read(number, *each) for number, each in enumerate(files)]
     if not texts:
         yield Row("legitimate texts", "no file was found")
         return
@@ -89,12 +109,27 @@ def run(folders: list[str]) -> Iterator[Row]:
         changed = sum(bool(each.changed) for each in some)
         what = f"changed of {len(some)} {name} a delimiter"
         yield Row(what, f"{changed} texts", bar and changed, bar)
+    yield from _kinds([each for each in texts if _speaks(each.text)])
     calls = sum(outcome.calls for each in texts for outcome in each.outcomes)
     yield Row("calls found in them", f"{calls} in {len(SETTINGS)} settings")
     held = [each.held for each in texts]
     yield Row("held", f"{mean(held):.0f} characters on average, {max(held)} at most")
     yield from _documents(texts)
     yield from (row for each in texts if each.changed for row in _told(each))
+
+
+def _kinds(texts: list[Text]) -> Iterator[Row]:
+    """Texts with delimiters: what was changed in them, by the rule that it is about."""
+    fenced = sum(any(not one.equal for one in each.fenced) for each in texts)
+    yield Row(f"changed of {len(texts)} in a fence", f"{fenced} texts", fenced, NONE)
+    kinds = Counter(
+        kind for each in texts for kind in {one.kind for one in each.changed}
+    )
+    for kind in KINDS:
+        bar = NONE if kind == STRING else None
+        yield Row(f"changed: {kind}", f"{kinds[kind]}", bar and kinds[kind], bar)
+    lost = max((one.lost for each in texts for one in each.outcomes), default=0)
+    yield Row("characters lost beside delimiters, at most", f"{lost}", lost, NONE)
 
 
 def _documents(texts: list[Text]) -> Iterator[Row]:
@@ -127,8 +162,17 @@ def _files(folders: Iterator[Path]) -> dict[Path, str]:
     return {path: text for text, path in found.items()}
 
 
-def _read(path: Path, text: str) -> Text:
-    return Text(path, text, tuple(_outcome(text, each) for each in SETTINGS))
+def _read(number: int, path: Path, text: str) -> Text:
+    if not _speaks(text):
+        some = (SETTINGS[(number + each * 7) % len(SETTINGS)] for each in range(FEW))
+        return Text(path, text, tuple(_outcome(text, each) for each in some))
+    fence = "`" * (2 + max(map(len, (*re.findall("`+", text), "`"))))
+    fenced = f"So:\n\n{fence}\n{text}\n{fence}\n"
+    as_is, in_fence = (
+        tuple(_outcome(each, options) for options in SETTINGS)
+        for each in (text, fenced)
+    )
+    return Text(path, text, as_is, in_fence)
 
 
 def _outcome(text: str, options: StreamOptions) -> Outcome:
@@ -146,7 +190,37 @@ def _outcome(text: str, options: StreamOptions) -> Outcome:
         stats.tool_calls_from_text,
         stats.held_peak,
         json.dumps(text[max(at - BEFORE, 0) : at + BEFORE], ensure_ascii=False),
+        _kind(text, at),
+        0 if message.tool_calls else _lost(text, shown + (message.reasoning or "")),
     )
+
+
+STRING = "a string on one line, whose quotes stand near"
+KINDS = (STRING, "a longer string, or one that begins the text", "other text")
+_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
+_NEAR = 256
+
+
+def _kind(text: str, at: int) -> str:
+    """What the place is in which a text is changed: a string is judged by its line."""
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)]
+    for string in _STRINGS.finditer(line):
+        first, last = string.start() + start, string.end() + start
+        if first < at < last:
+            is_near = first and at - first <= _NEAR and last - at <= _NEAR
+            return STRING if is_near else KINDS[1]
+    return KINDS[2]
+
+
+def _lost(text: str, shown: str) -> int:
+    """How many characters of words are neither shown nor part of a delimiter."""
+    if text == shown:
+        return 0
+    for literal in sorted(_delimiters(), key=len, reverse=True):
+        text, shown = text.replace(literal, ""), shown.replace(literal, "")
+    said, left = (Counter(re.findall(r"\w{4,}", each)) for each in (text, shown))
+    return sum(len(word) * times for word, times in (said - left).items())
 
 
 def _speaks(text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from fuzz import amplify, engine, legitimate, neighbours, pump, rpc, stored
+from fuzz import amplify, engine, legitimate, marks, neighbours, pump, rpc, stored
 
 Input = dict[str, Any]
 
@@ -36,6 +36,8 @@ LANES: dict[str, Lane] = {
         Lane("neighbours", neighbours.draw_neighbours, neighbours.check_neighbours),
         Lane("bodies", engine.draw_body, engine.check_body),
         Lane("legitimate", legitimate.draw_legitimate, legitimate.check_legitimate),
+        Lane("mentions", marks.draw_mentions, marks.check_mentions),
+        Lane("leaks", marks.draw_leaks, marks.check_leaks),
         Lane("stored", stored.draw_stored, stored.check_stored),
         Lane("closed", stored.draw_stored, stored.check_closed),
         Lane("amplify", amplify.draw_amplified, amplify.check_amplified, timed=False),

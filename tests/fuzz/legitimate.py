@@ -33,7 +33,7 @@ def _is_one(literal: str) -> bool:
 
 
 _LITERALS = frozenset(LITERALS)
-_QUOTABLE = tuple(
+QUOTABLE = tuple(
     each
     for each in filter(_is_one, LITERALS)
     if each[0] in "<[◁" and each[-1] in ">]▷" and not set(each) & {"'", '"', "\n"}
@@ -41,7 +41,7 @@ _QUOTABLE = tuple(
 
 FILL = {
     "code": (*(each for each in LITERALS if not set(each) & set("`~\n")), *CALLS),
-    "mention": (*_QUOTABLE, "<function=f>", "<invoke name=f>"),
+    "mention": (*QUOTABLE, "<function=f>", "<invoke name=f>"),
     "prose": (
         *("<think>why</think>", "<thought>\nwhy</thinking>", "[THINK]why[/THINK]"),
         *("</think>", "<unused7>"),

@@ -47,6 +47,8 @@ SHORT = {
     "neighbours": 40,
     "bodies": 100,
     "legitimate": 150,
+    "mentions": 300,
+    "leaks": 300,
     "stored": 120,
     "closed": 120,
     "amplify": 40,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
-from stream_sidecar.forms.call_bodies import Parameter, cut_calls, typed
-from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.call_bodies import Parameter, calls_of, cut_calls, typed
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.grammar import (
     LONGEST_NAME,
 )
@@ -90,14 +90,27 @@ _INKLING = "<|content_invoke_tool_json|>"
 
 
 def _inkling(cursor: Cursor) -> Reading[Found]:
-    """The name stands before its token, and once more in the object."""
-    if not cursor.opener.endswith(_INKLING):
-        yield from cursor.run(_ID, LONGEST_NAME)
+    """The name stands before its token, and once more in the object, or all of that is
+    the arguments."""
+    name = cursor.opener.removesuffix(_INKLING)
+    if name == cursor.opener:
+        name = yield from cursor.run(_ID, LONGEST_NAME)
         yield from cursor.literal(_INKLING)
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
-    return Found(PieceKind.CALL, (yield from framed_calls(cursor, "<|end_message|>")))
+    part = yield from cursor.scan(ObjectScanner())
+
+    def read(raw: str) -> Calls:
+        try:
+            return calls_of(raw[slice(*part)], start)
+        except MalformedError:
+            return json_part(name, part, cursor.position)(raw)
+
+    cursor.whole = cursor.position, read
+    yield from cursor.space()
+    yield from cursor.literal("<|end_message|>")
+    return Found(PieceKind.CALL, read)
 
 
 _GROK = ("<|tool_calls_begin|>", "<|tool_call_begin|>")
@@ -131,12 +144,16 @@ def _grok(cursor: Cursor) -> Reading[Found]:
 
 _LINE_END = Literals(("\n",))
 _CWM_END = Literals(("</tool>",))
+_TYPE = "function"
 
 
 def _cwm(cursor: Cursor) -> Reading[Found]:
     """``<tool: f>``, and what the tool gets as it is: an object, or text."""
     name = yield from cursor.label(">")
     yield from cursor.space()
+    if name == _TYPE:  # the name stands in it
+        name = yield from cursor.word(NAME)
+        yield from cursor.space()
     if (yield from cursor.need()) == "{":
         return (yield from closed_object(cursor, name, "</tool>"))
     (start, end), closer = yield from cursor.until(_CWM_END)
@@ -216,6 +233,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "hyperclova": (
         Form((f"<|im_end|>\n{_HYPERCLOVA}", _HYPERCLOVA), json_calls(), "A"),
         Form(("/think\n",), begin_reasoning, "A", "start", vague=True),
+        Form(("-> tool/function_call\n",), json_calls(), "A", "start", vague=True),
     ),
     "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
 }

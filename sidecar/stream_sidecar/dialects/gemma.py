@@ -15,10 +15,12 @@ from stream_sidecar.forms.call_bodies import properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import (
     EndedError,
+    MismatchError,
     literals,
 )
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
+from stream_sidecar.forms.repeated_results import continues
 from stream_sidecar.forms.schemas import kinds_of
 from stream_sidecar.forms.shared_grammars import reasoning
 from stream_sidecar.values.jsontext import dumps, loads
@@ -262,12 +264,45 @@ def _result_tail(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.RESULT, read)
 
 
-_FINAL = Literals(("<final>",))
+_FINAL = "<final>"
+_NO_THOUGHT = ("\n```", "\n~~~", "\nAction", "\nObservation")
+_THOUGHT_ENDS = Literals((_FINAL, *_NO_THOUGHT))
 
 
 def _announced(cursor: Cursor) -> Reading[Found]:
-    """``THOUGHT:`` before a thought that ``<final>`` ends."""
-    return (yield from reasoning(cursor, _FINAL))
+    """``THOUGHT:`` before a thought that ``<final>`` ends; a fence, or a line of a
+    prompt in the style of ReAct, shows another format."""
+    return (yield from reasoning(cursor, _THOUGHT_ENDS, _FINAL))
+
+
+_LONGEST_THOUGHT = 2048
+_IN_STRING = patterns.compile(r'[^"\\]*+')
+
+
+def _object(cursor: Cursor) -> Reading[Found]:
+    """``{"thought": "..."}`` before the answer: an object with nothing else in it."""
+    yield from cursor.space()
+    yield from cursor.literal('"')
+    start = cursor.position
+    while True:
+        yield from cursor.run(_IN_STRING)
+        if cursor.position - start > _LONGEST_THOUGHT:
+            raise MismatchError(start + _LONGEST_THOUGHT + 1)
+        if (yield from cursor.need()) == '"':
+            break
+        cursor.at += 1
+        yield from cursor.need()
+        cursor.at += 1
+    place = start, cursor.position
+    cursor.at += 1
+    yield from cursor.space()
+    yield from cursor.literal("}")
+    end = cursor.position
+    yield from cursor.space()
+    if continues((yield from cursor.need()), beside=False):
+        raise cursor.mismatch()
+    cursor.at = end - cursor.base
+    return Found(PieceKind.ENTER, content=place)
 
 
 def _thought(cursor: Cursor) -> Reading[Found]:
@@ -290,15 +325,15 @@ _LINES = (
     *(f"{word_}:" for word_ in _WORDS),
     *(f"\x16{word_}:" for word_ in _WORDS),
 )
+_TAGS = ("<call:", "<call>", "<function:", f"<{NAMESPACE}")
 _NAMESPACED = (*(f"{line}{NAMESPACE}" for line in _LINES), NAMESPACE)
-
-_THOUGHTS = ("[thought]:", "─── s\u115fthought")
 
 
 def _form(opener: str, closer: str) -> Form:
     return Form((opener,), _framed(closer), "A", closers=(closer,))
 
 
+_KEYED = tuple(f'{{{gap}"thought":' for gap in ("", " ", "\n", "\n  "))
 _HEADER = "thought"
 _HEADERS = tuple(f"{_HEADER}{end}" for end in ("", "\n", "[]", "()", " []", " ()"))
 _THOUGHTS = ("[thought]:", "─── s\u115fthought")
@@ -310,16 +345,27 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_NAMESPACED, _leaked, "B", "line", vague=True),
         Form(_LINES, _leaked, "C", "line", vague=True),
         Form(("%s{",), _leaked, "C", "line", vague=True, per_tool=True),
-        Form(("<call:", "<function:", f"<{NAMESPACE}"), _leaked, "B", vague=True),
+        Form(
+            ("<call:", "<call>", "<function:", f"<{NAMESPACE}"),
+            _leaked,
+            "B",
+            vague=True,
+        ),
     ),
     "gemini-thoughts": (
         Form(_THOUGHTS, _thought, "B", "start", vague=True, about="leftovers"),
         Form(_HEADERS, _header, "B", "start", vague=True, about="leftovers"),
         Form(("THOUGHT:",), _announced, "B", "start", vague=True, about="leftovers"),
+        Form(_KEYED, _object, "B", "start", vague=True, about="leftovers"),
     ),
 }
 
 RESULTS = (
-    Form(("response:",), _response, "B", "line", vague=True, about="results"),
+    Form(
+        *(("response:",), _response, "B", "line"),
+        vague=True,
+        called=True,
+        about="results",
+    ),
     Form(("<ctrl46>,",), _result_tail, "B", "line", about="results"),
 )

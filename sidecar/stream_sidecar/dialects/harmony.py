@@ -142,11 +142,27 @@ def _border(cursor: Cursor) -> Reading[Found]:
 
 
 def _eaten(cursor: Cursor) -> Reading[Found]:
-    """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it."""
+    """``analysisWe need ..`` begins reasoning where ``assistantfinal`` ends it;
+    ``analysis: ..`` and ``analysisResult = ..`` are words of the answer."""
     following = yield from cursor.need()
-    if following in " \t" or following.islower():
+    if following in _NO_THOUGHT or following.islower():
         raise cursor.mismatch()
-    return (yield from reasoning(cursor, _EATEN_ENDS))
+    start = cursor.position
+    if following.isalpha():
+        yield from _no_code(cursor)
+    found = yield from reasoning(cursor, _EATEN_ENDS)
+    cursor.at = start - cursor.base
+    return found
+
+
+def _no_code(cursor: Cursor) -> Reading[None]:
+    """Reads a word behind which code does not go on."""
+    yield from cursor.run(_WORD)
+    if (yield from cursor.need()) == "(":
+        raise cursor.mismatch()
+    yield from cursor.blanks()
+    if (yield from cursor.need()) == "=":
+        raise cursor.mismatch()
 
 
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
@@ -161,6 +177,8 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
+_NO_THOUGHT = " \t\r\n:.(_=,"
+_WORD = patterns.compile(r"\w*+")
 _EATEN = ("assistantfinal", "assistantcommentary")
 _EATEN_ENDS = Literals(_EATEN)
 _HEADS = ("<|channel|>", "<|start|>")

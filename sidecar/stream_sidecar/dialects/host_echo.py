@@ -1,8 +1,9 @@
 """Formats of the host itself, which models imitate (``policy.echo``, text rule 12.5).
 
 A marker at a line's start takes its line with it, or the block from ``[x]`` to
-``[/x]``; a result in it is handed out. A prefix goes from the answer's start. The word
-``timestamp`` is a date and a time in square brackets, behind a weekday or ``time``.
+``[/x]``, or from ``<x>`` to ``</x>``; a result in it is handed out. A prefix goes from
+the answer's start. The word ``timestamp`` is a date and a time in square brackets,
+behind a weekday or ``time``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _TIME = patterns.compile(
     r"(?:[AaPp][Mm]|Z|UTC|[A-Z]{3,4}|[+-]\d\d:?\d\d)?"
 )
 _LINE = patterns.compile(r"[^\r\n]*+")
-_OPENER = patterns.compile(r"\[([^\[\]/]+)\]")
+_OPENER = patterns.compile(r"(\[|<)([^\[\]<>/\s][^\[\]<>/]*)(?:\]|>)")
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +52,7 @@ def _marker(marker: str) -> Form:
     block = _OPENER.fullmatch(marker)
     if block is None:
         return _form(marker, _line, "line")
-    closer = f"[/{block[1]}]"
+    closer = f"{block[1]}/{block[2]}{marker[-1]}"
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         yield from cursor.blanks()

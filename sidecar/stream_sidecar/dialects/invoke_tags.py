@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.function_tags import framed_value
+from stream_sidecar.dialects.tokens import closed_object, cut_part, json_part
 from stream_sidecar.forms.call_bodies import Parameter, arguments_of, typed
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
@@ -226,9 +227,28 @@ def _dsml(cursor: Cursor) -> Reading[Found]:
     begins = name in _SECTIONS and (yield from cursor.peek()) in ("\n", "<")
     if not begins:
         yield from cursor.literal(">", "|", "｜")
-    if name in (cursor.context.tools or ()) and not cursor.opener.startswith("</"):
-        return (yield from _named(cursor, name))
+    if not cursor.opener.startswith("</"):
+        if name == _FENCED:
+            return (yield from _fenced(cursor))
+        if name in (cursor.context.tools or ()):
+            return (yield from _named(cursor, name))
     return mark()
+
+
+_FENCED = "toolcall"
+
+
+def _fenced(cursor: Cursor) -> Reading[Found]:
+    """A name and a fence with its arguments, between tags."""
+    yield from cursor.space()
+    name = yield from cursor.word(_KEY)
+    yield from cursor.space()
+    yield from cursor.literal("```json", "```")
+    yield from cursor.space()
+    cursor.partial = cut_part(name, cursor.position)
+    return (
+        yield from closed_object(cursor, name, f"```\n</{cursor.opener[1:]}{_FENCED}>")
+    )
 
 
 def _named(cursor: Cursor, name: str) -> Reading[Found]:
@@ -286,6 +306,26 @@ def _named_function(cursor: Cursor) -> Reading[Found]:
     return _found(cursor, [invoke])
 
 
+_CARD_NAME, _CARD_ARGUMENTS = "<xai:tool_name>", "<xai:tool_args>"
+
+
+def _card(cursor: Cursor) -> Reading[Found]:
+    """Grok's card: an id, a name and an object, each in a tag, the last in CDATA."""
+    yield from cursor.before(_CARD_NAME)
+    name = (yield from cursor.before("</xai:tool_name>")).strip()
+    yield from cursor.space()
+    yield from cursor.literal(_CARD_ARGUMENTS)
+    yield from cursor.space()
+    yield from cursor.optional(_CDATA)
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.optional("]]>")
+    yield from cursor.space()
+    yield from cursor.literal("</xai:tool_args>")
+    yield from cursor.space()
+    yield from cursor.literal("</xai:tool_usage_card>")
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
 def _noise(cursor: Cursor) -> Reading[Found]:
     """A word alone on the line before a call (``court``): what is left of a wrapper."""
     yield from cursor.literal(*_OPENERS)
@@ -312,6 +352,7 @@ ANTHROPIC = (
     Form(_OPENERS, _one, "B", closers=tuple(f"</{each}invoke>" for each in SPACES)),
     *(_element(f"{space}invoke") for space in SPACES),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
+    Form(("invoke ",), _one, "B", "line", vague=True),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
@@ -337,7 +378,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "dots": (_wrapper("dots_function_call"),),
     "rwkv": (_wrapper("tool_call"),),
-    "grok": (Form(_XAI[:1], _one, "B", closers=_XAI[1:]),),
+    "grok": (
+        Form(_XAI[:1], _one, "B", closers=_XAI[1:]),
+        Form(("<xai:tool_usage_card>",), _card, "B"),
+    ),
     "minicpm": (Form(("<function ",), _one, "B", vague=True),),
     "call-record": (Form(("<call_record ",), _one, "B"),),
 }

@@ -198,6 +198,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "hunyuan": (_form("<tool_calls>", "</tool_calls>", "B"),),
     "apriel": (_form("<tool_calls>", "</tool_calls>", "B"),),
     "minimax-m1": (_form("<tool_calls>", "</tool_calls>", "B"),),
+    "minimax-m2": (_form("[TOOL_CALL]", "[/TOOL_CALL]", "B"),),
     "internlm2": (
         _form(
             "<|action_start|>",
@@ -215,6 +216,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(("Action:",), _action, "B", "line", vague=True),
     ),
     "apertus": (_form("<|tools_prefix|>", "<|tools_suffix|>", "A", keyed=True),),
-    "longcat": (_form("<longcat_tool_call>", "</longcat_tool_call>", "B"),),
+    "longcat": (
+        _form("<longcat_tool_call>", "</longcat_tool_call>", "B"),
+        _form("<function_calls>", "</function_calls>", "B"),
+    ),
     "dots": (_form("<dots_function_call>", "</dots_function_call>", "B"),),
 }

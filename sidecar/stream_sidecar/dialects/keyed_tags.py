@@ -24,7 +24,7 @@ from stream_sidecar.forms.shared_grammars import framed_calls, markup, tool_name
 from stream_sidecar.records import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.form import Tier
@@ -36,6 +36,14 @@ TagPair: TypeAlias = tuple[str, str]
 
 _NAME = patterns.compile(r"[^\s<>{}\[\]\"']*+")
 _KEY = patterns.compile(r"[^<>\r\n]*+")
+_ASSIGNS = (
+    r"(?P<key>\w++)=(?:(?P<quote>[\"'])(?P<quoted>[^\"'<>\n]*+)(?P=quote)"
+    r"|(?P<bare>[^\s\"'<>]++))"
+)
+_ASSIGNMENT = patterns.compile(_ASSIGNS)
+_ASSIGNED = patterns.compile(
+    r"\s*+(?:\w++=(?:\"[^\"'<>\n]*+\"|'[^\"'<>\n]*+'|[^\s\"'<>]++)[\s,]*+)++"
+)
 
 
 @frozen
@@ -201,7 +209,12 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
     text = yield from cursor.run(_KEY, LONGEST_NAME)
     key, equals, _ = text.partition("=")
     ends = (tags.key[1], *filter(None, tags.value))
-    end = yield from cursor.literal(*(ends if equals else ends[:-1]))
+    yield from cursor.space()
+    end = yield from cursor.literal(*((*ends, tags.call[1]) if equals else ends[:-1]))
+    if end == tags.call[1]:
+        call.parts.extend(_assigned(cursor, text, start))
+        cursor.at -= len(end)
+        return None
     if end == tags.value[1]:
         behind = cursor.position - len(end)
         call.parts.append(_Part(key.strip(), (start + len(key) + 1, behind)))
@@ -217,6 +230,17 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
         if (yield from cursor.ahead(tags.key[0], tags.call[1])):
             return None
     return (yield from _value(cursor, tags, call, text.strip(), kind))
+
+
+def _assigned(cursor: Cursor, text: str, start: int) -> Iterator[_Part]:
+    """``k=v k="w"`` in place of tags."""
+    if _ASSIGNED.fullmatch(text) is None:
+        raise cursor.mismatch(0)
+    for match in _ASSIGNMENT.finditer(text):
+        quoted = match["quote"] is not None
+        place = match.span("quoted" if quoted else "bare")
+        value = start + place[0], start + place[1]
+        yield _Part(match["key"], value, "string" if quoted else "")
 
 
 def _value(

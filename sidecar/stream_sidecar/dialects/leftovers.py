@@ -46,14 +46,18 @@ STOP_TOKENS = (
 )
 """Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
 it, which may have attributes."""
+_NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
 _STRUCK = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
 _DIGITS = patterns.compile(r"[0-9]*+")
 
 
 def _stop(cursor: Cursor) -> Reading[Found]:
-    """A stop token. In reasoning only further ones may stand behind it."""
+    """A stop token, and the header of the next turn. In reasoning only further ones may
+    stand behind it."""
     if not cursor.inside:
+        if cursor.opener == STOP_TOKENS[0]:
+            yield from cursor.optional(*_NEXT_TURN)
         return mark()
     return (yield from _last(cursor))
 
@@ -175,7 +179,7 @@ def elements_of(pairs: tuple[Pair, ...]) -> Dialect:
     return Dialect("elements", forms=tuple(forms))
 
 
-TAGGED = (Form(_RESULT_TAGS, _results, "B", "behind-call", about="results"),)
+TAGGED = (Form(_RESULT_TAGS, _results, "B", called=True, about="results"),)
 RESULTS_DIALECT = Dialect(
     "tool-results",
     forms=(

@@ -118,8 +118,16 @@ def _lines(cursor: Cursor) -> Reading[Found]:
     return call_reader(cursor, (start, end))
 
 
+_VALUES = frozenset("\"'0123456789[{(-")
+
+
 def bare(cursor: Cursor) -> Reading[Found]:
-    """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line."""
+    """``f(..)``, ``default_api.f(..)`` or ``print(..)`` of that on its own line. What
+    has no name in it is a declared parameter."""
+    name = cursor.opener.removesuffix("(")
+    nameless = name in (cursor.context.tools or ()) and (yield from cursor.peek())
+    if nameless in _VALUES and not properties(name, cursor.context):
+        raise cursor.mismatch()
     cursor.again()
     part = yield from cursor.scan(CallScanner())
     yield from cursor.line_end()

@@ -202,7 +202,12 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
 FORMS: dict[str, tuple[Form, ...]] = {
     "tool-code": (
         Form(("```", "~~~"), _fence, "B", "line", vague=True),
-        Form(("```", "~~~"), _results, "B", "line", vague=True, about="results"),
+        Form(
+            *(("```", "~~~"), _results, "B", "line"),
+            vague=True,
+            called=True,
+            about="results",
+        ),
         Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
         Form(("<function_calls>",), _wrapped_tag, "B"),
         Form(("[tool_code:",), _bracket, "B"),

@@ -59,6 +59,14 @@ def _requested(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
+def _keyed(cursor: Cursor) -> Reading[Found]:
+    """``name: f`` and ``input: {..}``, a line each."""
+    name = cursor.opener.removeprefix("name: ").removesuffix("\ninput: ")
+    part = yield from cursor.scan(ObjectScanner())
+    yield from cursor.line_end()
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
 def _functionary(cursor: Cursor) -> Reading[Found]:
     """Functionary 3.2: ``>>>f`` and JSON on the next line; ``>>>all`` is the answer."""
     name = yield from cursor.word(NAME)
@@ -75,6 +83,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "transcript": (
         Form(('[Called function "',), _called, "C", "line", vague=True),
         Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
+        Form(*(("name: %s\ninput: ",), _keyed, "C", "line"), vague=True, per_tool=True),
     ),
     "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
 }

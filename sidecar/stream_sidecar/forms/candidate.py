@@ -231,6 +231,7 @@ class Candidate:
             return Taken(opening, PieceKind.MARK, end)
         result = found.kind is PieceKind.RESULT
         waits = opening.form.place == ("start" if result else "end")
+        waits |= opening.form.waits
         return Taken(opening, found.kind, end, content=content, waits=waits)
 
     def _accept_calls(

@@ -66,8 +66,9 @@ class Found:
     """What a grammar found: it reaches from the candidate's beginning to its cursor.
 
     ``kind``: CALL, RESULT (``content``, what a model wrote as a tool's result), MARK
-    (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins)
-    or EXIT (reasoning is over, if there is any). ``read`` gives the calls of a CALL or
+    (protocol without meaning), CITE (``content``: references), ENTER (reasoning begins,
+    or with ``content``, which says where, is all there) or EXIT (reasoning is over, if
+    there is any). ``read`` gives the calls of a CALL or
     the content of a RESULT from the candidate's text; it may raise ValueError.
     """
 
@@ -81,8 +82,8 @@ class Form:
     """One form: a row of a dialect's table.
 
     ``openers`` are literals; ``place`` is where one counts: anywhere, at a line's
-    start, at the answer's start, at its end, or right behind a call and at the answer's
-    start. ``vague``: the opener may stand in any
+    start, at the answer's start or at its end. ``called``: there only right behind a
+    call and at the answer's start. ``vague``: the opener may stand in any
     text (``{``), so its failure is not worth a diagnostic. ``closers`` are literals
     that are taken out where nothing of the form was opened (text rule 12.3).
     ``per_tool``: in the openers ``%s`` stands for the name of each declared tool.
@@ -96,13 +97,19 @@ class Form:
     openers: tuple[str, ...]
     grammar: Callable[[Cursor], Reading[Found]]
     tier: Tier
-    place: Literal["anywhere", "line", "start", "end", "behind-call"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
     about: About = "calls"
     owes: tuple[str, ...] = ()
     element: bool = False
+    called: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is text where nothing follows it: a result in a tag."""
+        return self.called and self.place == "anywhere"
 
     @property
     def may_be_call(self) -> bool:

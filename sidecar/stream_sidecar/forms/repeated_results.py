@@ -47,11 +47,12 @@ class EchoRules:
         return self.indicators - GENERIC
 
     def begins(self, text: str) -> bool:
-        """Whether an object may be a result whose beginning, or all of it, is ``text``:
-        that depends on its keys."""
+        """Whether an object that begins with ``text`` and goes on may be a result: of
+        the `GENERIC` indicators the first key counts."""
         keys = begun_keys(text[:BEGINNING])
-        first = keys[:FIRST_KEYS]
-        return not self.indicators.isdisjoint(first) or self.known.may_begin(keys)
+        told = not self.special.isdisjoint(keys[:FIRST_KEYS])
+        told = told or not self.indicators.isdisjoint(keys[:1])
+        return told or self.known.may_begin(keys)
 
     def goes_on(self, text: str) -> bool:
         """Whether it may still be one, although it is so long."""

@@ -60,10 +60,13 @@ def markup(cursor: Cursor) -> Reading[Found]:
     raise cursor.mismatch(0)
 
 
-def reasoning(cursor: Cursor, ends: Literals) -> Reading[Found]:
-    """Words begin reasoning only where one of ``ends`` follows: alone they are text."""
+def reasoning(cursor: Cursor, ends: Literals, end: str = "") -> Reading[Found]:
+    """Words begin reasoning only where one of ``ends`` follows, or before the others
+    ``end``, where that is given: alone they are text."""
     start = cursor.position
-    yield from cursor.until(ends)
+    _, found = yield from cursor.until(ends)
+    if end and found != end:
+        raise cursor.mismatch(len(found))
     cursor.at -= cursor.position - start
     return Found(PieceKind.ENTER)
 

@@ -104,8 +104,9 @@ class InAnswer:
         if blanks := buffer.blanks():
             self._tail.show(blanks)
             return True
+        start, called = self._tail.is_start, buffer.place == self._behind
         openings = lexicon.at_line(
-            buffer.text, buffer.at, start=self._tail.is_start, final=final
+            buffer.text, buffer.at, start=start, called=called, final=final
         )
         if self._tail.shown.elements.names:
             openings = [each for each in openings if not each.form.element]
@@ -121,13 +122,15 @@ class InAnswer:
         return False
 
     def _at_literal(self, literal: str, final: bool) -> None:
-        buffer, lexicon = self._buffer, self._rules.lexicon
+        buffer, lexicon, tail = self._buffer, self._rules.lexicon, self._tail
         tag = literal in lexicon.delimiters.literals
         here = buffer.text, buffer.at
         if overlap := lexicon.overlap(*here, literal, final=final):
             self._tail.show(overlap)
             return
-        code = self._is_mention(literal, final, tag) or self._in_code(final, tag=tag)
+        first = tag and literal not in lexicon.delimiters.closers and tail.shown.start
+        code = self._is_mention(literal, final, tag)
+        code = code or self._in_code(final, tag=tag, first=first)
         if not code and literal in lexicon.vocabulary.borders:
             code = self._in_sentence(literal, final)
         if tag and not code and (pair := self._pair(literal, final)):
@@ -201,13 +204,17 @@ class InAnswer:
     def take_out(self, taken: Taken) -> None:
         """A form that was written here goes (text rule 2.3)."""
         buffer = self._buffer
-        if taken.kind is PieceKind.ENTER:
+        if taken.kind is PieceKind.ENTER and taken.content:
+            self._take_thought(taken)
+        elif taken.kind is PieceKind.ENTER:
             self._tail.remove(PieceKind.DELIMITER, taken.end)
             self._begin(self._reasoning.closers_behind(taken), middle=False)
-        elif taken.waits:
+        elif taken.waits and not (taken.opening.form.called and self._tail.trailing):
             self._tail.hold(taken)
-            buffer.border |= taken.kind is PieceKind.CALL
+            buffer.border |= taken.kind is PieceKind.CALL or taken.opening.form.called
         else:
+            if taken.kind is PieceKind.CALL and self._tail.is_echo():
+                self._tail.decide(echo=True)
             if taken.kind in FORMED:
                 buffer.taken.append(taken)
             if taken.kind is PieceKind.CALL:
@@ -216,6 +223,16 @@ class InAnswer:
             self._tail.remove(PieceKind.MARK if ends else taken.kind, taken.end)
         called = buffer.border and taken.kind in (PieceKind.CALL, PieceKind.RESULT)
         self._behind = PENDING if called else -1
+
+    def _take_thought(self, taken: Taken) -> None:
+        """Reasoning that a form has all of."""
+        (start, end), buffer = taken.content, self._buffer
+        self._tail.remove(PieceKind.DELIMITER, start)
+        buffer.mark(PieceKind.ENTER, self._tail.waiting)
+        buffer.cut(PieceKind.REASONING, end - start)
+        buffer.cut(PieceKind.DELIMITER, taken.end - end)
+        buffer.mark(PieceKind.EXIT)
+        self._tail.shown.removed()
 
     def completes(self, text: str) -> bool:
         """Whether ``text`` behind a border may complete something from before it, or
@@ -260,14 +277,16 @@ class InAnswer:
         self._tail.remove(PieceKind.REBUILT, 1)
         return True
 
-    def _in_code(self, final: bool, *, tag: bool) -> bool:
-        """Whether the literal that begins here is code (text rules 4.1, 4.2, 4.8)."""
+    def _in_code(self, final: bool, *, tag: bool, first: bool = False) -> bool:
+        """Whether the literal that begins here is code (text rules 4.1, 4.2, 4.8);
+        ``first``: an opener that begins the answer is in no indented code (text rule
+        4.4)."""
         if tag and self._rules.scope == "everywhere":
             return False
         buffer, tail = self._buffer, self._tail
         state = tail.shown.code_ahead
         if state.is_code:
-            return True
+            return bool(state.fence) or not first
         plain = state.line is Line.TEXT and not (state.runs or state.undecided)
         ahead = state if plain else state.behind()
         breaks = tail.trailing is not None and tail.trailing.breaks

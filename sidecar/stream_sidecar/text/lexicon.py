@@ -124,7 +124,7 @@ class Vocabulary:
                 opening
                 for end in range(1, len(literal) + 1)
                 for opening in self.openings.get(literal[:end], ())
-                if called or opening.form.place != "behind-call"
+                if called or not opening.form.called
             )
         return begun
 
@@ -171,10 +171,18 @@ class Lexicon:
         match = self._line_start.search(text, at, end)
         return match.end() if match else None
 
-    def at_line(self, text: str, at: int, *, start: bool, final: bool) -> list[Opening]:
+    def at_line(
+        self,
+        text: str,
+        at: int,
+        *,
+        start: bool,
+        called: bool = False,
+        final: bool,
+    ) -> list[Opening]:
         """The forms that begin a line at ``at``, if more text could add none.
 
-        ``start``: the answer begins there.
+        ``start``: the answer begins there; ``called``: it stands right behind a call.
         """
         openers = (self.heads if start else self._heads_inside).get(text[at])
         if openers is None:
@@ -186,7 +194,7 @@ class Lexicon:
             opening
             for opener in openers.at(text, at)
             for opening in self._lines[opener]
-            if start or _is_inside(opening)
+            if start or (_is_inside(opening) and (called or not opening.form.called))
         ]
         if not found:
             return []

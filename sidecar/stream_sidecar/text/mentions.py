@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _OPENS_BEHIND = " \t\r\f\v\n([{=,:"
 """Behind these, and where a line begins, a quote opens."""
 
-_QUOTES = "`\"'”’"  # two of the last are Swedish and Finnish
+_QUOTES = "`\"'”’»"  # they open and close; the last three in Swedish and Finnish
 _TYPOGRAPHIC = patterns.compile("..").findall("“”„“„”‘’‚‘‚’«»»«‹››‹「」『』")
 _PAIRS = {*_TYPOGRAPHIC, *(quote * 2 for quote in _QUOTES)}
 _OPENING = {pair[0] for pair in _PAIRS}
@@ -233,7 +233,8 @@ def _is_in_string(
             return None  # a letter may come behind it, or two more quotes
         if sign in _partners(quote) and _ends(sign, behind):
             return True
-        if kind is LiteralKind.CALL and at and _opens(after[at - 1]):
+        own = kind is LiteralKind.CALL and at and _opens(after[at - 1])
+        if own and sign in _partners(quote):
             return False  # a string of the call's own
     return None if not final and len(after) < STRING else False
 

@@ -48,7 +48,9 @@ class Waiting:
         if taken is not None:
             self.alone = self.alone and not taken.waits
             self.called += len(text) if taken.kind is PieceKind.CALL else 0
-            self.values += [taken.content] if taken.kind is PieceKind.RESULT else []
+            echo = taken.kind is PieceKind.RESULT and not taken.opening.form.called
+            self.values += [taken.content] if echo else []
+            self.proven = self.proven or taken.opening.form.called
         self.tail = (self.tail + text)[-self._size :]
         _, line, last = text.rpartition("\n")
         self.breaks = self.breaks or bool(line)
