@@ -203,7 +203,7 @@ def _client() -> list[str]:
         streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
         command = ["wine", str(HOME / "node" / "package" / "bin" / "node.exe"), *words]
         found = {"WINEPATH": as_windows(PYTHON.parent)}
-        variables = {**_environment(), **found, "SIDECAR_PYTHON": as_windows(PYTHON)}
+        variables = _inside(**found, SIDECAR_PYTHON=as_windows(PYTHON))
         code = subprocess.run(command, **streams, env=variables, check=False).returncode
     print(said.read_text(encoding="utf-8", errors="replace"), end="", flush=True)
     return ["the TypeScript client"] if code else []
@@ -217,10 +217,17 @@ def python(*words: str, **more: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=ROOT,
-        env={**_environment(), **more},
+        env=_inside(**more),
         check=False,
     )
     return done.returncode, done.stdout.decode(errors="replace").replace("\r", "")
+
+
+def _inside(**more: str) -> dict[str, str]:
+    """The variables of a process in Wine, where compiling is most of a start: what one
+    process compiled the next one finds."""
+    bytecode = {"PYTHONPYCACHEPREFIX": as_windows(HOME / "bytecode")}
+    return {**_environment(), "PYTHONDONTWRITEBYTECODE": "", **bytecode, **more}
 
 
 def _environment() -> dict[str, str]:
