@@ -46,7 +46,8 @@ ROOMS = (
     *("values", "framing", "protocol", "worker", "stream", "wires", "text", "history"),
     *("tools", "session_files", "cli", "rpc"),
 )
-USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read")
+USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read", "-n", "3")
+"""A process waits for Wine's server more than it computes, so three run at a time."""
 
 LACKS = ROOT / "tests" / "data" / "wine_lacks.txt"
 
@@ -120,7 +121,7 @@ def _forward(library: str, functions: dict[str, str]) -> None:
 def _install(own: Path) -> None:
     """What the project and its tests need, and the checkout itself."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    needed = [*project["project"]["dependencies"], "orjson", "colorama"]
+    needed = [*project["project"]["dependencies"], "orjson", "colorama", "pytest-xdist"]
     needed += project["dependency-groups"]["test"]
     pip = (str(own), "-m", "pip", "install", *PIP, "--target", str(SITE))
     _quiet(*pip, *needed)
