@@ -46,7 +46,8 @@ ROOMS = (
     *("values", "framing", "protocol", "worker", "stream", "wires", "text", "history"),
     *("tools", "session_files", "cli", "rpc"),
 )
-USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read")
+USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read", "-n", "3")
+"""A process waits for Wine's server more than it computes, so three run at a time."""
 
 LACKS = ROOT / "tests" / "data" / "wine_lacks.txt"
 
@@ -120,7 +121,7 @@ def _forward(library: str, functions: dict[str, str]) -> None:
 def _install(own: Path) -> None:
     """What the project and its tests need, and the checkout itself."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    needed = [*project["project"]["dependencies"], "orjson", "colorama"]
+    needed = [*project["project"]["dependencies"], "orjson", "colorama", "pytest-xdist"]
     needed += project["dependency-groups"]["test"]
     pip = (str(own), "-m", "pip", "install", *PIP, "--target", str(SITE))
     _quiet(*pip, *needed)
@@ -203,7 +204,7 @@ def _client() -> list[str]:
         streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
         command = ["wine", str(HOME / "node" / "package" / "bin" / "node.exe"), *words]
         found = {"WINEPATH": as_windows(PYTHON.parent)}
-        variables = {**_environment(), **found, "SIDECAR_PYTHON": as_windows(PYTHON)}
+        variables = _inside(**found, SIDECAR_PYTHON=as_windows(PYTHON))
         code = subprocess.run(command, **streams, env=variables, check=False).returncode
     print(said.read_text(encoding="utf-8", errors="replace"), end="", flush=True)
     return ["the TypeScript client"] if code else []
@@ -217,10 +218,17 @@ def python(*words: str, **more: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=ROOT,
-        env={**_environment(), **more},
+        env=_inside(**more),
         check=False,
     )
     return done.returncode, done.stdout.decode(errors="replace").replace("\r", "")
+
+
+def _inside(**more: str) -> dict[str, str]:
+    """The variables of a process in Wine, where compiling is most of a start: what one
+    process compiled the next one finds."""
+    bytecode = {"PYTHONPYCACHEPREFIX": as_windows(HOME / "bytecode")}
+    return {**_environment(), "PYTHONDONTWRITEBYTECODE": "", **bytecode, **more}
 
 
 def _environment() -> dict[str, str]:

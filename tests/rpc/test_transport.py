@@ -355,6 +355,10 @@ def test_stderr_that_nobody_reads():
         client.assert_silent()
 
 
+of_posix = pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
+
+
+@of_posix
 def test_closed_stderr():
     closed = ("sh", "-c", 'exec "$@" 2>&-', "sh", *COMMAND, "--log-level", "debug")
     with RpcClient(command=closed) as client:
@@ -373,6 +377,7 @@ def test_client_that_closes_stdout(client):
     assert client.stderr() == ""
 
 
+@of_posix
 def test_input_that_does_not_block():
     """A host may have made its end of a shared pipe non-blocking."""
     ours, theirs = os.pipe()
@@ -384,6 +389,7 @@ def test_input_that_does_not_block():
         client.initialize()
 
 
+@of_posix
 def test_output_that_does_not_block():
     theirs, ours = os.pipe()
     os.set_blocking(ours, False)
