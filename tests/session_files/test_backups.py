@@ -138,6 +138,23 @@ def test_clean_removes_only_ours(folder: Path, strangers: dict[str, str]) -> Non
     assert tree(folder) == {**strangers, "a.jsonl": CLEAN}
 
 
+@pytest.mark.parametrize("name", [b"a\nb.jsonl", b"a\xff.jsonl", b"\xed\xa0\x80.jsonl"])
+def test_names_are_bytes(tmp_path: Path, name: bytes) -> None:
+    """A line break in a name, or bytes that are no text: the list tells it all the
+    same."""
+    session = tmp_path / os.fsdecode(name)
+    try:
+        session.write_text(LEAK, encoding="utf-8")
+    except OSError:  # macOS takes text alone
+        pytest.skip("no such names here")
+    for option in ("--clean", "--restore"):
+        repair(tmp_path, "--write")
+        assert session.read_text(encoding="utf-8") == CLEAN
+        assert "1 file " in repair(tmp_path, option).output
+        assert os.listdir(tmp_path) == [session.name]
+        session.write_text(LEAK, encoding="utf-8")
+
+
 def test_restore_of_a_folder_is_of_ours_alone(
     folder: Path, strangers: dict[str, str]
 ) -> None:

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.beside import take_owner
 from stream_sidecar.session_files.names import MANIFEST
-from stream_sidecar.values.jsontext import decode, encode
+from stream_sidecar.values.jsontext import decode, dumps
 
 if sys.platform != "win32":
     import fcntl
@@ -138,8 +138,10 @@ class Manifest:
             self._goes = True
 
     def _write(self, told: dict[str, Any]) -> None:
-        """Adds a line, or nothing: behind what may be left of another."""
-        size, line = os.fstat(self._handle).st_size, b"\n" + encode(told) + b"\n"
+        """Adds a line, or nothing: behind what may be left of another. A name need not
+        be text; what is not goes as half surrogates."""
+        size = os.fstat(self._handle).st_size
+        line = f"\n{dumps(told)}\n".encode("utf-8", "surrogatepass")
         try:
             while line:
                 line = line[os.write(self._handle, line) :]
