@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -326,6 +327,60 @@ def _texts(path: Path) -> Any:
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         return file.execute("SELECT * FROM message_store").fetchall()
+
+
+@pytest.mark.parametrize("line", ["", '{"name": "a.jsonl.bak"}\n'])
+@pytest.mark.parametrize("option", ["--clean", "--restore"])
+def test_a_list_of_what_is_gone_goes(folder: Path, option: str, line: str) -> None:
+    """A run was killed when it had removed the backup, or the backup and its entry."""
+    repair(folder, "--write")
+    (folder / "a.jsonl.bak").unlink()
+    with (folder / LIST).open("a", encoding="utf-8") as file:
+        file.write(line)
+    assert repair(folder, option).exit_code == 0
+    assert os.listdir(folder) == ["a.jsonl"]
+
+
+def _wal(path: Path, message: str) -> None:
+    """Writes a message into a database as programs do that are killed then: it is in
+    the log alone."""
+    before = path.with_name("before")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("UPDATE message_store SET message = ?", (message,))
+        database.commit()
+        shutil.copy(path, before)
+        shutil.copy(f"{path}-wal", f"{before}-wal")
+    before.rename(path)
+    Path(f"{before}-wal").rename(f"{path}-wal")
+
+
+class Killed(BaseException):
+    """In place of a signal."""
+
+
+def test_restore_is_killed_before_the_log_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a database had in its log does not come into the one that is put back."""
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+        file.execute("INSERT INTO message_store VALUES ('s', ?)", (LEAK,))
+    old = _texts(path)
+    repair(path, "--write")
+    _wal(path, "something else")
+    unlink = os.unlink
+
+    def killed(name: str | Path) -> None:
+        if str(name).endswith("-wal"):
+            raise Killed
+        unlink(name)
+
+    monkeypatch.setattr(os, "unlink", killed)
+    with pytest.raises(Killed):
+        repair(path, "--restore", "--force")
+    assert _texts(path) == old
 
 
 @pytest.mark.thorough
