@@ -3,6 +3,7 @@ are followed where they were meant."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -154,6 +155,20 @@ def test_names_are_bytes(tmp_path: Path, name: bytes) -> None:
         assert "1 file " in repair(tmp_path, option).output
         assert os.listdir(tmp_path) == [session.name]
         session.write_text(LEAK, encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", ["--clean", "--restore"])
+def test_a_list_leads_nowhere_else(folder: Path, option: str) -> None:
+    """Who makes a folder may know what is in a file outside of it."""
+    other = folder.parent / "b.jsonl.bak"
+    other.write_text(LEAK, encoding="utf-8")
+    digest = hashlib.sha256(LEAK.encode()).hexdigest()
+    names = ("../b.jsonl.bak", str(other), "b\0.bak")
+    lines = [{"name": name, "size": len(LEAK), "sha256": digest} for name in names]
+    made = "\n".join(map(json.dumps, lines))
+    (folder / LIST).write_text(made, encoding="utf-8")
+    assert repair(folder, option).exit_code == 0
+    assert other.read_text(encoding="utf-8") == LEAK
 
 
 def test_restore_of_a_folder_is_of_ours_alone(

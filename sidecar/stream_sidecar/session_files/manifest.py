@@ -65,12 +65,18 @@ def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
             told = decode(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+        if not isinstance(told, dict) or not _is_name(told.get("name")):
             continue
         noted.pop(told["name"], None)
         if isinstance(told.get("size"), int) and isinstance(told.get("sha256"), str):
             noted[told["name"]] = Fingerprint(told["size"], told["sha256"])
     return noted
+
+
+def _is_name(name: object) -> bool:
+    """Whether it is that of a file in the folder itself: a list may come from anybody,
+    and a path would lead out of it."""
+    return isinstance(name, str) and name == os.path.basename(name) and "\0" not in name
 
 
 def is_still(backup: Path, known: Fingerprint) -> bool:
