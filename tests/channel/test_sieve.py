@@ -122,8 +122,10 @@ def test_a_result_that_is_known_matters() -> None:
     assert not Sieve(StreamOptions(policy=policy)).passes(text)
 
 
-def test_a_line_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As often as it comes it is tried once; not every line is kept."""
+def test_a_fence_is_read_where_it_may_hold_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What every such fence needs is nowhere in most texts."""
     tried = []
     real = sieve.Candidate
 
@@ -133,11 +135,11 @@ def test_a_line_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sieve, "Candidate", candidate)
     known = Sieve(StreamOptions())
-    assert known.passes("```json\n1\n```\n" * 20)
-    assert len(tried) == 2
-    monkeypatch.setattr(sieve, "_LINES", 2)
-    assert known.passes("```xml\n```\n" * 2)
-    assert len(tried) == 4
+    assert known.passes("```python\n1\n```\n" * 20)
+    assert not tried
+    assert known.passes("```python\n1\n```\nas `default_api.` says")
+    assert tried
+    assert not known.passes("```python\nprint(default_api.f(a=1))\n```\n")
 
 
 def test_what_would_cost_too_much_is_read() -> None:

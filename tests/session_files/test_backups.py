@@ -3,8 +3,10 @@ are followed where they were meant."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -136,6 +138,37 @@ def test_clean_removes_only_ours(folder: Path, strangers: dict[str, str]) -> Non
     again = repair(*folder.glob("*.jsonl"), "--clean")
     assert "0 files removed" in again.output
     assert tree(folder) == {**strangers, "a.jsonl": CLEAN}
+
+
+@pytest.mark.parametrize("name", [b"a\nb.jsonl", b"a\xff.jsonl", b"\xed\xa0\x80.jsonl"])
+def test_names_are_bytes(tmp_path: Path, name: bytes) -> None:
+    """A line break in a name, or bytes that are no text: the list tells it all the
+    same."""
+    session = tmp_path / os.fsdecode(name)
+    try:
+        session.write_text(LEAK, encoding="utf-8")
+    except OSError:  # macOS takes text alone
+        pytest.skip("no such names here")
+    for option in ("--clean", "--restore"):
+        repair(tmp_path, "--write")
+        assert session.read_text(encoding="utf-8") == CLEAN
+        assert "1 file " in repair(tmp_path, option).output
+        assert os.listdir(tmp_path) == [session.name]
+        session.write_text(LEAK, encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", ["--clean", "--restore"])
+def test_a_list_leads_nowhere_else(folder: Path, option: str) -> None:
+    """Who makes a folder may know what is in a file outside of it."""
+    other = folder.parent / "b.jsonl.bak"
+    other.write_text(LEAK, encoding="utf-8")
+    digest = hashlib.sha256(LEAK.encode()).hexdigest()
+    names = ("../b.jsonl.bak", str(other), "b\0.bak")
+    lines = [{"name": name, "size": len(LEAK), "sha256": digest} for name in names]
+    made = "\n".join(map(json.dumps, lines))
+    (folder / LIST).write_text(made, encoding="utf-8")
+    assert repair(folder, option).exit_code == 0
+    assert other.read_text(encoding="utf-8") == LEAK
 
 
 def test_restore_of_a_folder_is_of_ours_alone(
@@ -309,6 +342,60 @@ def _texts(path: Path) -> Any:
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         return file.execute("SELECT * FROM message_store").fetchall()
+
+
+@pytest.mark.parametrize("line", ["", '{"name": "a.jsonl.bak"}\n'])
+@pytest.mark.parametrize("option", ["--clean", "--restore"])
+def test_a_list_of_what_is_gone_goes(folder: Path, option: str, line: str) -> None:
+    """A run was killed when it had removed the backup, or the backup and its entry."""
+    repair(folder, "--write")
+    (folder / "a.jsonl.bak").unlink()
+    with (folder / LIST).open("a", encoding="utf-8") as file:
+        file.write(line)
+    assert repair(folder, option).exit_code == 0
+    assert os.listdir(folder) == ["a.jsonl"]
+
+
+def _wal(path: Path, message: str) -> None:
+    """Writes a message into a database as programs do that are killed then: it is in
+    the log alone."""
+    before = path.with_name("before")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("UPDATE message_store SET message = ?", (message,))
+        database.commit()
+        shutil.copy(path, before)
+        shutil.copy(f"{path}-wal", f"{before}-wal")
+    before.rename(path)
+    Path(f"{before}-wal").rename(f"{path}-wal")
+
+
+class Killed(BaseException):
+    """In place of a signal."""
+
+
+def test_restore_is_killed_before_the_log_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a database had in its log does not come into the one that is put back."""
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE message_store (session_id TEXT, message TEXT)")
+        file.execute("INSERT INTO message_store VALUES ('s', ?)", (LEAK,))
+    old = _texts(path)
+    repair(path, "--write")
+    _wal(path, "something else")
+    unlink = os.unlink
+
+    def killed(name: str | Path) -> None:
+        if str(name).endswith("-wal"):
+            raise Killed
+        unlink(name)
+
+    monkeypatch.setattr(os, "unlink", killed)
+    with pytest.raises(Killed):
+        repair(path, "--restore", "--force")
+    assert _texts(path) == old
 
 
 @pytest.mark.thorough

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.forms.candidate import Opening
+    from stream_sidecar.forms.form import Form
     from stream_sidecar.options import StreamOptions
 
 _FIRST = 64
 """So much text is given to a candidate at first; it is doubled as long as it reads."""
-
-_LINES = 256
-"""Lines that are remembered."""
 
 _MOST = 4
 """Candidates read at most so many times the text, so that the search is linear."""
@@ -38,7 +36,6 @@ class Sieve:
         shared = surroundings(options, Outlet(parts=False, trace=False))
         self._lexicon, self._context = shared.lexicon, shared.context
         self._literal = shared.lexicon.literals.any.search
-        self._failed: set[str] = set()  # lines that are none: fences, mostly
         self._limit = max(options.limits.max_held_chars, options.limits.max_call_chars)
 
     def passes(self, text: str) -> bool:
@@ -46,12 +43,15 @@ class Sieve:
         if self._literal(text) is not None:
             return False
         budget = _MOST * len(text) + _FIRST
+        told: dict[Form, bool] = {}
         for at in self._line_starts(text):
-            if _line(text, at) in self._failed:
-                continue
-            openings = self._lexicon.at_line(text, at, start=True, final=True)
+            openings = tuple(
+                opening
+                for opening in self._lexicon.at_line(text, at, start=True, final=True)
+                if _has_needed(text, opening.form, told)
+            )
             if openings:
-                budget -= self._read(tuple(openings), text, at, budget)
+                budget -= self._read(openings, text, at, budget)
                 if budget < 0:
                     return False
         return True
@@ -75,20 +75,20 @@ class Sieve:
         """How much a candidate read before it failed; more than ``budget``: it did not,
         or would cost too much."""
         candidate = Candidate(at, openings, self._context)
-        line = _line(text, at)
-        start, size = at, len(line) or _FIRST
+        start, size = at, _FIRST
         while True:
             piece, at = text[at : at + size], at + size
             verdict = candidate.push(piece, self._room, final=at >= len(text))
             if isinstance(verdict, Failed):
-                if piece == line and len(self._failed) < _LINES:
-                    self._failed.add(line)
                 return budget + 1 if verdict.full else at - start
             if verdict is not None or at >= len(text) or at - start > budget:
                 return budget + 1
-            size = max(2 * size, _FIRST)
+            size *= 2
 
 
-def _line(text: str, at: int) -> str:
-    """The line at ``at`` with its break; "" where it is long, or the last."""
-    return text[at : text.find("\n", at, at + _FIRST) + 1]
+def _has_needed(text: str, form: Form, told: dict[Form, bool]) -> bool:
+    """Whether ``text`` has what a form needs; ``told`` is what was looked for in it
+    before."""
+    if form.needs and form not in told:
+        told[form] = any(each in text for each in form.needs)
+    return told.get(form, True)

@@ -79,7 +79,7 @@ def _ours(meant: Meant) -> tuple[dict[Path, list[OurBackup]], int]:
     """The backups that we made of what is meant, by their files; and how many others
     are named like backups."""
     found: dict[Path, list[OurBackup]] = {}
-    others, listed = 0, cache(backups.listed_in)
+    others, listed = 0, cache(backups.still_listed_in)
     for path in meant.paths:
         if path.is_dir():
             inner, named = backups.backups_below(path)

@@ -27,6 +27,7 @@ _TICKS = patterns.compile(r"`*+")
 _TILDES = patterns.compile(r"~*+")
 _DOTTED = patterns.compile(r"[\w.]*+")
 _LINE = patterns.compile(r"[^\n]*+")
+_FENCES = ("```", "~~~")
 _CODE_INFO = ("tool_code", "tool_call")
 _PYTHON = ("python", "py")
 _RESULT_INFO = ("tool_outputs", "tool_output")
@@ -201,12 +202,13 @@ def _assigned(cursor: Cursor) -> Reading[Found]:
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "tool-code": (
-        Form(("```", "~~~"), _fence, "B", "line", vague=True),
+        Form(_FENCES, _fence, "B", "line", vague=True, needs=(*_CODE_INFO, _OWN[1])),
         Form(
-            *(("```", "~~~"), _results, "B", "line"),
+            *(_FENCES, _results, "B", "line"),
             vague=True,
             called=True,
             about="results",
+            needs=_RESULT_INFO,
         ),
         Form(("<tool_code>",), _tag, "B", closers=("</tool_code>",)),
         Form(("<function_calls>",), _wrapped_tag, "B"),

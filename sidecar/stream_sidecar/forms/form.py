@@ -91,7 +91,8 @@ class Form:
     headers of channels. ``reserved`` are leftovers that nobody writes into a string.
     ``owes``: literals that are text once this opener was shown as text, as ``</s>`` is
     behind ``<s>``. ``element``: it is XML as any other, and no call in an element that
-    is open.
+    is open. ``needs``: one of these stands in whatever the grammar takes, so that a
+    whole text without them need not be read; none: that cannot be said.
     """
 
     openers: tuple[str, ...]
@@ -105,6 +106,7 @@ class Form:
     owes: tuple[str, ...] = ()
     element: bool = False
     called: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def waits(self) -> bool:

@@ -171,19 +171,16 @@ class _Search:
         unread, is_text = self.unread, _holds_text(value, path)
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         for name, item in inner:
-            if isinstance(item, dict | list):
-                if not (name in _TOOL_DATA or (of_tool and name in _TOOL_RECORD_DATA)):
-                    where = (*path, name)
-                    yield from self.within(
-                        item, where, model, provider, of_tool=of_tool
-                    )
-            elif (
-                unread is not None
-                and isinstance(item, str)
-                and (is_text or is_text_name(name))
-                and not _is_data(name, of_tool)
-            ):
-                unread.append(UnreadText((*path, name), item, self.state))
+            if isinstance(item, str):
+                if (
+                    unread is not None
+                    and (is_text or is_text_name(name))
+                    and not _is_data(name, of_tool)
+                ):
+                    unread.append(UnreadText((*path, name), item, self.state))
+            elif isinstance(item, dict | list) and not _is_data(name, of_tool):
+                where = (*path, name)
+                yield from self.within(item, where, model, provider, of_tool=of_tool)
 
     def _not_read(self, found: FoundMessage) -> Iterator[UnreadText]:
         """The texts of a model's message that its shape does not read."""

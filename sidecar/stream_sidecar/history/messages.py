@@ -66,6 +66,9 @@ _THOUGHTS = (
 _CALLS = ("tool_calls", "toolCalls", "toolRequests")
 """Its lists of calls."""
 
+_BESIDE = frozenset((*_THOUGHTS, *_CALLS, "function_call"))
+"""Names of both."""
+
 _CALL_TYPES = frozenset(
     (
         *("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call"),
@@ -99,6 +102,8 @@ class Text:
 
     @property
     def read(self) -> str:
+        if _OWN_CLOSER not in self.text:
+            return self.text
         pieces: list[str] = []
         read_to = 0
         for start, end in _own_blocks(self.text):
@@ -159,7 +164,11 @@ def read_message(value: Json, shape: RecordShape | None = None) -> Stored | None
     shape = shape or shape_of(value)
     if shape is None:
         return None
-    holders = [at(value, path) for path in shape.holders]
+    holders = [
+        each
+        for each in (at(value, path) for path in shape.holders)
+        if isinstance(each, dict) and not _BESIDE.isdisjoint(each)
+    ]
     before = [Thought(text, beside=True) for text in _thoughts(holders)]
     calls = [StoredCall(item) for item in _calls(holders)]
     fields = []
@@ -184,15 +193,14 @@ def model_of(message: Json) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
-def _thoughts(holders: list[Json]) -> list[str]:
-    texts = (at(holder, (name,)) for holder in holders for name in _THOUGHTS)
+def _thoughts(holders: list[dict[str, Json]]) -> list[str]:
+    texts = (holder.get(name) for holder in holders for name in _THOUGHTS)
     return [text for text in texts if isinstance(text, str) and text][:1]
 
 
-def _calls(holders: list[Json]) -> list[dict[str, Json]]:
+def _calls(holders: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """The calls of the first holder that has any: another one mirrors it."""
-    each = (list(_calls_in(holder)) for holder in holders if isinstance(holder, dict))
-    return next(filter(None, each), [])
+    return next(filter(None, (list(_calls_in(holder)) for holder in holders)), [])
 
 
 def _calls_in(holder: dict[str, Json]) -> Iterator[dict[str, Json]]:

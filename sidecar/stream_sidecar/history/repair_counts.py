@@ -68,7 +68,7 @@ def counters_of(
     repair: Repair, provider: str | None, model: str | None
 ) -> ModelRepairCounters:
     """What the repair of one message counts for."""
-    kinds = Counter(each.kind for each in repair.removed)
+    kinds = Counter(each.kind for each in repair.removed) if repair.removed else {}
     return ModelRepairCounters(
         1, repair.changed, repair.blocked, kinds, provider, model
     )

@@ -46,8 +46,9 @@ class PartForm:
     reasons: bool = False
 
     def fits(self, part: dict[str, Json]) -> bool:
-        told = all(part.get(name) == value for name, value in self.when)
-        return told and isinstance(at(part, self.text), str)
+        if not isinstance(at(part, self.text), str):
+            return False
+        return all(part.get(name) == value for name, value in self.when)
 
 
 @frozen

@@ -12,9 +12,10 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,11 +96,16 @@ def forget(backups: Iterable[Path]) -> None:
     for backup in backups:
         folders.setdefault(backup.parent, []).append(backup)
     for folder, gone in folders.items():
-        if os.path.lexists(folder / MANIFEST):
-            with suppress(OSError), Manifest(folder) as manifest:
-                for backup in gone:
+        _forget_in(folder, gone)
+
+
+def _forget_in(folder: Path, backups: Iterable[Path]) -> None:
+    if os.path.lexists(folder / MANIFEST):
+        with suppress(OSError), Manifest(folder) as manifest:
+            for backup in backups:
+                if not os.path.lexists(backup):
                     manifest.forget(backup)
-                manifest.tidy()
+            manifest.tidy()
 
 
 def backup_links(path: Path) -> int:
@@ -203,6 +209,16 @@ def listed_in(folder: Path) -> dict[str, list[OurBackup]]:
     return found
 
 
+def still_listed_in(folder: Path) -> dict[str, list[OurBackup]]:
+    """As `listed_in`. What is gone comes off the list, and an empty list goes: a run
+    that took a backup away may have been killed before it did that."""
+    listed = listed_in(folder)
+    paths = [each.path for each in chain.from_iterable(listed.values())]
+    if not all(map(os.path.lexists, paths)) or not paths:
+        _forget_in(folder, paths)
+    return listed
+
+
 def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
     """The backups that we made in ``folder`` at any depth, by their files; and how many
     others are named like backups."""
@@ -211,7 +227,7 @@ def backups_below(folder: Path) -> tuple[dict[Path, list[OurBackup]], int]:
     for held, folders, names in os.walk(folder):
         folders.sort()
         named += sum(backup_of(name) is not None for name in names)
-        listed = listed_in(Path(held)) if MANIFEST in names else {}
+        listed = still_listed_in(Path(held)) if MANIFEST in names else {}
         for name in sorted(listed):
             if still := [each for each in listed[name] if each.is_still]:
                 ours[Path(held, name)] = still
@@ -242,10 +258,19 @@ def restore(path: Path, backup: Path, *, force: bool = False) -> None:
                 raise CannotReplaceError("another program has it open for writing")
         if not force and _was_written(path, backup):
             raise CannotReplaceError("it was written to since; --force replaces it")
+    _empty_log(path)
     _put(backup, path)
     for suffix in ("-wal", "-shm"):  # of the database that is gone
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
+
+
+def _empty_log(path: Path) -> None:
+    """Puts what a database has in its log into the database: a run that is killed
+    before it removes the log would leave it to the one that was put back."""
+    if os.path.exists(f"{path}-wal"):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _was_written(path: Path, backup: Path) -> bool:

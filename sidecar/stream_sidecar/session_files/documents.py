@@ -30,7 +30,7 @@ from stream_sidecar.history.unread import may_be_said
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import bounds
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
-from stream_sidecar.values.jsontext import loads
+from stream_sidecar.values.jsontext import decode_utf8, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -147,8 +147,7 @@ class TextSession:
             return
         report, place = self.tally.report, {"line": line} if by_line else {}
         try:
-            text = data.decode("utf-8")
-            document = loads(text.removeprefix(_BOM))
+            document = decode_utf8(data)
         except (ValueError, RecursionError):
             report.unreadable += 1
             self.new.keep(data)
@@ -160,8 +159,9 @@ class TextSession:
             report.piece = True
         elif unread:
             name_unread(document, unread, self.history, report)
-        self._tell(text, line, place, repairs)
         changed = [each for each in repairs if each[1].changed]
+        text = data.decode("utf-8") if changed else ""
+        self._tell(text, line, place, repairs)
         if changed and (made := editable(document, changed, report, self.beside.seal)):
             keeps_length = by_line and self.beside.keeps_length(document)
             new = repaired(text, made, keeps_length=keeps_length)

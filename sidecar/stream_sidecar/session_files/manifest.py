@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.beside import take_owner
 from stream_sidecar.session_files.names import MANIFEST
-from stream_sidecar.values.jsontext import decode, encode
+from stream_sidecar.values.jsontext import decode, dumps
 
 if sys.platform != "win32":
     import fcntl
@@ -65,12 +65,18 @@ def _noted(file: IO[bytes]) -> dict[str, Fingerprint]:
             told = decode(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+        if not isinstance(told, dict) or not _is_name(told.get("name")):
             continue
         noted.pop(told["name"], None)
         if isinstance(told.get("size"), int) and isinstance(told.get("sha256"), str):
             noted[told["name"]] = Fingerprint(told["size"], told["sha256"])
     return noted
+
+
+def _is_name(name: object) -> bool:
+    """Whether it is that of a file in the folder itself: a list may come from anybody,
+    and a path would lead out of it."""
+    return isinstance(name, str) and name == os.path.basename(name) and "\0" not in name
 
 
 def is_still(backup: Path, known: Fingerprint) -> bool:
@@ -138,8 +144,10 @@ class Manifest:
             self._goes = True
 
     def _write(self, told: dict[str, Any]) -> None:
-        """Adds a line, or nothing: behind what may be left of another."""
-        size, line = os.fstat(self._handle).st_size, b"\n" + encode(told) + b"\n"
+        """Adds a line, or nothing: behind what may be left of another. A name need not
+        be text; what is not goes as half surrogates."""
+        size = os.fstat(self._handle).st_size
+        line = f"\n{dumps(told)}\n".encode("utf-8", "surrogatepass")
         try:
             while line:
                 line = line[os.write(self._handle, line) :]

@@ -3,11 +3,13 @@ that are not done."""
 
 from __future__ import annotations
 
+import re
+
 from stream_sidecar import patterns
 
 NEW_SUFFIX = ".sidecar-new"
 MANIFEST = ".stream-sidecar-backups"
-_BACKUP = patterns.compile(r"(.+)\.bak([0-9]*)")
+_BACKUP = patterns.compile(r"(.+)\.bak([0-9]*)", re.DOTALL)
 
 
 def backup_of(name: str) -> tuple[str, int] | None:

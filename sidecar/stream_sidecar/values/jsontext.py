@@ -62,6 +62,14 @@ def decode(body: bytes) -> Any:
         return _read_leniently(text)
 
 
+def decode_utf8(body: bytes) -> Any:
+    """As `decode`, of UTF-8 alone."""
+    try:
+        return _read(body)
+    except ValueError:
+        return _read_leniently(body.decode("utf-8-sig"))
+
+
 def dumps(value: Any) -> str:
     """Compact JSON text of ``value``, keys in order, not ASCII-escaped."""
     try:
