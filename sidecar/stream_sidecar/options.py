@@ -6,13 +6,11 @@ Plain frozen classes; keys, values and defaults are those of protocol.md, "Polic
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from stream_sidecar.records import field, frozen
 
-Tags: TypeAlias = tuple[str, ...]
-
-DEFAULT_TAGS: Tags = (
+DEFAULT_TAGS: tuple[str, ...] = (
     *("think", "thinking", "thought", "mm:think", "seed:think", "[THINK]", "◁think▷"),
 )
 
@@ -34,7 +32,7 @@ class ReasoningPolicy:
     answer, because there is no other.
     """
 
-    tags: Tags | None = None
+    tags: tuple[str, ...] | None = None
     scope: Literal["outside-code", "everywhere", "boundary"] = "outside-code"
     precedence: Literal["native-first", "merge"] = "native-first"
     starts_open: Literal["auto", "open", "closed"] = "auto"

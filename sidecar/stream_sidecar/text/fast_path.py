@@ -211,10 +211,8 @@ def line_gates(literals: Literals, heads: Mapping[str, Openers]) -> Gates:
 
 @lru_cache(maxsize=64)
 def _waits(openers: tuple[str, ...]) -> frozenset[str]:
-    """What may wait of ``openers``: a part, or a run of one sign, which may go on."""
-    parts = {each[:size] for each in openers for size in range(1, len(each))}
-    runs = {each for each in openers if each == each[0] * max(len(each), 2)}
-    return frozenset(parts | runs)
+    """The parts of ``openers``, which may wait."""
+    return frozenset(each[:size] for each in openers for size in range(1, len(each)))
 
 
 @lru_cache(maxsize=64)
