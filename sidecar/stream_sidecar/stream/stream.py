@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _COUNTS = tuple(each.name for each in fields(UsagePart) if each.name != "raw")
 _counts_of = attrgetter(*_COUNTS)
 
-_SAYING = frozenset((TextPart, ReasoningPart, CallPart))
+_SAYING = frozenset((TextPart, RefusalPart, ReasoningPart, CallPart))
 """Parts after which a choice that was over goes on."""
 
 MAX_CHOICES = 128
