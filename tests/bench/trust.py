@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rows import Bar, Row
 
 from stream_sidecar.dialects import DIALECTS, pair_of
@@ -191,7 +191,7 @@ def _outcome(text: str, options: StreamOptions) -> Outcome:
         stats.held_peak,
         json.dumps(text[max(at - BEFORE, 0) : at + BEFORE], ensure_ascii=False),
         _kind(text, at),
-        0 if message.tool_calls else _lost(text, shown + (message.reasoning or "")),
+        0 if shown == text else _lost(text, options),
     )
 
 
@@ -213,14 +213,29 @@ def _kind(text: str, at: int) -> str:
     return KINDS[2]
 
 
-def _lost(text: str, shown: str) -> int:
-    """How many characters of words are neither shown nor part of a delimiter."""
-    if text == shown:
-        return 0
-    for literal in sorted(_delimiters(), key=len, reverse=True):
-        text, shown = text.replace(literal, ""), shown.replace(literal, "")
-    said, left = (Counter(re.findall(r"\w{4,}", each)) for each in (text, shown))
+def _lost(text: str, options: StreamOptions) -> int:
+    """How many characters of words are neither shown nor in what was taken out."""
+    policy = evolve(options.policy, trace=True)
+    stream = Stream(evolve(options, policy=policy))
+    events = [*stream.push(text), *stream.close()]
+    message = stream.message()
+    taken = [each.raw for each in events if hasattr(each, "raw") and each.raw]
+    shown = "\n".join([message.text or "", message.reasoning or "", *map(str, taken)])
+    said, left = (
+        Counter(re.findall(r"\w{4,}", _plain(each))) for each in (text, shown)
+    )
     return sum(len(word) * times for word, times in (said - left).items())
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w{4,}", text))
+
+
+def _plain(text: str) -> str:
+    """The text without delimiters."""
+    for literal in sorted(_delimiters(), key=len, reverse=True):
+        text = text.replace(literal, " ")
+    return text
 
 
 def _speaks(text: str) -> bool:

@@ -104,8 +104,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.literal("<function=")
         while True:
             functions.append((yield from _function(cursor, closer)))
-            whole = [*functions]
-            cursor.whole = cursor.position, _reader(cursor, whole)
+            cursor.whole = cursor.position, _reader(cursor, functions)
             yield from prose(cursor)
             while (yield from cursor.optional(*_AGAIN)):
                 yield from prose(cursor)
@@ -118,7 +117,9 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
 
 
 def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls]:
-    return lambda raw: [function.call(raw, cursor) for function in functions]
+    """Reads those that there are now, whatever comes."""
+    count = len(functions)
+    return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 
 
 def _wrapper(name: str) -> Form:

@@ -152,9 +152,11 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
 def _with(
     readers: list[Callable[[str], Calls]], *more: Callable[[str], Calls]
 ) -> Callable[[str], Calls]:
-    """What the ``readers`` there are say, and ``more``."""
-    known = [*readers, *more]
-    return lambda raw: [call for read in known for call in read(raw)]
+    """What the ``readers`` that there are now say, and ``more``."""
+    count = len(readers)
+    return lambda raw: [
+        call for read in (*readers[:count], *more) for call in read(raw)
+    ]
 
 
 def _framed_body(part: Extent, scanner: _Framed) -> Callable[[str, str], Any]:

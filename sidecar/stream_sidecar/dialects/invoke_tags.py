@@ -189,7 +189,9 @@ def _value(cursor: Cursor) -> Reading[Extent]:
 
 
 def _reader(cursor: Cursor, invokes: list[_Invoke]) -> Callable[[str], Calls]:
-    return lambda raw: [invoke.call(raw, cursor) for invoke in invokes]
+    """Reads those that there are now, whatever comes."""
+    count = len(invokes)
+    return lambda raw: [invoke.call(raw, cursor) for invoke in invokes[:count]]
 
 
 def _found(cursor: Cursor, invokes: list[_Invoke]) -> Found:
@@ -206,7 +208,7 @@ def _wrapped(*closers: str) -> Callable[[Cursor], Reading[Found]]:
             yield from cursor.literal(*_CALL_STARTS)
             invokes.append((yield from _begun(cursor)))
             yield from _invoke(cursor, invokes[-1])
-            cursor.whole = cursor.position, _reader(cursor, [*invokes])
+            cursor.whole = cursor.position, _reader(cursor, invokes)
             yield from prose(cursor)
         yield from cursor.literal(*closers)
         return _found(cursor, invokes)
