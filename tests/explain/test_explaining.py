@@ -31,7 +31,7 @@ from stream_sidecar.explain.placing import Happened, Owned, place
 from stream_sidecar.explain.reasons import UNTOLD
 from stream_sidecar.explain.rules import rules
 from stream_sidecar.options import ReasoningPolicy
-from stream_sidecar.parts import ReasoningPart, TextPart
+from stream_sidecar.parts import ReasoningPart, RefusalPart, TextPart
 from stream_sidecar.stream.intake import Intake
 from stream_sidecar.values.surrogates import SurrogateJoiner, has_half
 
@@ -50,7 +50,7 @@ def said(params: Any, chunks: list[Any]) -> dict[tuple[int, str], str]:
     lists += [*intake.close(), intake.end()]
     texts: dict[tuple[int, str], str] = {}
     for part in (part for parts in lists for part in parts):
-        if isinstance(part, TextPart | ReasoningPart) and part.text:
+        if isinstance(part, TextPart | RefusalPart | ReasoningPart) and part.text:
             key = part.choice, getattr(part, "field", "text")
             texts[key] = texts.get(key, "") + part.text
     return texts

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import NOTHING, fields
 from places import TESTS
 
-from stream_sidecar.parts import Document, ReasoningPart, TextPart
+from stream_sidecar.parts import Document, ReasoningPart, RefusalPart, TextPart
 from stream_sidecar.wires import WIRES
 
 if TYPE_CHECKING:
@@ -114,5 +114,5 @@ def assert_never_raises(wire: str, row: Row) -> None:
                 value = changed(document, path, odd)
                 WIRES[wire].fits(Document(value, row.get("event")))
                 for part in read(wire, [value, value, document], row.get("event")):
-                    if isinstance(part, TextPart | ReasoningPart):
+                    if isinstance(part, TextPart | RefusalPart | ReasoningPart):
                         assert isinstance(part.text, str)

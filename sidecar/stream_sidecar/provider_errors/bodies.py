@@ -62,6 +62,15 @@ _WAITS = {
 _WRAPPERS = ("Response", "Error", "ErrorMsg")
 """Objects around an error, or its name, in Tencent's spelling."""
 
+_HOLDERS = (
+    *(("response", "error"), ("x_groq", "error"), ("delta", "error")),
+    (
+        "value",
+        "error_message",
+    ),  # what Vercel's gateway could not parse (vercel/ai#18303)
+)
+"""Members that hold the error proper in a member of theirs."""
+
 _ASIDE = ("details", "innererror", "inner_error", "metadata")
 """Where an error keeps more about itself."""
 
@@ -155,8 +164,8 @@ def _inside(node: dict[str, Any]) -> Any:
     for key in ("error", "errors", "detail", "message", *_WRAPPERS):
         if isinstance(node.get(key), dict | list) and node[key]:
             return node[key]
-    for key in ("response", "x_groq", "delta"):
-        if holds(node.get(key), "error"):
+    for key, member in _HOLDERS:
+        if holds(node.get(key), member):
             return node[key]
     base, choice = node.get("base_resp"), first_of(node.get("choices"))
     return choice if holds(choice, "error") else base
