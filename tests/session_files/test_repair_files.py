@@ -478,11 +478,11 @@ def test_another_repair_right_before_the_backup(
     real, before = backups.back_up, session.read_text(encoding="utf-8")
 
     def back_up(path: Path) -> Path:
-        monkeypatch.setattr(replacing, "back_up", real)
+        monkeypatch.setattr(backups, "back_up", real)
         assert run(session, "--write").exit_code == 0
         return real(path)
 
-    monkeypatch.setattr(replacing, "back_up", back_up)
+    monkeypatch.setattr(backups, "back_up", back_up)
     result = run(session, "--write")
     assert result.exit_code == 2
     assert "left alone: the file was changed meanwhile" in result.output
