@@ -1659,6 +1659,9 @@ pub struct Turn {
     /// What the provider said of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TurnMetadata>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<TurnFinish>,
 }
 
 /// A block of a message, of any `type`; fields of other types have defaults.
@@ -1735,13 +1738,25 @@ pub struct TurnCitation {
     pub blocks: Option<Vec<i64>>,
 }
 
-/// Which model gave the message.
+/// How the message ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnFinish {
+    /// Why it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnMetadata {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Host provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_provider: Option<String>,
 }
 
 /// What the host's tool answered; `content` is text, a list of parts or any other JSON value.
@@ -2011,8 +2026,10 @@ open_enum! {
     LostWhat {
         Text = "text",
         Reasoning = "reasoning",
+        State = "state",
         ToolCall = "tool-call",
         ToolCallId = "tool-call-id",
+        Name = "name",
         Arguments = "arguments",
         ToolResult = "tool-result",
     }

@@ -700,7 +700,16 @@ export interface StreamRow {
  */
 export interface Lost {
   block?: number;
-  what: "text" | "reasoning" | "tool-call" | "tool-call-id" | "arguments" | "tool-result" | (string & {});
+  what:
+    | "text"
+    | "reasoning"
+    | "state"
+    | "tool-call"
+    | "tool-call-id"
+    | "name"
+    | "arguments"
+    | "tool-result"
+    | (string & {});
   why: string;
 }
 
@@ -1016,6 +1025,7 @@ export interface Turn {
   toolResults?: TurnBlock[] | null;
   citations?: TurnCitation[] | null;
   metadata?: TurnMetadata | null;
+  finish?: TurnFinish | null;
 }
 
 /**
@@ -1052,10 +1062,18 @@ export interface TurnCitation {
 }
 
 /**
- * Which model gave the message.
+ * Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
  */
 export interface TurnMetadata {
   model?: string | null;
+  hostProvider?: string | null;
+}
+
+/**
+ * How the message ended.
+ */
+export interface TurnFinish {
+  reason?: string | null;
 }
 
 /**

@@ -75,6 +75,7 @@ class Stream:
         self.options = options
         self._outlet = outlet_of(options)
         self._outlet.ear = ear
+        self._outlet.builder.provider = options.provider
         self._intake = Intake(options)
         make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)
