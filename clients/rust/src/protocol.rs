@@ -649,7 +649,7 @@ pub struct MessagePolicyPatch {
     pub parts: Option<bool>,
 }
 
-/// What the provider, or the detection of wire and framing, said of the response.
+/// What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "metadata")]
 #[non_exhaustive]
@@ -677,6 +677,9 @@ pub struct Metadata {
     /// How string chunks are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// Host provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_provider: Option<String>,
 }
 
 /// Totals of one model; absent: neither the host nor the provider has named it.

@@ -415,7 +415,7 @@ export interface Finish {
 }
 
 /**
- * What the provider, or the detection of wire and framing, said of the response.
+ * What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
  */
 export interface Metadata {
   type: "metadata";
@@ -437,6 +437,7 @@ export interface Metadata {
     | "text"
     | (string & {});
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
+  hostProvider?: string;
 }
 
 /**
