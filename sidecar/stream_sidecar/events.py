@@ -20,7 +20,8 @@ Span: TypeAlias = tuple[int, int]
 
 @hot
 class Metadata:
-    """What the provider, or the detection of wire and framing, said of the response."""
+    """What the provider, or the detection of wire and framing, said of the response;
+    in a message also whom the host asked (``host_provider``)."""
 
     type: ClassVar[str] = "metadata"
     seq: int
@@ -31,6 +32,7 @@ class Metadata:
     created: int | None = None
     wire: str | None = None
     framing: str | None = None
+    host_provider: str | None = None
 
 
 @hot

@@ -3,8 +3,8 @@
 A line of ``data/requests.jsonl`` is ``{case, from, documents, to, messages, lost}``: a
 response of the wire ``from``, and what `message/render` makes of its message for the
 wire ``to``; ``results``, ``provider``, ``model``, ``claims`` and ``reasoning`` are the
-params of the same name, ``policy`` is that of the stream. ``messages`` and ``lost`` are
-golden.
+params of the same name. ``policy`` is that of the stream, ``by`` its provider.
+``messages`` and ``lost`` are golden.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires import REQUESTS, WIRES
-from stream_sidecar.wires.shared.request_rules import rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for
 
 Json = Any
 
@@ -46,6 +46,7 @@ def message_of(wire: str, documents: list[Json], **more: Json) -> Json:
 
 def _rendered(row: dict[str, Json]) -> dict[str, Json]:
     more = {"policy": row["policy"]} if "policy" in row else {}
+    more |= {"provider": row["by"]} if "by" in row else {}
     message = message_of(row["from"], row["documents"], **more)
     params = {name: row[name] for name in PARAMS if name in row}
     rendered: dict[str, Json] = _call(
@@ -187,7 +188,7 @@ def test_odd_values(wire: str, name: str) -> None:
 
 def test_every_writer_has_a_rule_for_anybody() -> None:
     for wire in REQUESTS:
-        rule = rule_for(WIRES[wire].rules, "nobody", "nothing")
+        rule = rule_for(WIRES[wire].rules, Names("nobody", "nothing"))
         assert (rule.provider.pattern, rule.model.pattern) == ("", "")
 
 
@@ -197,9 +198,9 @@ NAMES = {
         *(("cerebras", ""), ("mistral", ""), ("deepseek", "deepseek-reasoner")),
         *(("deepseek", "deepseek-v4-pro"), ("moonshot", "kimi-k2.6"), ("zai", "glm-5")),
         *(("minimax", "MiniMax-M2.5"), ("xai", "grok-4"), ("", "Qwen/Qwen3-8B")),
-        *(("openai", "gpt-5"), ("", "")),
+        *(("openai", "gpt-5"), ("fireworks", ""), ("google", "gemini-3-pro"), ("", "")),
     ),
-    "openai-responses": (("azure", ""), ("", "")),
+    "openai-responses": (("azure", ""), ("openai", ""), ("", "")),
     "anthropic": (
         ("", "deepseek-v4-pro"),
         ("", "kimi-k2.6"),
@@ -221,6 +222,8 @@ ANYBODY = (("", ""),)
 
 def test_every_rule_is_somebodys() -> None:
     for wire, row in REQUESTS.items():
-        found = [rule_for(row.rules, *names) for names in NAMES.get(wire, ANYBODY)]
+        found = [
+            rule_for(row.rules, Names(*names)) for names in NAMES.get(wire, ANYBODY)
+        ]
         assert {rule.source for rule in found} == {rule.source for rule in row.rules}
         assert len(found) == len(row.rules)

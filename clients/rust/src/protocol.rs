@@ -649,7 +649,7 @@ pub struct MessagePolicyPatch {
     pub parts: Option<bool>,
 }
 
-/// What the provider, or the detection of wire and framing, said of the response.
+/// What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "metadata")]
 #[non_exhaustive]
@@ -677,6 +677,9 @@ pub struct Metadata {
     /// How string chunks are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// Host provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_provider: Option<String>,
 }
 
 /// Totals of one model; absent: neither the host nor the provider has named it.
@@ -1665,6 +1668,9 @@ pub struct Turn {
     /// What the provider said of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TurnMetadata>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<TurnFinish>,
 }
 
 /// A block of a message, of any `type`; fields of other types have defaults.
@@ -1744,13 +1750,25 @@ pub struct TurnCitation {
     pub blocks: Option<Vec<i64>>,
 }
 
-/// Which model gave the message.
+/// How the message ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnFinish {
+    /// Why it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnMetadata {
     /// The model's name, in any spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Host provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_provider: Option<String>,
 }
 
 /// What the host's tool answered; `content` is text, a list of parts or any other JSON value.
@@ -2020,8 +2038,10 @@ open_enum! {
     LostWhat {
         Text = "text",
         Reasoning = "reasoning",
+        State = "state",
         ToolCall = "tool-call",
         ToolCallId = "tool-call-id",
+        Name = "name",
         Arguments = "arguments",
         ToolResult = "tool-result",
     }

@@ -415,7 +415,7 @@ export interface Finish {
 }
 
 /**
- * What the provider, or the detection of wire and framing, said of the response.
+ * What the provider, or the detection of wire and framing, said of the response; in a message also whom the host asked (`hostProvider`).
  */
 export interface Metadata {
   type: "metadata";
@@ -439,6 +439,7 @@ export interface Metadata {
     | "text"
     | (string & {});
   framing?: "auto" | "json" | "sse" | "ndjson" | "json-array" | "aws-eventstream" | "text" | (string & {});
+  hostProvider?: string;
 }
 
 /**
@@ -704,7 +705,16 @@ export interface StreamRow {
  */
 export interface Lost {
   block?: number;
-  what: "text" | "reasoning" | "tool-call" | "tool-call-id" | "arguments" | "tool-result" | (string & {});
+  what:
+    | "text"
+    | "reasoning"
+    | "state"
+    | "tool-call"
+    | "tool-call-id"
+    | "name"
+    | "arguments"
+    | "tool-result"
+    | (string & {});
   why: string;
 }
 
@@ -1026,6 +1036,7 @@ export interface Turn {
   toolResults?: TurnBlock[] | null;
   citations?: TurnCitation[] | null;
   metadata?: TurnMetadata | null;
+  finish?: TurnFinish | null;
 }
 
 /**
@@ -1063,10 +1074,18 @@ export interface TurnCitation {
 }
 
 /**
- * Which model gave the message.
+ * Who gave the message: the model, and the provider that the host asked; the one that a router names stands behind that.
  */
 export interface TurnMetadata {
   model?: string | null;
+  hostProvider?: string | null;
+}
+
+/**
+ * How the message ended.
+ */
+export interface TurnFinish {
+  reason?: string | null;
 }
 
 /**

@@ -85,6 +85,8 @@ class MessageBuilder:
         self._last_block = -1
         self._usage: events.Usage | None = None
         self._metadata: events.Metadata | None = None
+        #: whom the host asked
+        self.provider: str | None = None
 
     def push(self, event: events.Event) -> None:
         fold = self._folds.get(type(event))
@@ -145,9 +147,15 @@ class MessageBuilder:
             errors=tuple(choice.errors),
             usage=self._usage,
             finish=choice.finish,
-            metadata=self._metadata,
+            metadata=self._who(),
             choice=number,
         )
+
+    def _who(self) -> events.Metadata | None:
+        if not self.provider:
+            return self._metadata
+        known = self._metadata or events.Metadata(0)
+        return evolve(known, host_provider=self.provider)
 
     def _joined(
         self, blocks: list[Block], kind: type[TextBlock | ReasoningBlock]

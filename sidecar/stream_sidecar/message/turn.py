@@ -50,9 +50,18 @@ class TurnCitation:
 
 @frozen
 class TurnMetadata:
-    """Which model gave the message."""
+    """Who gave the message: the model, and the provider that the host asked; the one
+    that a router names stands behind that."""
 
     model: str | None = None
+    host_provider: str | None = None
+
+
+@frozen
+class TurnFinish:
+    """How the message ended."""
+
+    reason: str | None = None
 
 
 @frozen
@@ -63,7 +72,8 @@ class Turn:
     tool_calls: tuple[TurnBlock, ...] = ()
     tool_results: tuple[TurnBlock, ...] = ()
     citations: tuple[TurnCitation, ...] = ()
-    metadata: TurnMetadata | None = None
+    metadata: TurnMetadata = TurnMetadata()
+    finish: TurnFinish = TurnFinish()
 
     def all_blocks(self) -> tuple[TurnBlock, ...]:
         """What there is of the message, in its order."""

@@ -80,6 +80,7 @@ class Stream:
         self._outlet = outlet = outlet_of(options)
         self._emitting = outlet if isinstance(outlet, EmittingOutlet) else None
         self._outlet.ear = ear
+        self._outlet.builder.provider = options.provider
         self._intake = Intake(options)
         make = surroundings if earlier is None else earlier.surroundings
         self._shared = make(options, self._outlet)

@@ -7,13 +7,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires import WIRES
+from stream_sidecar.wires.shared.fitting import fit
 from stream_sidecar.wires.shared.rendering import Rendering
-from stream_sidecar.wires.shared.request_rules import rule_for
+from stream_sidecar.wires.shared.request_rules import Names, rule_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from stream_sidecar.message.turn import Turn, TurnBlock, TurnResult
     from stream_sidecar.parts import JsonObject
     from stream_sidecar.wires.shared.rendering import Lost, Reasoning
+
+
+_GOING_ON = ("pause", "tool-calls")
+"""Reasons to stop behind which the next response has results of a server's tools."""
 
 
 def render(
@@ -31,14 +38,23 @@ def render(
     Without a ``model`` it is the one that gave the message. ``claims``: calls that
     were found in text are calls like any other.
     """
-    if model is None and turn.metadata is not None:
-        model = turn.metadata.model
+    who, reason = turn.metadata, turn.finish.reason
+    given = Names(who.host_provider or "", who.model or "")
+    asked = Names(provider or who.host_provider or "", model or given.model)
     blocks = tuple(block for block in turn.all_blocks() if _goes(block, claims=claims))
     row = WIRES[wire]
     assert row.request is not None
-    rule = rule_for(row.rules, provider, model)
-    work = Rendering(blocks, results, turn.citations, rule, reasoning)
+    rule = rule_for(row.rules, asked, {name for b in blocks for name in _fields(b)})
+    goes_on = reason in _GOING_ON
+    work = Rendering(blocks, turn.citations, rule, reasoning, goes_on)
+    fit(work, results, is_known=rule.takes_state(given, asked))
     return row.request(work), work.lost
+
+
+def _fields(block: TurnBlock) -> Iterable[str]:
+    """The fields in which reasoning or its state came."""
+    is_state = block.type == "reasoning" and isinstance(block.opaque, dict)
+    return (*block.fields, *(block.opaque if is_state else ()))
 
 
 def _goes(block: TurnBlock, *, claims: bool) -> bool:

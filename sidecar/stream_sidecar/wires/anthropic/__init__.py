@@ -10,6 +10,9 @@ from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
+_NOT_OTHERS = "^(?!.*(deepseek|minimax|moonshot|kimi|zhipu|z\\.?ai|qwen|dashscope))"
+"""Whoever has Claude has its signatures; these have models of their own."""
+
 ROW = WireRow(
     name="anthropic",
     title="Messages",
@@ -32,6 +35,7 @@ ROW = WireRow(
             " API. (esengine/DeepSeek-Reasonix#8902); no signature is issued"
             " (CoreInfraAI/opencode-plugin/pull/6)",
             model="deepseek",
+            required="calls",
             unsigned=True,
         ),
         Rule(
@@ -46,9 +50,18 @@ ROW = WireRow(
             "messages.1.content.0: Invalid `signature` in `thinking` block"
             " (anthropics/claude-code#10627); unchanged, in their order"
             " (anthropics/anthropic-sdk-python#1598); tool_use.id: String should match"
-            " pattern '^[a-zA-Z0-9_-]+$' (maximhq/bifrost#5097)",
+            " pattern '^[a-zA-Z0-9_-]+$' (maximhq/bifrost#5097), and names alike; no"
+            " signature of another model (vybestack/llxprt-code#2335); tool_use.text:"
+            " Extra inputs are not permitted (anthropics/claude-code#4378); final"
+            " assistant content cannot end with trailing whitespace"
+            " (anomalyco/opencode#1295)",
             model="claude|^$",
-            no_ids="[^a-z0-9_-]|^$",
+            no_ids="[^a-z0-9_-]",
+            no_names="[^a-z0-9_-]",
+            is_closed=True,
+            no_end=True,
+            issuers=_NOT_OTHERS,
+            one_model=True,
         ),
         Rule(
             "as the row above for other models behind a proxy, which makes ids of its"

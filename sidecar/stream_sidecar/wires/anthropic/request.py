@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar import patterns
 from stream_sidecar.wires.anthropic.blocks import (
     REDACTED,
     RESULT,
@@ -21,6 +22,7 @@ from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.rendering import (
     caller_of,
     in_blocks,
+    is_blank,
     parts_of,
     text_of,
 )
@@ -30,14 +32,32 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import JsonObject
     from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
 
+_UNSIGNED = (
+    "thinking without Anthropic's signature is refused; where thinking is on, calls"
+    " without it are, too"
+)
+
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
 """Where thinking came that Anthropic signed; Bedrock's is the same."""
 
-_SERVER_IDS = ("srvtoolu_", "mcptoolu_")
+_SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
+"""server_tool_use.id: String should match pattern (ding113/claude-code-hub#470)."""
+
+_MEMBERS = ("type", "id", "name", "input", "caller", "server_name")
+"""All that a call may have."""
+
+_CONTAINER = "it goes on in the container of this response, which the request must name"
 
 
 def write(turn: Rendering) -> list[JsonObject]:
-    return in_blocks(turn, _BLOCKS, _answer)
+    messages = in_blocks(turn, _BLOCKS, _answer)
+    first = messages[0]["content"] if messages else []
+    if turn.rule.no_end and first and "text" in first[-1]:
+        first[-1]["text"] = first[-1]["text"].rstrip()
+    is_due = turn.rule.required and turn.calls and turn.reasoning != "none"
+    if is_due and not any(item["type"] == THINKING for item in first):
+        first.insert(0, {"type": THINKING, THINKING: ""})
+    return messages
 
 
 def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -61,38 +81,41 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
         return written | {"signature": block.signature}
     if turn.rule.unsigned and written[THINKING]:
         return written
-    turn.lose(block, "reasoning", "thinking without Anthropic's signature is refused")
+    turn.lose(block, "reasoning", _UNSIGNED)
     return None
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     is_server = block.executor == "server"
-    if is_server and not (block.tool_call_id or "").startswith(_SERVER_IDS):
+    if is_server and not _SERVER_IDS.fullmatch(block.tool_call_id or ""):
         turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
         return None
     kind = "server_tool_use" if is_server else "tool_use"
-    id = block.tool_call_id if is_server else turn.id_of(block)
-    written: JsonObject = {"type": kind, "id": id, "name": block.name}
+    written: JsonObject = {"type": kind}
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
-        written = dict(block.raw)
+        names = _MEMBERS if turn.rule.is_closed else block.raw
+        written = {name: block.raw[name] for name in names if name in block.raw}
+    written |= {"id": block.tool_call_id, "name": block.name}
     written["input"] = turn.input(block)
-    return written | caller_of(block)
+    if caller := caller_of(turn, block, "tool_id"):
+        turn.lose(block, "state", _CONTAINER)
+    return written | caller
 
 
 def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     raw = block.raw if isinstance(block.raw, dict) else {}
     if type_of(raw).endswith(RESULT) and "tool_use_id" in raw:
-        return raw
+        is_closed = turn.rule.is_closed
+        return {n: raw[n] for n in raw if n != "citations" or not is_closed}
     turn.lose(block, "tool-result", "it is no result of a tool of Anthropic's")
     return None
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    told: JsonObject = {"type": "tool_result", "tool_use_id": turn.id_of(call)}
+    told: JsonObject = {"type": "tool_result", "tool_use_id": call.tool_call_id}
     parts = parts_of(result.content)
-    told["content"] = (
-        text_of(result.content) if parts is None else [_part(part) for part in parts]
-    )
+    said = [_part(part) for part in parts or () if not is_blank(part)]
+    told["content"] = text_of(result.content) if parts is None else said or ""
     return told | {"is_error": True} if result.is_error else told
 
 

@@ -8,6 +8,8 @@ from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
+_NO_IDS = "[^a-z0-9_.:-]|^.{65}"
+
 ROW = WireRow(
     name="bedrock-converse",
     title="Bedrock Converse",
@@ -31,16 +33,27 @@ ROW = WireRow(
             " (aws-samples/bedrock-chat/pull/851)",
             model="deepseek",
             reasoning="never",
+            no_ids=_NO_IDS,
+            longest_name=64,
         ),
         Rule(
             "thinking.signature: Field required without one; Nova and MiniMax refuse an"
             " empty one and take none (maximhq/bifrost/pull/6942)",
             model="nova|minimax",
             unsigned=True,
+            no_ids=_NO_IDS,
+            longest_name=64,
         ),
         Rule(
             "messages.1.content.0.thinking.signature: Field required"
-            " (run-llama/llama_index#20851)",
+            " (run-llama/llama_index#20851); ids as Claude itself wants them"
+            " (anomalyco/opencode#1279), of 64 characters"
+            " (run-llama/llama_index#22775)",
+            no_ids="[^a-z0-9_-]|^.{65}",
+            no_names="[^a-z0-9_-]",
+            longest_name=64,
+            issuers="bedrock|aws|amazon|anthropic|vertex|google",
+            one_model=True,
         ),
     ),
 )

@@ -14,7 +14,7 @@ from stream_sidecar.wires.shared.rendering import in_blocks, parts_of, text_of
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
-    from stream_sidecar.parts import JsonObject
+    from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import BlockWriters, Rendering
 
 _OWN_FIELDS = ((REASONING,), ("thinking",))
@@ -66,14 +66,16 @@ def _result(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     return None
 
 
-def _answer(turn: Rendering, _: TurnBlock, result: TurnResult) -> JsonObject:
-    told: JsonObject = {"toolUseId": result.tool_call_id}
-    if isinstance(result.content, dict):
-        told["content"] = [{"json": result.content}]
-    elif parts_of(result.content) is None:
-        told["content"] = [{"text": text_of(result.content)}]
-    else:
-        told["content"] = [{"text": turn.says(result)}]
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    """Neither blank text nor a failure without content is taken, so that nothing is an
+    empty object."""
+    content: Json = result.content
+    if not isinstance(content, dict):
+        is_text = parts_of(content) is None
+        said = text_of(content) if is_text else turn.says(result)
+        content = said if said.strip() else {}
+    kind = "text" if isinstance(content, str) else "json"
+    told: JsonObject = {"toolUseId": call.tool_call_id, "content": [{kind: content}]}
     return {"toolResult": told | ({"status": "error"} if result.is_error else {})}
 
 

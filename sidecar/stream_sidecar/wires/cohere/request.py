@@ -31,7 +31,7 @@ def write(turn: Rendering) -> list[JsonObject]:
     }
     told = {name: value for name, value in fields.items() if value}
     messages: list[JsonObject] = [{"role": "assistant"} | told] if told else []
-    return messages + [_answer(turn, result) for _, result in turn.answered()]
+    return messages + [_answer(turn, *pair) for pair in turn.answers]
 
 
 def _part(turn: Rendering, block: TurnBlock) -> JsonObject | None:
@@ -50,7 +50,7 @@ def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
     return {"id": call.tool_call_id, "type": "function", "function": function}
 
 
-def _answer(turn: Rendering, result: TurnResult) -> JsonObject:
+def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     """An object is a document, which can be cited."""
     content: Json = result.content
     kinds = {part["type"] for part in parts_of(content) or ()}
@@ -58,4 +58,4 @@ def _answer(turn: Rendering, result: TurnResult) -> JsonObject:
         content = [{"type": "document", "document": {"data": content}}]
     elif not kinds or not kinds <= _OWN_PARTS:
         content = turn.says(result)
-    return {"role": "tool", "tool_call_id": result.tool_call_id, "content": content}
+    return {"role": "tool", "tool_call_id": call.tool_call_id, "content": content}

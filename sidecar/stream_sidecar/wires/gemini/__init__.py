@@ -10,6 +10,9 @@ from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
+_GOOGLE = "google|gemini|vertex|ai-?studio"
+_NO_NAMES = "[^a-z0-9_.:-]"
+
 ROW = WireRow(
     name="gemini",
     title="generateContent and Interactions",
@@ -35,10 +38,17 @@ ROW = WireRow(
             " ai.google.dev/gemini-api/docs/thought-signatures",
             model="gemini-([3-9]|\\d\\d)",
             stand_in="skip_thought_signature_validator",
+            no_names=_NO_NAMES,
+            issuers=_GOOGLE,
+            one_model=True,
         ),
         Rule(
             "ai.google.dev/gemini-api/docs/thought-signatures: back on the part on"
-            " which it came",
+            " which it came; Corrupted thought signature, of another model"
+            " (google-gemini/gemini-cli#13467)",
+            no_names=_NO_NAMES,
+            issuers=_GOOGLE,
+            one_model=True,
         ),
     ),
 )

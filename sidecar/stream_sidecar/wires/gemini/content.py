@@ -293,3 +293,18 @@ _ORDER = list(PART_READERS).index
 def _opaque(part: JsonObject) -> JsonObject | None:
     signature = part.get(SIGNATURE)
     return None if signature is None else {SIGNATURE: signature}
+
+
+def signature_of(opaque: Json) -> JsonObject:
+    """The signature in a block's state, also where an interaction or the compatible API
+    had it."""
+    state = opaque if isinstance(opaque, dict) else {}
+    extra = state.get("extra_content")
+    google = extra.get("google") if isinstance(extra, dict) else None
+    google = google if isinstance(google, dict) else {}
+    told = (
+        *(state.get(SIGNATURE), state.get("signature")),
+        *(google.get("thought_signature"), state.get("thought_signature")),
+    )
+    found = next((text for text in told if isinstance(text, str) and text), None)
+    return {SIGNATURE: found} if found else {}

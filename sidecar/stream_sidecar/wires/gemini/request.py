@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.wires.gemini.content import PART_READERS, SIGNATURE, THOUGHT
+from stream_sidecar import patterns
+from stream_sidecar.wires.gemini.content import (
+    PART_READERS,
+    SIGNATURE,
+    THOUGHT,
+    signature_of,
+)
 from stream_sidecar.wires.shared.rendering import parts_of
 
 if TYPE_CHECKING:
@@ -18,16 +24,14 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import Rendering
 
+_BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
 _FOREIGN = "it is no part of a tool of Google's"
-
-_SIGNATURES = (SIGNATURE, "signature")
-"""Interactions have no part, so that theirs has a name of its own."""
 
 
 def write(turn: Rendering) -> list[JsonObject]:
     parts = [part for block in turn.blocks if (part := _part(turn, block)) is not None]
     _stand_in(turn, parts)
-    answers = [_answer(turn, call, result) for call, result in turn.answered()]
+    answers = [_answer(turn, call, result) for call, result in turn.answers]
     contents = ({"role": "model", "parts": parts}, {"role": "user", "parts": answers})
     return [content for content in contents if content["parts"]]
 
@@ -50,25 +54,29 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     """A thought, or the signature of a part that is none."""
     if not turn.thinks(block):
         return None
-    signature = _signature(block.opaque)
+    signature = _signature(turn, block, block.opaque)
     if signature:
         return {"text": ""} | signature
     if block.fields != (THOUGHT,):
         turn.lose(block, "reasoning", "it is no thought of Google's")
         return None
     thought: JsonObject = {"text": block.raw_text or block.text, "thought": True}
-    return thought | ({SIGNATURE: block.signature} if block.signature else {})
+    return thought | _signature(turn, block, {SIGNATURE: block.signature})
 
 
-def _signature(opaque: Json) -> JsonObject:
-    state = opaque if isinstance(opaque, dict) else {}
-    told = next((state[name] for name in _SIGNATURES if name in state), None)
-    return {SIGNATURE: told} if isinstance(told, str) else {}
+def _signature(turn: Rendering, block: TurnBlock, state: Json) -> JsonObject:
+    """One that was cut, or joined of two, would be refused as no base64
+    (openclaw/openclaw#82995)."""
+    told = signature_of(state)
+    if told and not _BASE64.fullmatch(told[SIGNATURE]):
+        turn.lose(block, "state", "its signature is no base64")
+        return {}
+    return told
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject:
     call = _named(block) | {"args": turn.input(block)}
-    return {"functionCall": call} | _signature(block.opaque)
+    return {"functionCall": call} | _signature(turn, block, block.opaque)
 
 
 def _named(call: TurnBlock) -> JsonObject:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import portable
-from stream_sidecar.wires.gemini.content import SIGNATURE
+from stream_sidecar.wires.gemini.content import SIGNATURE, signature_of
 from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, told_again
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class GeminiWriter(ChunkWriter):
             return
         state.called = True
         call = {"id": event.tool_call_id, "name": event.name, "args": input_of(event)}
-        self._part(event.choice, {"functionCall": call, **_signature(event.opaque)})
+        self._part(event.choice, {"functionCall": call, **signature_of(event.opaque)})
 
     def _server_call(self, event: events.ToolCall) -> JsonObject:
         if self.is_own and _is_part(event.raw):
@@ -258,16 +258,6 @@ def _has_numbers(details: Json) -> bool:
 
 def _is_number(detail: JsonObject) -> bool:
     return not isinstance(detail.get("modality", ""), str)
-
-
-def _signature(opaque: Json) -> JsonObject:
-    """The signature of a call, also where its compatible API had it."""
-    told = opaque if isinstance(opaque, dict) else {}
-    google = told.get("extra_content")
-    google = google.get("google") if isinstance(google, dict) else None
-    other = google.get("thought_signature") if isinstance(google, dict) else None
-    signature = told.get(SIGNATURE, other)
-    return {SIGNATURE: signature} if isinstance(signature, str) else {}
 
 
 def _supports(places: list[tuple[int, int, int]], text: str) -> list[JsonObject]:

@@ -23,7 +23,7 @@ def write(turn: Rendering) -> list[JsonObject]:
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
     messages = [message] if message["content"] or len(message) > 2 else []
-    return messages + [_answer(turn, *pair) for pair in turn.answered()]
+    return messages + [_answer(turn, *pair) for pair in turn.answers]
 
 
 def _call(turn: Rendering, call: TurnBlock) -> JsonObject:

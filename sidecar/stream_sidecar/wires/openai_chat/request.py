@@ -33,15 +33,18 @@ _STATES = (
 def write(turn: Rendering) -> list[JsonObject]:
     thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
     message: JsonObject = {"role": "assistant", "content": _content(turn, thoughts)}
-    message |= _reasoning(turn, thoughts)
     refusal = turn.text(refusal=True)
     if refusal and turn.rule.field != _CHUNKS:
         message["refusal"] = refusal
     turn.lose_server_tools()
     if calls := [_call(turn, call) for call in turn.calls]:
         message["tool_calls"] = calls
-    messages = [message] if len(message) > 2 or message["content"] else []
-    return messages + [_answer(turn, *pair) for pair in turn.answered()]
+        _stand_in(turn, calls)
+    is_answer = bool(calls or turn.text())
+    for block in () if is_answer else thoughts:
+        turn.lose(block, "reasoning", "a turn of reasoning alone is refused")
+    messages = [message | _reasoning(turn, thoughts)] if is_answer else []
+    return messages + [_answer(turn, *pair) for pair in turn.answers]
 
 
 def _has_place(turn: Rendering, block: TurnBlock) -> bool:
@@ -86,7 +89,8 @@ def _reasoning(turn: Rendering, thoughts: list[TurnBlock]) -> JsonObject:
     native = [b for b in thoughts if b.source != "tag" or not rule.tags]
     text = "".join(block.raw_text or block.text for block in native)
     if rule.field in PLAIN:
-        is_there = text or (rule.required and turn.calls)
+        is_due = rule.required == "turns" or (rule.required and turn.calls)
+        is_there = text or is_due
         return {rule.field: text} if is_there else {}
     fields = _as_it_came(native, text)
     return {rule.field: fields[rule.field]} if rule.field in fields else fields
@@ -131,17 +135,24 @@ def _thinking_blocks(thoughts: list[TurnBlock]) -> list[JsonObject]:
     return blocks
 
 
+def _stand_in(turn: Rendering, calls: list[JsonObject]) -> None:
+    """Of calls side by side the first has the signature."""
+    if calls and turn.rule.stand_in:
+        google = {"google": {"thought_signature": turn.rule.stand_in}}
+        calls[0].setdefault("extra_content", google)
+
+
 def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
     state = call.opaque if isinstance(call.opaque, dict) else {}
     kept = {name: state[name] for name in CALL_STATE if name in state}
     named: JsonObject = {"name": call.name}
     if call.arguments_format == "text":
         custom = named | {"input": call.arguments}
-        return {"id": turn.id_of(call), "type": "custom", "custom": custom} | kept
+        return {"id": call.tool_call_id, "type": "custom", "custom": custom} | kept
     function = named | {"arguments": turn.arguments(call)}
-    return {"id": turn.id_of(call), "type": "function", "function": function} | kept
+    return {"id": call.tool_call_id, "type": "function", "function": function} | kept
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
-    answer = {"role": "tool", "tool_call_id": turn.id_of(call)}
+    answer = {"role": "tool", "tool_call_id": call.tool_call_id}
     return answer | {"content": turn.says(result)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stream_sidecar.wires.shared.request_rules import Rule
 
 _CONTENT, _DETAILS = "reasoning_content", "reasoning_details"
+_NO_NAMES = "[^a-z0-9_-]"
 _THINK = ("<think>", "</think>")
 
 RULES: tuple[Rule, ...] = (
@@ -13,6 +14,7 @@ RULES: tuple[Rule, ...] = (
         "openrouter.ai/docs/use-cases/reasoning-tokens, Preserving reasoning blocks",
         provider="openrouter",
         field=_DETAILS,
+        came_in=_DETAILS,
     ),
     Rule(
         "no page was found; recordings of charmbracelet/fantasy send what came",
@@ -38,10 +40,30 @@ RULES: tuple[Rule, ...] = (
         "extra_forbidden: body.messages.assistant.reasoning_content"
         " (BerriAI/litellm#30835, charmbracelet/crush#1590); thinking chunks:"
         " docs.mistral.ai/capabilities/reasoning; Tool call id was call_... but must be"
-        " a-z, A-Z, 0-9, with a length of 9 (anomalyco/opencode#1680)",
+        " a-z, A-Z, 0-9, with a length of 9 (anomalyco/opencode#1680); Function name"
+        " was ... but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a"
+        " maximum length of 64 (mistralai/mistral-common, validator.py)",
         provider="mistral",
         field="content.thinking",
         no_ids="[^a-z0-9]|^(?!.{9}$)",
+        no_names=_NO_NAMES,
+        longest_name=64,
+    ),
+    Rule(
+        "Extra inputs are not permitted, field: 'messages[2].reasoning'"
+        " (can1357/oh-my-pi#1157)",
+        provider="fireworks",
+        field=_CONTENT,
+    ),
+    Rule(
+        "Function call is missing a thought_signature (manthanabc/paws#103); the"
+        " stand-in: ai.google.dev/gemini-api/docs/thought-signatures",
+        provider="google|gemini|vertex",
+        model="gemini-([3-9]|\\d\\d)",
+        reasoning="calls",
+        stand_in="skip_thought_signature_validator",
+        issuers="google|gemini|vertex",
+        one_model=True,
     ),
     # models, whoever serves them
     Rule(
@@ -52,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         model="deepseek-(reasoner|r1)",
         reasoning="calls",
         field=_CONTENT,
-        required=True,
+        required="calls",
     ),
     Rule(
         "The `reasoning_content` in the thinking mode must be passed back to the API."
@@ -60,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         " (deepseek-ai/deepseek-harness/discussions/739)",
         model="deepseek-(v3\\.[2-9]|v[4-9]|flash|pro|chat)",
         field=_CONTENT,
-        required=True,
+        required="turns",
     ),
     Rule(
         "thinking is enabled but reasoning_content is missing in assistant tool call"
@@ -69,7 +91,7 @@ RULES: tuple[Rule, ...] = (
         " platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
         model="kimi-(k2-thinking|k2\\.[5-9]|k[3-9]|for-coding|latest)|\\bk2p[5-9]",
         field=_CONTENT,
-        required=True,
+        required="calls",
     ),
     Rule(
         "platform.minimax.io/docs/guides/text-m2-function-call: the whole message goes"
@@ -99,11 +121,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "platform.openai.com/docs/api-reference/chat: an assistant's message has no"
         " field for reasoning; messages[].tool_calls[].id: string too long"
-        " (langmanus/langmanus#119), above 40 characters",
+        " (langmanus/langmanus#119), above 40 characters; function.name: string does"
+        " not match pattern (mcp-use/mcp-use#90)",
         model="^(openai/)?(gpt-[345]|o[134]\\b)",
         reasoning="never",
         raw_arguments=True,
         no_ids="^.{41}",
+        no_names=_NO_NAMES,
+        longest_name=64,
     ),
     Rule(
         "Failed to parse tool call arguments as JSON (ggml-org/llama.cpp#25510); that"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stream_sidecar.wires.openai_responses.reader import OpenAIResponsesWire, fits
 from stream_sidecar.wires.openai_responses.request import write
 from stream_sidecar.wires.openai_responses.writer import OpenAIResponsesWriter
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
+
+_OPENAI: dict[str, Any] = {
+    "raw_arguments": True,
+    "no_ids": "^.{65}",
+    "no_names": "[^a-z0-9_-]",
+    "is_closed": True,
+}
 
 ROW = WireRow(
     name="openai-responses",
@@ -32,11 +41,19 @@ ROW = WireRow(
     request=write,
     rules=(
         Rule(
-            "as the next row; Invalid 'input[95].call_id': string too long. Expected a"
-            " string with maximum length 64 (AnswerDotAI/fastllm#45)",
-            provider="openai|azure|chatgpt|codex",
-            raw_arguments=True,
-            no_ids="^.{65}",
+            "as the last row; Invalid 'input[95].call_id': string too long. Expected a"
+            " string with maximum length 64 (AnswerDotAI/fastllm#45); names:"
+            " openai/codex#24369; Encrypted content could not be decrypted or parsed"
+            " (caozhiyuan/copilot-api#363)",
+            provider="azure",
+            issuers="azure",
+            **_OPENAI,
+        ),
+        Rule(
+            "as the row above (openai/codex#8119)",
+            provider="openai|chatgpt|codex",
+            issuers="^(?!.*azure).*(openai|chatgpt|codex)",
+            **_OPENAI,
         ),
         Rule(
             "Item 'fc_...' of type 'function_call' was provided without its required"

@@ -68,6 +68,10 @@ _FIELDS = ("reasoning", "mirror")
 """Names for the fields of one item's reasoning: the second may say the same again."""
 
 
+GONE: JsonObject = {"type": "reasoning"}
+"""What is left of an item where the server keeps none."""
+
+
 class Content:
     """Reads what items say into the parts of ``wire``."""
 
@@ -78,6 +82,7 @@ class Content:
         self.length = 0
         #: the server keeps items, so that an id alone is enough for it
         self.stored = True
+        self._has_ids = False  # items of reasoning that go back by these
 
     def delta(self, item: OutputItem, channel: TextField, value: JsonObject) -> None:
         """A fragment."""
@@ -147,10 +152,22 @@ class Content:
 
     def keep(self, item: OutputItem, body: JsonObject) -> None:
         """The item itself must go back: what is encrypted in it, or the id of one that
-        the server has."""
-        if body.get("encrypted_content") or (body.get("id") and self.stored):
-            part = ReasoningStatePart(opaque=body, block=item.key)
-            self.wire.parts.append(part)
+        the server has. Of another one is left that it was there: what it led to cannot
+        go by its id alone."""
+        if body.get("encrypted_content"):
+            self._state(item.key, body)
+        elif body.get("id"):
+            self._has_ids = True
+            self._state(item.key, body if self.stored else GONE)
+
+    def forget(self) -> None:
+        """The server keeps no items, as it says perhaps at the end."""
+        if self.stored and self._has_ids:
+            self._state("gone", GONE)
+        self.stored = False
+
+    def _state(self, key: str, opaque: JsonObject) -> None:
+        self.wire.parts.append(ReasoningStatePart(opaque=opaque, block=key))
 
     def _fill(
         self, item: OutputItem, channel: TextField, whole: str, value: JsonObject | None

@@ -114,7 +114,7 @@ class OpenAIResponsesWire(DocumentWire):
 
     def _identify(self, response: JsonObject) -> None:
         if response.get("store") is False:
-            self._content.stored = False
+            self._content.forget()
         self.identify(
             id=self.text(response, "id"),
             model=self.text(response, "model"),

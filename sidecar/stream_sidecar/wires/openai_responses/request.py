@@ -12,12 +12,18 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
-from stream_sidecar.wires.shared.rendering import caller_of, parts_of, text_of
+from stream_sidecar.wires.shared.rendering import (
+    caller_of,
+    parts_of,
+    text_of,
+    without_last_thoughts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.parts import Json, JsonObject
@@ -29,6 +35,11 @@ _FUNCTION = "function_call"
 _THOUGHT = "reasoning"
 _TEXT, _REFUSAL = ("output_text", "text"), ("refusal", "refusal")
 """Types of a message's parts, and the field with their text."""
+_CALL_STATE = ("namespace",)
+"""What of a call's item must go back (earendil-works/pi#7709)."""
+
+_LONGEST_ID = 64
+"""Code points of an item's id."""
 
 _NO_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 _FOREIGN = "it is no item of a Responses server"
@@ -43,10 +54,14 @@ def write(turn: Rendering) -> list[JsonObject]:
         if kind == "text":
             items += _messages(blocks, with_id=is_whole)
         elif kind == "reasoning":
-            items += [item for block in blocks for item in thoughts.get(id(block), ())]
+            pairs = [(b, item) for b in blocks for item in thoughts.get(id(b), ())]
+            is_last = pairs and pairs[-1][0] is turn.blocks[-1]
+            items += (
+                without_last_thoughts(turn, pairs) if is_last else [i for _, i in pairs]
+            )
         else:
             items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
-    return items + [_answer(turn, *pair) for pair in turn.answered()]
+    return items + [_answer(turn, *pair) for pair in turn.answers]
 
 
 def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
@@ -56,23 +71,41 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
     """
     found: dict[int, list[JsonObject]] = {}
     is_told, is_whole = False, True
+    is_stored = all(block.opaque != GONE for block in turn.blocks)
     for block in reversed(turn.blocks):
         if block.type != "reasoning":
             is_told = False
             continue
         item = block.opaque if isinstance(block.opaque, dict) else {}
         is_item = _is_state(item)
-        is_told = is_item if type_of(item) else is_told
+        is_kept = is_item and _can_go(item, is_stored=is_stored)
+        is_told = is_kept if type_of(item) else is_told
         is_thought = not is_item or type_of(item) == _THOUGHT
         if is_thought and not turn.thinks(block):
             is_whole = False
         elif is_told:
-            told = {name: item[name] for name in item if name != "status"}
-            found[id(block)] = [told] if is_item else []
+            found[id(block)] = [_told(turn, item)] if is_item else []
+            is_whole = is_whole and len(str(item.get("id", ""))) <= _LONGEST_ID
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
             is_whole = False
     return found, is_whole
+
+
+def _told(turn: Rendering, item: JsonObject) -> JsonObject:
+    """An item as it goes: one of reasoning must have a summary (newo-ether/Agora#141),
+    and OpenAI's have no content (openai/codex#36551)."""
+    left = ("status", *(("content",) if turn.rule.is_closed else ()))
+    told = {name: item[name] for name in item if name not in left}
+    if len(str(item.get("id", ""))) > _LONGEST_ID:
+        del told["id"]
+    return {"summary": []} | told if type_of(item) == _THOUGHT else told
+
+
+def _can_go(item: JsonObject, *, is_stored: bool) -> bool:
+    """One of reasoning goes by what is encrypted in it, or by its id."""
+    has_id = is_stored and bool(item.get("id"))
+    return type_of(item) != _THOUGHT or has_id or bool(item.get("encrypted_content"))
 
 
 def _is_state(item: JsonObject) -> bool:
@@ -97,9 +130,8 @@ def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObj
 def _message(
     content: list[JsonObject], state: JsonObject, *, with_id: bool
 ) -> JsonObject:
-    kept = {
-        n: state[n] for n in ("id", "phase") if n in state and (with_id or n != "id")
-    }
+    kept = {n: state[n] for n in ("phase",) if n in state}
+    kept |= _id_of(state, with_id=with_id)
     message = {"type": "message", "role": "assistant", "content": content}
     return message | kept | ({"status": "completed"} if "id" in kept else {})
 
@@ -107,15 +139,27 @@ def _message(
 def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
     """A call that is no function goes back as the item that it was."""
     if raw := _item(block):
-        return raw
+        return raw | ({"call_id": block.tool_call_id} if raw.get("call_id") else {})
     is_text = block.arguments_format == "text"
     name = "input" if is_text else "arguments"
     item: JsonObject = {"type": "custom_tool_call" if is_text else _FUNCTION}
-    item |= {"call_id": turn.id_of(block), "name": block.name}
+    item |= {"call_id": block.tool_call_id, "name": block.name}
     item[name] = turn.arguments(block)
-    item |= caller_of(block)
     state = block.opaque if isinstance(block.opaque, dict) else {}
-    return item | {n: state[n] for n in ("id",) if n in state and with_id}
+    kept = {n: state[n] for n in _CALL_STATE if n in state}
+    return (
+        item
+        | caller_of(turn, block, "caller_id")
+        | kept
+        | _id_of(state, with_id=with_id)
+    )
+
+
+def _id_of(state: JsonObject, *, with_id: bool) -> JsonObject:
+    """A long one would be refused (github/app#499); an item needs none."""
+    id = state.get("id")
+    is_fit = with_id and isinstance(id, str) and 0 < len(id) <= _LONGEST_ID
+    return {"id": id} if is_fit else {}
 
 
 def _item(block: TurnBlock) -> JsonObject:
@@ -159,27 +203,90 @@ def _tools(
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    """What a call was answered, in the shape that its type has."""
     raw = _item(call)
     custom = "custom_tool_call" if call.arguments_format == "text" else _FUNCTION
     kind = type_of(raw) or custom
-    item = {"type": kind.removesuffix(CALL) + CALL + OUTPUT}
-    id = result.tool_call_id if raw else turn.id_of(call)
-    return item | {"call_id": id, "output": _output(raw, result)}
+    item: JsonObject = {"type": kind.removesuffix(CALL) + CALL + OUTPUT}
+    item["call_id"] = call.tool_call_id
+    shape = _ANSWERS.get(kind)
+    return item | (shape(turn, result) if shape else {"output": _output(result)})
 
 
-def _output(raw: JsonObject, result: TurnResult) -> Json:
-    """Text or parts; what a tool of the provider's gave (a screenshot) as it is."""
-    if raw and isinstance(result.content, dict):
-        return result.content
+def _output(result: TurnResult) -> Json:
+    """Text or parts."""
     parts = parts_of(result.content)
     return text_of(result.content) if parts is None else [_part(part) for part in parts]
 
 
+def _shell(turn: Rendering, result: TurnResult) -> JsonObject:
+    """A list of what each command gave; other text is what one has written."""
+    content = result.content
+    items = content if isinstance(content, list) else [content]
+    if not items or not all(isinstance(i, dict) and "outcome" in i for i in items):
+        text, failed = turn.says(result), bool(result.is_error)
+        items = [
+            {
+                "stdout": "" if failed else text,
+                "stderr": text if failed else "",
+                "outcome": {"type": "exit", "exit_code": int(failed)},
+            }
+        ]
+    return {"output": items}
+
+
+def _patched(turn: Rendering, result: TurnResult) -> JsonObject:
+    status = "failed" if result.is_error else "completed"
+    return {"status": status, "output": turn.says(result)}
+
+
+def _local_shell(turn: Rendering, result: TurnResult) -> JsonObject:
+    """This one is found by ``id``, and has text alone."""
+    return {"id": result.tool_call_id, "output": turn.says(result)}
+
+
+def _seen(turn: Rendering, result: TurnResult) -> JsonObject:
+    """One screenshot: the last of several images."""
+    content = result.content
+    parts = [content] if isinstance(content, dict) else parts_of(content) or []
+    images = [
+        each for each in map(_part, parts) if "image_url" in each or "file_id" in each
+    ]
+    if not images:
+        turn.lose(None, "tool-result", "only a screenshot can go")
+    seen = images[-1] if images else {}
+    kept = {n: seen[n] for n in ("image_url", "file_id") if n in seen}
+    return {"output": {"type": "computer_screenshot"} | kept}
+
+
+def _searched(turn: Rendering, result: TurnResult) -> JsonObject:
+    """The tools that were found, as the next request declares them."""
+    content = result.content
+    found = content.get("tools") if isinstance(content, dict) else content
+    items = found if isinstance(found, list) else []
+    tools = [tool for tool in items if isinstance(tool, dict)]
+    if content and not tools:
+        turn.lose(None, "tool-result", "only a list of tools can go")
+    told: JsonObject = {"type": "tool_search_output", "tools": tools}
+    return told | {"execution": "client", "status": "completed"}
+
+
+_ANSWERS: dict[str, Callable[[Rendering, TurnResult], JsonObject]] = {
+    "shell_call": _shell,
+    "apply_patch_call": _patched,
+    "local_shell_call": _local_shell,
+    "computer_call": _seen,
+    "tool_search_call": _searched,
+}
+"""Type of a call -> the members of its answer, where these are not ``output`` as text
+or parts."""
+
+
 def _part(part: JsonObject) -> JsonObject:
     """A part as this wire names it: of MCP, or its own."""
-    if part["type"] == "text":
+    if part.get("type") == "text":
         return part | {"type": "input_text"}
-    if part["type"] == "image" and "data" in part:
+    if part.get("type") == "image" and "data" in part:
         url = f"data:{part.get('mimeType')};base64,{part['data']}"
         return {"type": "input_image", "image_url": url}
     return part

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps, portable
+from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class OpenAIResponsesWriter(ChunkWriter):
             return
         if item is not None and item.block == event.block:
             item.state = state
-        elif own := self._own_item(state):
+        elif (own := self._own_item(state)) and own != GONE:
             self._whole(own)  # it has said nothing
 
     def call_delta(self, event: events.ToolCallDelta) -> None:

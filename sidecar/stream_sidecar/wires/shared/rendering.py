@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar.records import define, field, frozen
@@ -19,7 +18,7 @@ from stream_sidecar.values.abridge import is_long
 from stream_sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from stream_sidecar.message.turn import TurnBlock, TurnCitation, TurnResult
     from stream_sidecar.parts import Json, JsonObject
@@ -30,13 +29,23 @@ Reasoning: TypeAlias = Literal["auto", "all", "none"]
 that it does not refuse, or none."""
 
 What: TypeAlias = Literal[
-    "text", "reasoning", "tool-call", "tool-call-id", "arguments", "tool-result"
+    "text",
+    "reasoning",
+    "state",
+    "tool-call",
+    "tool-call-id",
+    "name",
+    "arguments",
+    "tool-result",
 ]
 
 BlockWriters: TypeAlias = (
     "Mapping[str, Callable[[Rendering, TurnBlock], JsonObject | None]]"
 )
 """Type of a block -> its writer, on a wire of content blocks."""
+
+WrittenBlock: TypeAlias = "tuple[TurnBlock, JsonObject]"
+"""A block with what is written of it."""
 
 RequestWriter: TypeAlias = "Callable[[Rendering], list[JsonObject]]"
 """Writes a turn as the messages (items, contents) of one wire."""
@@ -56,18 +65,25 @@ class Lost:
 
 @define
 class Rendering:
-    """A turn on its way into a request. ``blocks`` are in the order of the message."""
+    """A turn on its way into a request. ``blocks`` are in the order of the message,
+    ``answers`` the host's results with their calls. ``goes_on``: the provider ends the
+    calls of its own tools in the next response."""
 
     blocks: tuple[TurnBlock, ...]
-    results: tuple[TurnResult, ...]
     citations: tuple[TurnCitation, ...]
     rule: Rule
     reasoning: Reasoning = "auto"
+    goes_on: bool = False
+    answers: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     lost: list[Lost] = field(factory=list)
 
     def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
-        """``block`` is None for what is the host's own."""
-        self.lost.append(Lost(None if block is None else block.block, what, why))
+        """``block`` is None for what is the host's own; of a block the first reason
+        counts."""
+        number = None if block is None else block.block
+        told = any(each.block == number and each.what == what for each in self.lost)
+        if block is None or not told:
+            self.lost.append(Lost(number, what, why))
 
     @cached_property
     def calls(self) -> list[TurnBlock]:
@@ -77,33 +93,6 @@ class Rendering:
             for block in self.blocks
             if block.type == "tool-call" and block.executor != "server"
         ]
-
-    @cached_property
-    def ids(self) -> dict[str, str]:
-        """Ids of calls as they go. One that the provider refuses is replaced by what is
-        made of it, so that it is the same in every request."""
-        ids = {}
-        for call in self.calls:
-            id = sent = call.tool_call_id or ""
-            if self.rule.no_ids.search(id):
-                sent = blake2b(id.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
-                self.lose(call, "tool-call-id", "this provider takes other ids")
-            ids[id] = sent
-        return ids
-
-    def id_of(self, call: TurnBlock) -> str:
-        return self.ids[call.tool_call_id or ""]
-
-    def answered(self) -> Iterator[tuple[TurnBlock, TurnResult]]:
-        """The host's results with their calls; one without a call would be refused."""
-        calls = {call.tool_call_id: call for call in self.calls}
-        for result in self.results:
-            call = calls.get(result.tool_call_id)
-            if call is None:
-                why = f"no call of this turn has the id {result.tool_call_id}"
-                self.lose(None, "tool-result", why)
-            else:
-                yield call, result
 
     def lose_server_tools(self) -> None:
         """For a wire that has no place for what a server's tools did."""
@@ -185,11 +174,6 @@ class Rendering:
 
 
 _NO_OBJECT = "the arguments are no JSON object"
-_ID = 9
-"""Characters of an id that is made; Mistral takes no other number."""
-
-_DIRECT = {"type": "direct"}
-"""The caller that is meant where none is named."""
 
 
 def _long(first: JsonObject) -> JsonObject:
@@ -197,9 +181,15 @@ def _long(first: JsonObject) -> JsonObject:
     return {name: value for name, value in first.items() if is_long(value)}
 
 
-def caller_of(call: TurnBlock) -> JsonObject:
-    """Who called, where that is a program that the provider runs."""
-    return {} if call.caller in (None, _DIRECT) else {"caller": call.caller}
+def caller_of(turn: Rendering, call: TurnBlock, key: str) -> JsonObject:
+    """Who called, where that is a program that this provider runs: the ``key`` names
+    it. Where none is named the model is meant."""
+    caller = call.caller if isinstance(call.caller, dict) else {}
+    if key in caller:
+        return {"caller": caller}
+    if caller.keys() - {"type"}:
+        turn.lose(call, "state", "it was called by a program of another provider")
+    return {}
 
 
 def object_of(call: TurnBlock) -> JsonObject | None:
@@ -218,6 +208,11 @@ def parts_of(content: Json) -> list[JsonObject] | None:
     return parts if parts and len(parts) == len(items) else None
 
 
+def is_blank(part: JsonObject) -> bool:
+    """A part of text that has none, which Claude refuses."""
+    return part["type"] == "text" and not str(part.get("text", "")).strip()
+
+
 def text_of(content: Json) -> str:
     """``content`` as text: JSON text, where it is none."""
     if content is None or isinstance(content, str):
@@ -232,9 +227,52 @@ def in_blocks(
 ) -> list[JsonObject]:
     """A message of content blocks, and behind it the user's with what tools answered;
     neither without content, which would be refused."""
-    written = [blocks[block.type](turn, block) for block in turn.blocks]
-    answers = [answer(turn, call, result) for call, result in turn.answered()]
-    content = {"assistant": [each for each in written if each], "user": answers}
+    pairs = [(block, blocks[block.type](turn, block)) for block in turn.blocks]
+    written = _closed(turn, [(block, item) for block, item in pairs if item])
+    content = {
+        "assistant": without_last_thoughts(turn, written),
+        "user": [answer(turn, call, result) for call, result in turn.answers],
+    }
     return [
         {"role": role, "content": content[role]} for role in content if content[role]
     ]
+
+
+def _closed(turn: Rendering, written: list[WrittenBlock]) -> list[WrittenBlock]:
+    """Without a server's calls that have no result, and without results that have no
+    call; both would be refused. Calls that go on stay."""
+    calls, results = (
+        {block.tool_call_id for block, _ in written if block.type == kind}
+        for kind in ("tool-call", "tool-result")
+    )
+    left = []
+    for block, item in written:
+        id, is_result = block.tool_call_id, block.type == "tool-result"
+        is_server = block.type == "tool-call" and block.executor == "server"
+        if is_result and id not in calls:
+            turn.lose(block, "tool-result", "its call is not in this turn")
+        elif is_server and id not in results and not turn.goes_on:
+            turn.lose(block, "tool-call", "it broke off: it has no result")
+        else:
+            left.append((block, item))
+    return left
+
+
+def without_last_thoughts(
+    turn: Rendering, written: list[WrittenBlock]
+) -> list[JsonObject]:
+    """What is written of blocks; reasoning that nothing follows would be refused.
+
+    Other state of a provider's counts as something."""
+    while written and is_thought(*written[-1]):
+        turn.lose(written.pop()[0], "reasoning", "nothing follows it, so it is refused")
+    return [item for _, item in written]
+
+
+_THOUGHTS = ("thinking", "redacted_thinking", "reasoning", "reasoningContent")
+"""Types, or the only members, of items that are reasoning."""
+
+
+def is_thought(block: TurnBlock, item: JsonObject) -> bool:
+    kind = item.get("type") or next(iter(item), None)
+    return block.type == "reasoning" and kind in _THOUGHTS

@@ -1,0 +1,123 @@
+"""A turn as the provider that is asked can take it, before a wire writes it.
+
+Not a wire: what `rendering` and the rules know of ids, names and state is applied here
+once, for all wires. A call without a name does not go; names and ids that the provider
+refuses are replaced, and ids are unique within the turn. Each call has one result at
+most. State goes to those who can read it (`Rule.takes_state`). What is lost by that is
+told (wires/README.md, "Requests").
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from stream_sidecar.records import evolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.message.turn import TurnBlock, TurnResult
+    from stream_sidecar.wires.shared.rendering import Rendering, What
+
+_LENGTH = 9
+"""Characters of an id that is made; Mistral takes no other number."""
+
+_FOREIGN = "it is state of another provider or model, which this one cannot read"
+_OPEN = "no result is given, and without one the call is refused"
+
+
+def fit(turn: Rendering, results: tuple[TurnResult, ...], *, is_known: bool) -> None:
+    """Replaces the blocks of ``turn``, and finds the answers to its calls.
+
+    ``is_known``: who is asked can read the state of who gave the message."""
+    blocks = [block for block in turn.blocks if _is_named(turn, block)]
+    if not is_known:
+        blocks = [_without_state(turn, block) for block in blocks]
+    given = [block.tool_call_id or "" for block in blocks if _is_clients(block)]
+    turn.blocks = tuple(_renamed(turn, blocks))
+    calls: defaultdict[str, list[TurnBlock]] = defaultdict(list)
+    for id, call in zip(given, turn.calls, strict=True):
+        calls[id].append(call)
+    _pair(turn, calls, results)
+
+
+def _is_clients(block: TurnBlock) -> bool:
+    """Whether a block is a call that the client answers."""
+    return block.type == "tool-call" and block.executor != "server"
+
+
+def _is_named(turn: Rendering, block: TurnBlock) -> bool:
+    is_lost = _is_clients(block) and not (block.name or "").strip(" \0\t\r\n")
+    if is_lost:
+        turn.lose(block, "tool-call", "a call without a name is refused")
+    return not is_lost
+
+
+def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock:
+    """A server's tools are state of that server."""
+    is_server = block.type == "tool-result" or block.executor == "server"
+    has_caller = isinstance(block.caller, dict) and block.caller.keys() - {"type"}
+    if any((block.signature, block.opaque, has_caller, is_server and block.raw)):
+        turn.lose(block, _WHAT.get(block.type, "state"), _FOREIGN)
+    left = evolve(block, signature=None, opaque=None, caller=None)
+    return evolve(left, raw=None) if is_server else left
+
+
+_WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"}
+
+
+def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
+    """Calls with a name and an id that go."""
+    rule = turn.rule
+    taken = {block.tool_call_id for block in blocks if not _is_clients(block)}
+    for number, block in enumerate(blocks):
+        if not _is_clients(block):
+            yield block
+            continue
+        told, id = block.name or "", block.tool_call_id or ""
+        name = rule.no_names.sub("_", told)[: rule.longest_name]
+        if name != told:
+            turn.lose(block, "name", "this provider takes other names of tools")
+        sent = id if id and not rule.no_ids.search(id) else _made(id or f"#{number}")
+        if sent in taken:
+            sent = _made(f"{id}#{number}")
+        if id and sent != id:
+            turn.lose(block, "tool-call-id", _OTHER_ID)
+        taken.add(sent)
+        is_made = block.id_synthetic or not id
+        yield evolve(block, name=name, tool_call_id=sent, id_synthetic=is_made)
+
+
+_OTHER_ID = "this provider takes other ids, and none twice"
+
+
+def _made(seed: str) -> str:
+    """An id of the seed, the same in every request."""
+    return blake2b(seed.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+
+
+def _pair(
+    turn: Rendering,
+    calls: dict[str, list[TurnBlock]],
+    results: tuple[TurnResult, ...],
+) -> None:
+    """Results of one id belong to the calls of that id in their order; of more than
+    there are calls the last ones count."""
+    left = {id: list(same) for id, same in calls.items()}
+    surplus = Counter(result.tool_call_id for result in results)
+    for id, same in calls.items():
+        surplus[id] -= len(same)
+    for result in results:
+        id = result.tool_call_id
+        if id not in calls:
+            turn.lose(None, "tool-result", f"no call of this turn has the id {id}")
+        elif surplus[id] > 0:
+            surplus[id] -= 1
+            turn.lose(None, "tool-result", f"another result for {id} comes later")
+        else:
+            call = left[id].pop(0)
+            turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
+    for call in (call for same in left.values() for call in same):
+        turn.lose(call, "tool-result", _OPEN)
