@@ -200,7 +200,7 @@ fn bytes_and_failures_of_the_source() {
 const LEAK: &str = "<think>é</think>Four.";
 
 fn emitting() -> OpenParams {
-    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None });
+    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None });
     OpenParams { wire: Some(Wire::Text), emit, ..Default::default() }
 }
 

@@ -83,7 +83,7 @@ class MessageBuilder:
         self._last = _Building("text")
         self._last_block = -1
         self._usage: events.Usage | None = None
-        self._metadata: events.Metadata | None = None
+        self.metadata: events.Metadata | None = None
 
     def push(self, event: events.Event) -> None:
         fold = self._folds.get(type(event))
@@ -144,7 +144,7 @@ class MessageBuilder:
             errors=tuple(choice.errors),
             usage=self._usage,
             finish=choice.finish,
-            metadata=self._metadata,
+            metadata=self.metadata,
             choice=number,
         )
 
@@ -220,16 +220,16 @@ class MessageBuilder:
         self._usage = event
 
     def _describe(self, event: events.Metadata) -> None:
-        known = self._metadata
+        known = self.metadata
         if known is None:
-            self._metadata = event
+            self.metadata = event
             return
         said = {
             field.name: value
             for field in fields(events.Metadata)
             if (value := getattr(event, field.name)) is not None
         }
-        self._metadata = evolve(known, **said)
+        self.metadata = evolve(known, **said)
 
     def _finish(self, event: events.Finish) -> None:
         self._choices[event.choice].finish = event
