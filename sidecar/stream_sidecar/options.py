@@ -131,10 +131,14 @@ class Emit:
 
     ``claims``: calls that were found in the text are left out (``drop``), stay in the
     text where they stood (``text``), or are ordinary calls at the end (``promote``).
+    ``reasoning``: what stood between tags in the text is left out (``drop``), or is in
+    the wire's field for reasoning (``include``), or is there where the provider takes
+    it back (``auto``).
     """
 
     wire: str
     claims: Literal["drop", "text", "promote"] = "drop"
+    reasoning: Literal["auto", "drop", "include"] = "auto"
 
 
 @frozen

@@ -161,3 +161,68 @@ def test_state_that_comes_twice_is_once_in_a_body() -> None:
     assert first.block != last.block
     message = trip.chunks[0]["choices"][0]["message"]
     assert {name: message[name] for name in state} == last.opaque
+
+
+TAGGED = [_said("<think>Hm."), _said("</think>See.")]
+
+
+@pytest.mark.parametrize(
+    ("wire", "provider", "model", "goes"),
+    [
+        ("openai-chat", None, None, True),
+        ("openai-chat", "groq", "qwen3", False),
+        ("openai-chat", "mistral", "magistral", False),
+        ("openai-chat", "cerebras", "qwen3", False),
+        ("openai-chat", "openai", "gpt-5", False),
+        ("openai-chat", "deepseek", "deepseek-reasoner", False),
+        ("openai-chat", "deepseek", "deepseek-v3.2", True),
+        ("openai-chat", None, "kimi-k2-thinking", True),
+        ("anthropic", None, None, False),
+        ("anthropic", "anthropic", "claude-opus-4-5", False),
+        ("anthropic", None, "glm-4.6", True),
+        ("openai-responses", None, None, False),
+        ("openai-responses", "openai", "gpt-5", False),
+        ("gemini", None, None, True),
+        ("gemini", "google", "gemini-3-pro", True),
+    ],
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_tagged_reasoning_goes_where_it_may_come_back(
+    wire: str, provider: str | None, model: str | None, goes: bool, whole: bool
+) -> None:
+    params = {"wire": "openai-chat", "provider": provider, "model": model}
+    trip = emitted(params, TAGGED, wire, reasoning="auto", whole=whole)
+    assert trip.read.message.reasoning == "Hm."
+    assert trip.again.message.reasoning == ("Hm." if goes else "")
+    assert trip.again.message.text == "See."
+
+
+def test_the_model_may_be_the_one_that_was_read() -> None:
+    named = [{"model": "gpt-5", **chunk} for chunk in TAGGED]
+    told = {"wire": "openai-chat"}
+    trip = emitted(told, named, "openai-chat", reasoning="auto")
+    assert _deltas(trip, "reasoning_content") == []
+
+
+@pytest.mark.parametrize(("reasoning", "goes"), [("drop", False), ("include", True)])
+def test_a_host_decides_on_tagged_reasoning(reasoning: str, goes: bool) -> None:
+    params = {"wire": "openai-chat", "provider": "groq"}
+    for wire in ("openai-chat", "openai-responses", "anthropic", "gemini"):
+        trip = emitted(params, TAGGED, wire, reasoning=reasoning)
+        assert bool(trip.again.message.reasoning) == goes
+
+
+def test_native_reasoning_always_goes() -> None:
+    native = [{"choices": [{"delta": {"reasoning_content": "Hm."}}]}, _said("See.")]
+    trip = emitted({"wire": "openai-chat"}, native, "openai-chat", reasoning="drop")
+    assert _deltas(trip, "reasoning_content") == ["Hm."]
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "openai-responses"])
+def test_what_was_left_out_comes_where_it_is_the_answer(wire: str) -> None:
+    policy = {"reasoning": {"asAnswer": "when-empty"}}
+    stop = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    chunks = [_said("<think>See.</think>"), stop]
+    params = {"wire": "openai-chat", "policy": policy}
+    trip = emitted(params, chunks, wire, reasoning="drop")
+    assert trip.read.message.text == trip.again.message.text == "See."

@@ -11,7 +11,7 @@ from recordings import PATHS, own
 
 from stream_sidecar.framing.framer import Framer
 from stream_sidecar.parts import Document, DonePart
-from stream_sidecar.stream.own_documents import MOST
+from stream_sidecar.stream.own_documents import MOST_WAITING
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires import WRITERS
@@ -127,9 +127,9 @@ def test_the_end_mark_is_the_last() -> None:
 
 def test_few_documents_wait() -> None:
     """Then they are written, as far as their text is decided."""
-    pings = [{"choices": [], "ping": number} for number in range(MOST)]
+    pings = [{"choices": [], "ping": number} for number in range(MOST_WAITING)]
     given = _pushed(CHAT, [_delta("a <thi"), *pings, _delta("ck> b"), FINISH])
-    assert not any(given[:MOST])
+    assert not any(given[:MOST_WAITING])
     assert "ping" not in json.dumps(given)
 
 

@@ -52,11 +52,13 @@ def emitted(
     wire: str,
     *,
     claims: str = "drop",
+    reasoning: str = "include",
     whole: bool = False,
     close: Params | None = None,
 ) -> Emitted:
     """Emits ``chunks`` on ``wire`` and reads that again; ``whole``: as one body."""
-    stream = Stream(options_of({**params, "emit": {"wire": wire, "claims": claims}}))
+    emit = {"wire": wire, "claims": claims, "reasoning": reasoning}
+    stream = Stream(options_of({**params, "emit": emit}))
     emission = stream.emission()
     assert emission is not None
     events, written = [], []

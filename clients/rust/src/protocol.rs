@@ -371,7 +371,7 @@ pub struct Edit {
 
 /// The stream is also given clean, as documents of `wire`.
 ///
-/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Emit {
@@ -380,11 +380,14 @@ pub struct Emit {
     /// What becomes of calls that were found in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<EmitClaims>,
+    /// What becomes of reasoning that stood between tags in the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<EmitReasoning>,
 }
 
 /// The stream is also given clean, as documents of `wire`.
 ///
-/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+/// `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -393,6 +396,8 @@ pub struct EmitOutput {
     pub wire: EmitWire,
     /// What becomes of calls that were found in the text.
     pub claims: EmitClaims,
+    /// Reasoning.
+    pub reasoning: EmitReasoning,
 }
 
 /// What a program wants to know of an error.
@@ -1935,6 +1940,15 @@ open_enum! {
         Drop = "drop",
         Text = "text",
         Promote = "promote",
+    }
+}
+
+open_enum! {
+    /// Emit reasoning.
+    EmitReasoning {
+        Auto = "auto",
+        Drop = "drop",
+        Include = "include",
     }
 }
 

@@ -59,7 +59,7 @@ async fn the_body_of_a_response_goes_through() {
     let server = Server::start(vec![recorded("leaking.sse")]);
     let sidecar = builder().build();
     let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();
-    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None });
+    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning: None });
     let params = OpenParams { wire: Some(Wire::OpenaiChat), emit, ..Default::default() };
     let mut body = sidecar.open(params).await.unwrap().try_emit(response.bytes_stream());
     let mut sent = Vec::new();

@@ -325,7 +325,7 @@ async fn a_push_that_is_refused_in_its_middle_changes_nothing() {
     };
     let sidecar = builder().limits(limits).build();
     let wire = stream_sidecar::protocol::EmitWire::OpenaiChat;
-    let emit = Some(stream_sidecar::protocol::Emit { wire, claims: None });
+    let emit = Some(stream_sidecar::protocol::Emit { wire, claims: None, reasoning: None });
     let mut stream = sidecar.open(OpenParams { emit, ..text() }).await.unwrap();
     let mut events = stream.push("So: ").await.unwrap();
     let documents = stream.take_emitted().len();

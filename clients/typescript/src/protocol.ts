@@ -585,21 +585,23 @@ export interface Edit {
 /**
  * The stream is also given clean, as documents of `wire`.
  *
- * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+ * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
  */
 export interface Emit {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
   claims?: "drop" | "text" | "promote" | null;
+  reasoning?: "auto" | "drop" | "include" | null;
 }
 
 /**
  * The stream is also given clean, as documents of `wire`.
  *
- * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`).
+ * `claims`: calls that were found in the text are left out (`drop`), stay in the text where they stood (`text`), or are ordinary calls at the end (`promote`). `reasoning`: what stood between tags in the text is left out (`drop`), or is in the wire's field for reasoning (`include`), or is there where the provider takes it back (`auto`).
  */
 export interface EmitOutput {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
   claims: "drop" | "text" | "promote" | (string & {});
+  reasoning: "auto" | "drop" | "include" | (string & {});
 }
 
 /**

@@ -84,7 +84,7 @@ class MessageBuilder:
         self._last = _Building("text")
         self._last_block = -1
         self._usage: events.Usage | None = None
-        self._metadata: events.Metadata | None = None
+        self.metadata: events.Metadata | None = None
         #: whom the host asked
         self.provider: str | None = None
 
@@ -153,8 +153,8 @@ class MessageBuilder:
 
     def _who(self) -> events.Metadata | None:
         if not self.provider:
-            return self._metadata
-        known = self._metadata or events.Metadata(0)
+            return self.metadata
+        known = self.metadata or events.Metadata(0)
         return evolve(known, host_provider=self.provider)
 
     def _joined(
@@ -231,16 +231,16 @@ class MessageBuilder:
         self._usage = event
 
     def _describe(self, event: events.Metadata) -> None:
-        known = self._metadata
+        known = self.metadata
         if known is None:
-            self._metadata = event
+            self.metadata = event
             return
         said = {
             field.name: value
             for field in fields(events.Metadata)
             if (value := getattr(event, field.name)) is not None
         }
-        self._metadata = evolve(known, **said)
+        self.metadata = evolve(known, **said)
 
     def _finish(self, event: events.Finish) -> None:
         self._choices[event.choice].finish = event

@@ -2,8 +2,9 @@
 
 `Emission` takes the events of a stream as they come and gives the documents that a
 writer makes of them (``wires``, "Writers"). What stands here is what all wires share:
-what becomes of calls that were found in the text, and that nothing is taken back which
-was sent. A whole body is made of the message: there nothing has been sent before.
+what becomes of calls and of reasoning that were found in the text, and that nothing is
+taken back which was sent. A whole body is made of the message: there nothing has been
+sent before.
 
 `EmittingOutlet` is the outlet of such a stream. It notes what only writers need to know
 of a block (protocol.md, "The way through"), and reports events that take something
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -34,7 +36,8 @@ from stream_sidecar.events import (
 from stream_sidecar.message.message import TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
 from stream_sidecar.parts import Chunk
-from stream_sidecar.stream.own_documents import OwnDocuments, Passed
+from stream_sidecar.stream.own_documents import OwnDocuments, ReadDocument
+from stream_sidecar.stream.take_back import takes_back
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires import WRITERS
@@ -62,7 +65,7 @@ class EmittingOutlet(Outlet):
         super().__init__(parts=parts, trace=trace)
         self.emit = emit
         self.origins: dict[int, Origin] = {}
-        self.passed: list[Passed] = []
+        self.passed: list[ReadDocument] = []
         self.over = False  # every choice has its finish
         self.failed = False  # by an error that no document tells
         self.marked = False  # the wire's own end mark came
@@ -86,7 +89,9 @@ class EmittingOutlet(Outlet):
         values = value if isinstance(value, list) else [value]
         is_own = wire == row.name and all(map(_is_written(row), values))
         chunks = [_chunk(each, document.event) for each in values] if is_own else []
-        self.passed.append(Passed(chunks, self.seq, self.touched, settled, self.over))
+        self.passed.append(
+            ReadDocument(chunks, self.seq, self.touched, settled, self.over)
+        )
 
     def block(self) -> int:
         number = super().block()
@@ -141,9 +146,14 @@ class Emission:
     ) -> None:
         self._claims = outlet.emit.claims
         self._stands = options.policy.tool_calls.mode == "report"
+        self._options = options
         self._outlet = outlet
         self._documents = OwnDocuments()
         self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
+        self._left_out = defaultdict[int, list[str]](list)
+        self._decided: tuple[type, ...] = (ToolCall, ToolResult)
+        if outlet.emit.reasoning != "include":
+            self._decided += (ReasoningDelta, Reclassify)
 
     def push(self, events: list[Event]) -> list[Chunk]:
         passed, self._outlet.passed = self._outlet.passed, []
@@ -171,7 +181,7 @@ class Emission:
 
     def _write(self, events: list[Event]) -> list[Chunk]:
         for event in events:
-            if isinstance(event, ToolCall | ToolResult):
+            if isinstance(event, self._decided):
                 return self._writer.push(self._written(events))
         return self._writer.push(events)  # the commonest: nothing to decide
 
@@ -203,14 +213,39 @@ class Emission:
         return self._writer.push(promoted) + self._writer.close(finishes)
 
     def _written(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that are written: no result that the model wrote itself, and of
-        its claims at most their text."""
+        """The events that are written: no result that the model wrote itself, of its
+        claims at most their text, of tagged reasoning what the host wants."""
         for event in events:
             if isinstance(event, ToolCall) and event.origin != "structured":
                 if self._is_text(event):
-                    yield _as_text(event)
+                    yield from self._without_tagged(_as_text(event))
             elif not isinstance(event, ToolResult) or event.source == "server":
+                yield from self._without_tagged(event)
+
+    def _without_tagged(self, event: Event) -> Iterator[Event]:
+        """Reasoning that is left out comes as text where it is text after all."""
+        if isinstance(event, ReasoningDelta) and event.source == "tag":
+            if self._takes_tagged:
                 yield event
+            else:
+                self._left_out[event.block].append(event.text)
+            return
+        yield event
+        if isinstance(event, Reclassify) and event.to == "text":
+            for block in event.blocks:
+                text = "".join(self._left_out.pop(block, ()))
+                if text:
+                    yield TextDelta(event.seq, event.choice, block, text)
+
+    @cached_property
+    def _takes_tagged(self) -> bool:
+        """Whether tagged reasoning goes into the wire's field: decided at the first."""
+        emit, options = self._outlet.emit, self._options
+        if emit.reasoning != "auto":
+            return emit.reasoning == "include"
+        told = self._outlet.builder.metadata
+        model = options.model or (told.model if told else None)
+        return takes_back(emit.wire, options.provider, model)
 
     def _is_text(self, call: ToolCall) -> bool:
         """A claim that is to be seen where it stood, and is not yet."""
@@ -289,5 +324,6 @@ def _told_block(block: Block, choice: int) -> Iterator[Event]:
         yield BlockEnd(0, choice, number, "text", opaque=opaque)
         return
     if text:
-        yield ReasoningDelta(0, choice, number, text, "native")
+        source: Any = block.source or "native"
+        yield ReasoningDelta(0, choice, number, text, source)
     yield BlockEnd(0, choice, number, "reasoning", block.signature, opaque)

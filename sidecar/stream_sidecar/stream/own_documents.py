@@ -16,12 +16,12 @@ from stream_sidecar.records import define, field, frozen
 if TYPE_CHECKING:
     from stream_sidecar.parts import Chunk
 
-MOST = 256
+MOST_WAITING = 256
 """Documents that wait for a decision; a finished stream waits for its end."""
 
 
 @frozen
-class Passed:
+class ReadDocument:
     """A document that was read, as ``chunks`` that may go out, and the stream behind
     it: ``last`` is the ``seq`` of its last event, ``touched`` says that something was
     taken out or moved, ``settled`` that nothing is held back, and ``over`` that every
@@ -50,9 +50,9 @@ class OwnDocuments:
         self._ours += ours
         self._count += 1
 
-    def behind(self, passed: Passed) -> list[Chunk]:
+    def behind(self, passed: ReadDocument) -> list[Chunk]:
         """What goes out when the document has been read."""
-        is_full = self._count > MOST and not passed.over
+        is_full = self._count > MOST_WAITING and not passed.over
         touched = passed.touched or not passed.chunks or is_full
         return self.take(touched=touched) if touched or passed.settled else []
 

@@ -36,6 +36,7 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("CloseResult", "chunks", "With `emit`: the last documents of the clean stream."),
     ("ConnectionOptions", "limits", "Limits of the connection and of each stream."),
     ("Diagnostic", "raw", "What was taken out of the stream, if something was."),
+    ("Emit", "reasoning", "What becomes of reasoning that stood between tags in the text."),
     ("Finding", "kind", "What it is."),
     ("Finish", "raw", "The provider's own word."),
     ("Finish", "reason", "Why the model stopped."),

@@ -1,0 +1,49 @@
+"""Whether reasoning that goes out in a wire's own field may come back in it.
+
+SDKs send back what they got. `takes_back` tells of a provider whether it then refuses
+the next request. Nothing is known here of any provider: a turn is rendered by its rules
+(wires/README.md, "Requests"), and what is in it then, is taken.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from stream_sidecar.message.turn import Turn, TurnBlock
+from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.wires.render import render
+
+if TYPE_CHECKING:
+    from stream_sidecar.wires.shared.rendering import Reasoning
+
+_FIELDS = {
+    "openai-chat": "reasoning_content",
+    "anthropic": "thinking",
+    "gemini": "thought",
+}
+"""The field in which a wire's writer puts reasoning without provider state. On wires
+that have none such reasoning is an item that the provider never made."""
+
+_TEXT = TurnBlock("text", 0, "Hi")
+_CALL = TurnBlock("tool-call", 0, tool_call_id="call00000", name="f", arguments="{}")
+
+
+@lru_cache(maxsize=256)
+def takes_back(wire: str, provider: str | None, model: str | None) -> bool:
+    """Whether reasoning of any turn, which nobody signed, may come back.
+
+    Where a turn with calls must have the field, so that an empty one is made, a turn
+    without calls has it only if the rule sends it: elsewhere it is refused.
+    """
+    field = _FIELDS.get(wire)
+    if field is None:
+        return False
+
+    def has_it(*blocks: TurnBlock, how: Reasoning = "auto") -> bool:
+        turn = Turn(blocks)
+        messages, _ = render(turn, wire, provider=provider, model=model, reasoning=how)
+        return f'"{field}":' in dumps(messages)
+
+    thought = TurnBlock("reasoning", 0, "Hm.", source="native", fields=(field,))
+    return has_it(thought, _TEXT, how="auto" if has_it(_CALL) else "all")
