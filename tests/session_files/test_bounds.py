@@ -287,3 +287,29 @@ def test_ctrl_c_ends_a_query(tmp_path: Path, jobs: int) -> None:
     assert process.returncode == 130, output
     assert b"stopped after 0 of 2 files" in output
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.db", "b.db"]
+
+
+def test_an_index_that_triggers_keep(tmp_path: Path) -> None:
+    """As in the database of llm: whoever searches for what is gone finds nothing."""
+    path = tmp_path / "logs.db"
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript("""
+            CREATE TABLE responses (response TEXT);
+            CREATE VIRTUAL TABLE texts USING fts5 (response, content=responses);
+            CREATE TRIGGER made AFTER INSERT ON responses BEGIN
+                INSERT INTO texts (rowid, response) VALUES (new.rowid, new.response);
+            END;
+            CREATE TRIGGER changed AFTER UPDATE ON responses BEGIN
+                INSERT INTO texts (texts, rowid, response)
+                    VALUES ('delete', old.rowid, old.response);
+                INSERT INTO texts (rowid, response) VALUES (new.rowid, new.response);
+            END;
+            INSERT INTO responses VALUES ('<think>Hm.</think>Four.');
+        """)
+    report = repair_file(path, Job(write=True), lambda _size: None)
+    assert (report.error, report.written) == (None, True)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT * FROM responses").fetchall() == [("Four.",)]
+        found = "SELECT count(*) FROM texts WHERE texts MATCH ?"
+        assert file.execute(found, ("hm",)).fetchone() == (0,)
+        assert file.execute(found, ("four",)).fetchone() == (1,)

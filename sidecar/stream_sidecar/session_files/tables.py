@@ -6,8 +6,8 @@ still what was read, and all of them or none are. What is not a cell of the colu
 never touched.
 
 A database may come from anybody: only what real tables store is read, functions that
-its schema calls may do nothing of consequence, and whoever waits for a query can end
-it.
+its schema calls while that is done may do nothing of consequence, and whoever waits for
+a query can end it.
 """
 
 from __future__ import annotations
@@ -162,7 +162,8 @@ def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     uri = f"{path.resolve().as_uri()}?mode={mode}"
     database = sqlite3.connect(uri, uri=True, isolation_level=None)
-    database.execute("PRAGMA trusted_schema = OFF")
+    if not write:  # but triggers keep an index of the text as it is (llm)
+        database.execute("PRAGMA trusted_schema = OFF")
     return database
 
 
