@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from stream_sidecar.events import Diagnostic
 from stream_sidecar.forms.candidate import Failed, Taken
 from stream_sidecar.forms.kinds import PieceKind
 
@@ -105,7 +106,7 @@ class Extracted:
         if taken.lacks:
             self.outlet.diagnose(self.choice, *_LACKING)
         for text in taken.spoiled:
-            self.outlet.diagnose(self.choice, *_SPOILED, (text, *piece[2:]))
+            self.outlet.send(Diagnostic, self.choice, *_SPOILED, text)
         if piece[0] is PieceKind.CALL:
             self._end_text()
         self._late_calls.append((taken, piece, channel))
