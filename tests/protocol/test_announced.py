@@ -6,22 +6,37 @@ They are golden, and written before all others, which load them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from textwrap import wrap
 
 import pytest
+from attrs import fields
 from goldens import assert_golden
 from places import ROOT
 
 from stream_sidecar.dialects import DIALECTS
 from stream_sidecar.framing.framer import FRAMINGS
+from stream_sidecar.options import Emit
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.params import OpenParams
 from stream_sidecar.wires import WIRES
 
 PAGE = ROOT / "sidecar" / "stream_sidecar" / "protocol" / "announced.py"
 WIDTH = 80
+
+
+def _params(kind: type) -> Iterator[str]:
+    """The names of a class's fields in JSON."""
+    for each in fields(kind):
+        yield re.sub("_(.)", lambda found: found[1].upper(), each.name)
+
+
 NAMES = {
     "WIRE_NAMES": ("auto", *WIRES),
     "FRAMING_NAMES": tuple(FRAMINGS),
     "DIALECT_NAMES": tuple(DIALECTS),
+    "METHOD_NAMES": tuple(METHODS),
+    "OPTION_NAMES": (*_params(OpenParams), *map("emit.{}".format, _params(Emit))),
 }
 
 

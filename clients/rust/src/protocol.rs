@@ -159,6 +159,8 @@ pub struct BlockEnd {
 }
 
 /// `capabilities.experimental.streamSidecar`: what this sidecar can do.
+///
+/// `options` are the params of stream/open; `emit.claims` is one of `emit`. The sidecars of old say neither these nor `methods`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -175,6 +177,12 @@ pub struct Capabilities {
     pub events: Vec<String>,
     /// The limits in force.
     pub limits: Limits,
+    /// The methods; a sidecar of old does not say them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<String>>,
+    /// The params of `stream/open`; `emit.claims` is one of `emit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<String>>,
 }
 
 /// A source; `start` and `end` lie in the joined text of `blocks`.
@@ -591,6 +599,19 @@ pub struct Lost {
     pub why: String,
 }
 
+/// What of a request is not in it any more, at `path` of its body, and why.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LostPart {
+    /// A JSON Pointer into the message.
+    pub path: String,
+    /// What could not go.
+    pub what: String,
+    /// Why it could not.
+    pub why: String,
+}
+
 /// The message of `choice`; with several choices the first also has `choices`.
 ///
 /// `sources` are what the citations cite, each once, in the order of their numbers. `text`, `reasoning` and `blocks` are absent under `message.parts: false`.
@@ -945,6 +966,48 @@ pub struct PolicyPatch {
     /// Whether events have a `span`, and every removal a diagnostic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<bool>,
+}
+
+/// `request/prepare`: a request's `body`, as the host is about to send it. `model` and `tools` are by default the body's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PrepareParams {
+    /// The format of the provider.
+    pub wire: RenderParamsWire,
+    /// The request, as it would be sent.
+    pub body: Map<String, Value>,
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name, in any spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tools that were declared to the model; empty: none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<AnyTool>>,
+    /// What a host may decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyPatch>,
+    /// What becomes of calls that were found in the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<RenderParamsClaims>,
+    /// Which reasoning goes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<RenderParamsReasoning>,
+}
+
+/// `body` is what is to be sent; where it has not `changed` there is none, and the host sends its own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PrepareResult {
+    /// Whether something was taken out.
+    pub changed: bool,
+    /// What could not go, and why.
+    pub lost: Vec<LostPart>,
+    /// The request to send, if it has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Map<String, Value>>,
 }
 
 /// `dialects` are names of `stream_sidecar.dialects.DIALECTS`.

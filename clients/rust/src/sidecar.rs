@@ -14,7 +14,8 @@ use crate::{
     protocol::{
         Capabilities, ClassifyParams, ClassifyResult, Encoding, HistoryParams, InspectResult,
         ListResult, NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult,
-        OpenParams, RenderParams, RenderResult, RepairResult, StatsResult,
+        OpenParams, PrepareParams, PrepareResult, RenderParams, RenderResult, RepairResult,
+        StatsResult,
     },
     retry,
     stream::Stream,
@@ -87,6 +88,15 @@ impl Sidecar {
     /// Any [`Error`].
     pub async fn render(&self, params: &RenderParams) -> Result<RenderResult, Error> {
         self.request("message/render", params).await
+    }
+
+    /// A whole request: clean, and freed of what its provider refuses.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`].
+    pub async fn prepare(&self, params: &PrepareParams) -> Result<PrepareResult, Error> {
+        self.request("request/prepare", params).await
     }
 
     /// What is malformed in stored messages.

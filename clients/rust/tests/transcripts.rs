@@ -124,6 +124,7 @@ impl Host {
             "message/repair" => kept::<protocol::RepairResult>(result),
             "$/progress" => Ok(()), // LSP's
             "message/render" => kept::<protocol::RenderResult>(result),
+            "request/prepare" => kept::<protocol::PrepareResult>(result),
             "message/normalize" => kept::<protocol::NormalizeResult>(result),
             "tool/classify" => kept::<protocol::ClassifyResult>(result),
             "error/normalize" => kept::<protocol::NormalizeErrorResult>(result),

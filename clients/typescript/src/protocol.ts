@@ -106,6 +106,8 @@ export interface BlockEnd {
 
 /**
  * `capabilities.experimental.streamSidecar`: what this sidecar can do.
+ *
+ * `options` are the params of stream/open; `emit.claims` is one of `emit`. The sidecars of old say neither these nor `methods`.
  */
 export interface Capabilities {
   protocolVersion: number;
@@ -114,6 +116,8 @@ export interface Capabilities {
   dialects: string[];
   events: string[];
   limits: Limits;
+  methods?: string[];
+  options?: string[];
 }
 
 /**
@@ -721,6 +725,15 @@ export interface Lost {
 }
 
 /**
+ * What of a request is not in it any more, at `path` of its body, and why.
+ */
+export interface LostPart {
+  path: string;
+  what: string;
+  why: string;
+}
+
+/**
  * `parts` of false: close and snapshot leave out text, reasoning and blocks.
  */
 export interface MessagePolicy {
@@ -923,6 +936,33 @@ export interface ToolResultsPolicy {
  */
 export interface ToolCallsPolicy {
   mode: "extract" | "report" | "off" | (string & {});
+}
+
+/**
+ * `request/prepare`: a request's `body`, as the host is about to send it. `model` and `tools` are by default the body's own.
+ */
+export interface PrepareParams {
+  wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama" | "bedrock-converse" | "cohere";
+  body: {
+    [k: string]: unknown;
+  };
+  provider?: string | null;
+  model?: string | null;
+  tools?: (Tool | ProviderTool)[] | null;
+  policy?: PolicyPatch | null;
+  claims?: "drop" | "include" | null;
+  reasoning?: "auto" | "all" | "none" | null;
+}
+
+/**
+ * `body` is what is to be sent; where it has not `changed` there is none, and the host sends its own.
+ */
+export interface PrepareResult {
+  changed: boolean;
+  lost: LostPart[];
+  body?: {
+    [k: string]: unknown;
+  };
 }
 
 /**
@@ -1230,6 +1270,7 @@ export interface Methods {
   "stream/list": { params: NoParams; result: ListResult };
   "message/normalize": { params: NormalizeParams; result: NormalizeResult };
   "message/render": { params: RenderParams; result: RenderResult };
+  "request/prepare": { params: PrepareParams; result: PrepareResult };
   "message/inspect": { params: HistoryParams; result: InspectResult };
   "message/repair": { params: HistoryParams; result: RepairResult };
   "tool/classify": { params: ClassifyParams; result: ClassifyResult };

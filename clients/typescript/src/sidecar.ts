@@ -29,6 +29,8 @@ import type {
   NormalizeResult,
   OpenParams,
   OpenResult,
+  PrepareParams,
+  PrepareResult,
   RenderParams,
   RenderResult,
   RepairResult,
@@ -183,6 +185,11 @@ export class Sidecar implements AsyncDisposable {
   /** A message, and what its calls were answered, as the next request must carry them. */
   render(params: RenderParams, options?: CallOptions): Promise<RenderResult> {
     return this.request("message/render", params, options);
+  }
+
+  /** A whole request: clean, and freed of what its provider refuses. */
+  prepare(params: PrepareParams, options?: CallOptions): Promise<PrepareResult> {
+    return this.request("request/prepare", params, options);
   }
 
   /** Stored messages, mended. */

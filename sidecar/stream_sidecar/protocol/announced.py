@@ -1,4 +1,4 @@
-"""What ``initialize`` announces by name: wires, framings and dialects.
+"""What ``initialize`` announces by name: wires, methods, options of streams ...
 
 They stand in their tables, which bring everything along that reads a stream. That is
 loaded behind the answer, while the host goes on; so the names are here once more, in
@@ -19,15 +19,25 @@ FRAMING_NAMES = (
 
 DIALECT_NAMES = (
     *("hermes", "llama3-json", "granite", "nemotron-json", "phi4-json", "jamba"),
-    *("hunyuan", "apriel", "minimax-m1", "internlm2", "gigachat", "cohere", "apertus"),
-    *("longcat", "dots", "qwen3-xml", "seed-oss", "functionary", "kimi-k2"),
-    *("kimi-eaten", "kimi-k3", "deepseek-v3", "deepseek-v31", "mistral", "glm"),
-    *("telechat", "hy3", "iquest", "k2-horizon", "solar", "plamo", "inkling"),
+    *("hunyuan", "apriel", "minimax-m1", "minimax-m2", "internlm2", "gigachat"),
+    *("cohere", "apertus", "longcat", "dots", "qwen3-xml", "seed-oss", "functionary"),
+    *("kimi-k2", "kimi-eaten", "kimi-k3", "deepseek-v3", "deepseek-v31", "mistral"),
+    *("glm", "telechat", "hy3", "iquest", "k2-horizon", "solar", "plamo", "inkling"),
     *("sarashina", "lfm2", "pangu", "grok", "cwm", "step-audio", "hyperclova", "rwkv"),
     *("laguna", "ling", "granite-phrases", "functionary-begun", "anthropic-xml"),
-    *("deepseek-dsml", "minimax-m2", "step3", "minicpm", "call-record", "pythonic"),
-    *("olmo3", "tool-code", "gemma4", "functiongemma", "gemini-call"),
-    *("gemini-thoughts", "harmony", "harmony-eaten", "muse", "minimax-m3"),
-    *("named-tags", "transcript", "ernie", "inkling-messages", "solar-open"),
-    *("answer-tags", "response-tags"),
+    *("deepseek-dsml", "step3", "minicpm", "call-record", "pythonic", "olmo3"),
+    *("tool-code", "gemma4", "functiongemma", "gemini-call", "gemini-thoughts"),
+    *("harmony", "harmony-eaten", "muse", "minimax-m3", "named-tags", "transcript"),
+    *("ernie", "inkling-messages", "solar-open", "answer-tags", "response-tags"),
+)
+
+METHOD_NAMES = (
+    *("stream/open", "stream/push", "stream/close", "stream/snapshot", "stream/list"),
+    *("message/normalize", "message/render", "request/prepare", "message/inspect"),
+    *("message/repair", "tool/classify", "error/normalize", "sidecar/stats"),
+)
+
+OPTION_NAMES = (
+    *("streamId", "wire", "framing", "encoding", "provider", "model", "tools"),
+    *("policy", "emit", "metadata", "emit.wire", "emit.claims", "emit.reasoning"),
 )

@@ -15,7 +15,13 @@ from stream_sidecar import __version__
 from stream_sidecar.errors import InvalidParamsError, UnsupportedVersionError
 from stream_sidecar.events import EVENTS
 from stream_sidecar.options import Limits, Policy
-from stream_sidecar.protocol.announced import DIALECT_NAMES, FRAMING_NAMES, WIRE_NAMES
+from stream_sidecar.protocol.announced import (
+    DIALECT_NAMES,
+    FRAMING_NAMES,
+    METHOD_NAMES,
+    OPTION_NAMES,
+    WIRE_NAMES,
+)
 from stream_sidecar.protocol.converter import structure, unstructure
 from stream_sidecar.protocol.reading_options import LimitsPatch, PolicyPatch, patched
 from stream_sidecar.records import frozen
@@ -56,7 +62,11 @@ class ConnectionOptions:
 
 @frozen
 class Capabilities:
-    """``capabilities.experimental.streamSidecar``: what this sidecar can do."""
+    """``capabilities.experimental.streamSidecar``: what this sidecar can do.
+
+    ``options`` are the params of stream/open; ``emit.claims`` is one of ``emit``. The
+    sidecars of old say neither these nor ``methods``.
+    """
 
     protocol_version: int
     wires: tuple[str, ...]
@@ -64,6 +74,8 @@ class Capabilities:
     dialects: tuple[str, ...]
     events: tuple[str, ...]
     limits: Limits
+    methods: tuple[str, ...] | None = None
+    options: tuple[str, ...] | None = None
 
 
 @frozen
@@ -92,6 +104,8 @@ def shake_hands(params: Any) -> Handshake:
         dialects=DIALECT_NAMES,
         events=tuple(vars(event)["type"] for event in EVENTS),
         limits=limits,
+        methods=METHOD_NAMES,
+        options=OPTION_NAMES,
     )
     return Handshake(
         policy=patched(Policy(), options.policy or {}),

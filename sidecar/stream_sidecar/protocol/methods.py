@@ -33,11 +33,13 @@ from stream_sidecar.protocol.params import (
     NormalizeErrorParams,
     NormalizeParams,
     OpenParams,
+    PrepareParams,
     PushParams,
     RenderParams,
     SnapshotParams,
 )
 from stream_sidecar.protocol.reading_options import Check, not_empty, one_of
+from stream_sidecar.protocol.requests import prepare_request
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.records import frozen
 from stream_sidecar.values.absent import ABSENT
@@ -94,6 +96,7 @@ METHODS: dict[str, Method] = {
         Method("stream/list", NoParams, Sessions.list),
         Method("message/normalize", NormalizeParams, Sessions.normalize),
         Method("message/render", RenderParams, render_message),
+        Method("request/prepare", PrepareParams, prepare_request),
         Method("message/inspect", HistoryParams, inspect_messages, batch=True),
         Method("message/repair", HistoryParams, repair_messages, batch=True),
         Method("tool/classify", ClassifyParams, classify_calls),
@@ -139,6 +142,7 @@ CHECKS.update(
         (ClassifyParams, "wire"): one_of(WIRE_NAMES),
         (Emit, "wire"): one_of(WRITERS),
         (RenderParams, "wire"): one_of(REQUESTS),
+        (PrepareParams, "wire"): one_of(REQUESTS),
     }
 )
 for _kind in (OpenParams, NormalizeParams):

@@ -23,6 +23,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.protocol.reading_options import PolicyPatch
 from stream_sidecar.records import define, frozen
 from stream_sidecar.values.absent import ABSENT
+from stream_sidecar.wires.refused import LostPart
 from stream_sidecar.wires.shared.rendering import Lost
 
 
@@ -230,6 +231,31 @@ class RenderResult:
 
     messages: list[dict[str, Any]]
     lost: list[Lost]
+
+
+@frozen
+class PrepareParams:
+    """``request/prepare``: a request's ``body``, as the host is about to send it.
+    ``model`` and ``tools`` are by default the body's own."""
+
+    wire: str
+    body: dict[str, Any]
+    provider: str | None = None
+    model: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    policy: PolicyPatch | None = None
+    claims: Literal["drop", "include"] = "drop"
+    reasoning: Literal["auto", "all", "none"] = "auto"
+
+
+@frozen
+class PrepareResult:
+    """``body`` is what is to be sent; where it has not ``changed`` there is none, and
+    the host sends its own."""
+
+    changed: bool
+    lost: list[LostPart]
+    body: dict[str, Any] | None = None
 
 
 @frozen

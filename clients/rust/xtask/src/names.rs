@@ -2,7 +2,7 @@
 
 /// Fields and the name of their enumeration. One that is not here shares the name of
 /// one with the same values, or is called by its type and its own name.
-const ENUMS: [(&str, &str, &str); 33] = [
+const ENUMS: [(&str, &str, &str); 39] = [
     ("BlockEnd", "channel", "Channel"),
     ("Citation", "kind", "CitationKind"),
     ("Citation", "role", "CitationRole"),
@@ -18,6 +18,9 @@ const ENUMS: [(&str, &str, &str); 33] = [
     ("NormalizeErrorResult", "phase", "ErrorPhase"),
     ("NormalizeParams", "encoding", "Encoding"),
     ("Policy", "dialects", "DialectsWord"),
+    ("PrepareParams", "claims", "RenderParamsClaims"),
+    ("PrepareParams", "reasoning", "RenderParamsReasoning"),
+    ("PrepareParams", "wire", "RenderParamsWire"),
     ("ProviderError", "phase", "ErrorPhase"),
     ("ReasoningDelta", "source", "ReasoningSource"),
     ("ReasoningPolicy", "asAnswer", "ReasoningAsAnswer"),
@@ -25,6 +28,9 @@ const ENUMS: [(&str, &str, &str); 33] = [
     ("ReasoningPolicy", "scope", "ReasoningScope"),
     ("ReasoningPolicy", "startsOpen", "ReasoningStart"),
     ("ReasoningPolicy", "unclosed", "UnclosedReasoning"),
+    ("RenderParams", "claims", "RenderParamsClaims"),
+    ("RenderParams", "reasoning", "RenderParamsReasoning"),
+    ("RenderParams", "wire", "RenderParamsWire"),
     ("Retract", "reason", "RetractReason"),
     ("Tool", "executor", "Executor"),
     ("Tool", "kind", "ToolKind"),
