@@ -48,9 +48,12 @@ def _usages(documents: list[Any]) -> list[Any]:
 
 
 def test_words_of_gemini_are_googles(subtests: pytest.Subtests) -> None:
-    """Those of an interaction are none."""
+    """Those of an interaction are none; what Google said is left as it is."""
     for each in map(own, PATHS):
+        is_google = each.name.startswith("gemini/") and "interaction" not in each.name
         with subtests.test(each.name):
+            if is_google:
+                continue
             trip = emitted(each.params, each.chunks, "gemini", close=each.close)
             for document in trip.chunks:
                 assert not any("_" in n for n in document.get("usageMetadata", {}))
