@@ -154,7 +154,7 @@ class MessageBuilder:
     def _who(self) -> events.Metadata | None:
         if not self.provider:
             return self.metadata
-        known = self.metadata or events.Metadata(0)
+        known = self.metadata or events.Metadata(1)  # as if an event had said it
         return evolve(known, host_provider=self.provider)
 
     def _joined(

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stream_sidecar.parts import Chunk
-from stream_sidecar.records import define, field
+from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE, signature_of
 from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, told_again
@@ -94,7 +94,10 @@ class GeminiWriter(ChunkWriter):
 
     def usage_object(self) -> JsonObject:
         """Without details whose words are numbers (``enum-encoding=int``): no SDK reads
-        these."""
+        these, nor the names that an interaction has."""
+        raw = None if self.usage is None else self.usage.raw
+        if self.usage is not None and isinstance(raw, dict) and "total_tokens" in raw:
+            self.usage = evolve(self.usage, raw=None)
         usage = super().usage_object()
         return {name: usage[name] for name in usage if not _has_numbers(usage[name])}
 
@@ -209,6 +212,8 @@ class GeminiWriter(ChunkWriter):
             self._write(last)
 
     def _word(self, finish: events.Finish, state: _Candidate) -> str:
+        if not (finish.raw or "").isupper():
+            finish = evolve(finish, raw=None)  # an interaction's
         is_stop = finish.reason in ("stop", "tool-calls")
         is_hidden = is_stop and state.spoiled and not state.called
         return _MALFORMED if is_hidden else self.finish_word(finish)

@@ -270,7 +270,8 @@ class OpenAIResponsesWriter(ChunkWriter):
         }
         self._begin()
         self._error_told = told
-        self._write("error", **told, param=None)
+        error = {"type": event.kind, **told, "param": None}
+        self._write("error", **told, param=None, error=error)
 
     # Items
 
@@ -466,19 +467,19 @@ class OpenAIResponsesWriter(ChunkWriter):
             "created_at": self.created,
             **self._who,
             "status": status,
+            "completed_at": self.created if status == "completed" else None,
             "error": None,
             "incomplete_details": None,
-            "instructions": None,
-            "metadata": {},
             "model": self.model,
             "output": [],
-            "parallel_tool_calls": True,
-            "temperature": None,
-            "tool_choice": "auto",
-            "tools": [],
-            "top_p": None,
+            **_ASKED,
             "usage": self.usage_object() or None,
         }
+
+    def usage_object(self) -> JsonObject:
+        """With all members that Codex and Open Responses ask for."""
+        usage = super().usage_object()
+        return usage if self.is_own or not usage else _whole_usage(usage)
 
     def _status(self, finish: events.Finish) -> str:
         """How the response ended; nothing where it broke off."""
@@ -491,11 +492,53 @@ class OpenAIResponsesWriter(ChunkWriter):
         return _ENDS.get(finish.reason, "incomplete")
 
 
+_ASKED: JsonObject = {
+    "background": False,
+    "frequency_penalty": 0.0,
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": None,
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": False,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+}
+"""What a response says of its request, as Open Responses demands: the defaults, since
+the request is not known (openresponses.org/reference, "ResponseResource")."""
+
 _ARGUMENTS = {
     "function_call": ("arguments", "function_call_arguments"),
     "custom_tool_call": ("input", "custom_tool_call_input"),
 }
 """Type of a client's call -> the field of its arguments, and the events of that."""
+
+
+def _whole_usage(usage: JsonObject) -> JsonObject:
+    """Codex drops a response whose counts lack a member (bitrouter/bitrouter#453)."""
+    whole = {"input_tokens": 0, "output_tokens": 0, **usage}
+    whole.setdefault("total_tokens", whole["input_tokens"] + whole["output_tokens"])
+    for name, member in _DETAILS.items():
+        whole[name] = {member: 0, **whole.get(name, {})}
+    return whole
+
+
+_DETAILS = {
+    "input_tokens_details": "cached_tokens",
+    "output_tokens_details": "reasoning_tokens",
+}
+"""Details of the counts -> the member that they must have."""
 
 
 def _output_text(text: str, annotations: list[JsonObject]) -> JsonObject:

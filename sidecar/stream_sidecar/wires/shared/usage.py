@@ -243,6 +243,8 @@ def _named(usage: Usage, shape: UsageShape) -> JsonObject:
     reads, writes = usage.cache_read_tokens, usage.cache_write_tokens
     inputs, output = usage.input_tokens, usage.output_tokens
     reasoning = usage.reasoning_tokens
+    if inputs is not None and reads is not None:
+        reads = min(reads, inputs)
     if inputs is not None and shape.more_input and shape.cache_write:
         inputs = max(0, inputs - (reads or 0) - (writes or 0))
     if shape.reasoning_is_more and output is not None:
