@@ -196,7 +196,11 @@ test.for(NONSENSE)("a sidecar that answers nonsense lets the response pass: %j",
   const ask = { method: "POST", body: '{"model": "m"}' };
   for (const other of [opens, never]) {
     const passed = async (url: string, body: string, type?: string) => {
-      const fetch = sidecarFetch(other, { fetch: giving(body, type), onLost: (error) => lost.push(error) });
+      const fetch = sidecarFetch(other, {
+        fetch: giving(body, type),
+        prepare: false,
+        onLost: (error) => lost.push(error),
+      });
       return (await fetch(url, ask)).text();
     };
     const named = CHAT.replaceAll("data", "event: x\ndata");
@@ -213,13 +217,15 @@ test("an older sidecar that gives no documents lets the response pass", async ()
   const fetch = sidecarFetch(older, { fetch: giving(CHAT), onLost: (error) => lost.push(error) });
   const response = await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
   expect(await response.text()).toBe(CHAT);
-  expect(lost).toMatchObject([{ kind: "unsupported" }]);
+  expect(lost).toMatchObject([{ kind: "unsupported" }, { kind: "unsupported" }]);
+  await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
+  expect(lost.filter((each) => String(each).includes("request/prepare"))).toHaveLength(1);
 });
 
 test("a stream whose sidecar is lost before it gave anything passes whole", async () => {
   const lost: unknown[] = [];
   await using other = await Sidecar.spawn({ ...fake("ends-at-push", "emits"), restarts: { max: 1, delayMs: 0 } });
-  const fetch = sidecarFetch(other, { fetch: giving(CHAT), onLost: (error) => lost.push(error) });
+  const fetch = sidecarFetch(other, { fetch: giving(CHAT), prepare: false, onLost: (error) => lost.push(error) });
   const response = await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
   expect(await response.text()).toBe(CHAT);
   expect(lost).toMatchObject([{ kind: "stream-lost" }]);
@@ -240,7 +246,7 @@ test("a request object is sent as it is, and its answer is clean", async () => {
 test("without a sidecar everything passes as it came", async () => {
   const lost: unknown[] = [];
   const none = Sidecar.create({ command: ["/does/not/exist"], restarts: { max: 0 } });
-  const fetch = sidecarFetch(none, { fetch: giving(CHAT), onLost: (error) => lost.push(error) });
+  const fetch = sidecarFetch(none, { fetch: giving(CHAT), prepare: false, onLost: (error) => lost.push(error) });
   const response = await fetch("https://x/v1/chat/completions", { method: "POST", body: "{}" });
   expect(await response.text()).toBe(CHAT);
   expect(lost).toHaveLength(1);

@@ -4,7 +4,7 @@
 // untouched: what is no answer of that kind, and what no sidecar can be had for, or only
 // one that answers nonsense.
 
-import type { BodyFormat } from "../body-format.js";
+import type { BodyFormat, EmittedWire } from "../body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
@@ -18,7 +18,17 @@ export interface SidecarFetchOptions {
   /** Calls that the model wrote into its text are left out, left in the text, or made calls. "drop". */
   claims?: "drop" | "text" | "promote";
   policy?: PolicyPatch;
-  /** Called where a response passes as it came, because no sidecar can read it, and where one breaks off. */
+  /**
+   * Requests go out without what the model leaked before, and without reasoning that their
+   * provider refuses. true; false sends them as they are, and asks nobody.
+   */
+  prepare?: boolean;
+  /** Who answers, where the host of the address does not say it ("groq" behind a proxy). */
+  provider?: string;
+  /**
+   * Called where a response passes as it came, because no sidecar can read it, where one
+   * breaks off, and where a request goes out as it came, because it could not be prepared.
+   */
   onLost?: (error: unknown) => void;
 }
 
@@ -28,7 +38,8 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
   const cleaner = new Cleaner(sidecar, options);
   return async (input, init) => {
     const asked = await readRequest(input, init);
-    const response = await send(input, init);
+    const body = asked && (await cleaner.prepared(asked));
+    const response = await (body === undefined ? send(input, init) : send(...withBody(input, init, body)));
     if (!asked || !response.ok || !response.body) return response;
     return cleaner.clean(response, asked.url, asked.asked);
   };
@@ -43,16 +54,35 @@ async function readRequest(input: Parameters<typeof fetch>[0], init: RequestInit
   if (method !== "POST" || !given || given instanceof ReadableStream) return undefined;
   const body = await new Response(given instanceof Request ? given.body : given).text();
   const asked = askedOf(method, url, body);
-  return asked && { url, asked };
+  return asked && { url, asked, body };
+}
+
+/** The same request with another body, whose length is another one. */
+function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, body: string) {
+  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+  headers.delete("content-length");
+  return [input, { ...init, headers, body }] as const;
 }
 
 class Cleaner {
   readonly #sidecar: Sidecar;
   readonly #options: SidecarFetchOptions;
+  #saysOld = false;
 
   constructor(sidecar: Sidecar, options: SidecarFetchOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
+  }
+
+  /** The body to send; undefined: the caller's own bytes. */
+  async prepared({ url, asked, body }: { url: URL; asked: Asked; body: string }): Promise<string | undefined> {
+    if (this.#options.prepare === false || !(await this.#canPrepare())) return undefined;
+    const { wire, model, tools } = this.#params(asked);
+    const { provider = url.hostname, policy } = this.#options;
+    const params = { wire: wire as EmittedWire, provider, body: objectIn(body) ?? {}, ...(model && { model }) };
+    const more = { ...(tools && { tools }), ...(policy && { policy }) };
+    const told = await this.#unlessLost(() => this.#sidecar.prepare({ ...params, ...more }));
+    return told?.changed && told.body ? JSON.stringify(told.body) : undefined;
   }
 
   async clean(response: Response, url: URL, asked: Asked): Promise<Response> {
@@ -108,11 +138,29 @@ class Cleaner {
     const { claims = "drop", policy } = this.#options;
     return {
       wire,
-      emit: { wire, claims },
+      emit: { wire, claims, ...(this.#includes() && { reasoning: "include" as const }) },
       ...(model !== undefined && { model }),
       ...(tools && { tools: tools as NonNullable<OpenParams["tools"]> }),
       ...(policy && { policy }),
     };
+  }
+
+  /** Whether what comes back is prepared, so that all reasoning may go out. */
+  #includes(): boolean {
+    return this.#options.prepare !== false && (this.#sidecar.capabilities?.methods?.includes(PREPARE) ?? false);
+  }
+
+  /** An older sidecar cannot, which is said once; that none can be had is said of the answer. */
+  async #canPrepare(): Promise<boolean> {
+    try {
+      const known = await this.#sidecar.start();
+      if (!known || known.methods?.includes(PREPARE)) return true;
+    } catch {
+      return false;
+    }
+    if (!this.#saysOld) this.#options.onLost?.(new SidecarError("unsupported", OLD));
+    this.#saysOld = true;
+    return false;
   }
 
   /** undefined: there is no sidecar that could do it, or it does not know how. */
@@ -125,6 +173,9 @@ class Cleaner {
     }
   }
 }
+
+const PREPARE = "request/prepare";
+const OLD = `the sidecar is too old for ${PREPARE}: requests go out as they came`;
 
 /** A stream whose documents are to be had; throws where the sidecar is too old for it. */
 function emitting(stream: SidecarStream): SidecarStream {
