@@ -296,6 +296,7 @@ def test_out_is_in_proportion(name: str) -> None:
     assert given[aimed] or aimed in ("tool-call", "error")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wire", WRITERS)
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_emitted_is_in_proportion(name: str, wire: str) -> None:
