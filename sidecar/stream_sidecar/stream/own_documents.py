@@ -2,9 +2,10 @@
 
 A document waits, beside what the writer made of its events, until its text is decided.
 While nothing was taken out or moved, documents go out as they came, with all that no
-event carries: log probabilities, pings, fields that nobody knows. From the first
-removal on the writer's go out, also in place of those that wait then. Example: a stream
-that begins with ``<think>`` is the writer's from its first document.
+event carries: log probabilities, pings, fields that nobody knows. One of which the
+writer made nothing waits for the next: a block that begins may turn out to be another.
+From the first removal on the writer's go out, also in place of those that wait then.
+Example: a stream that begins with ``<think>`` is the writer's from its first document.
 """
 
 from __future__ import annotations
@@ -43,18 +44,22 @@ class OwnDocuments:
     _own: list[Chunk] = field(factory=list)
     _ours: list[Chunk] = field(factory=list)
     _count: int = 0
+    _lags: bool = False  # the writer made nothing of the last one
 
     def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
         """A document comes, ``own`` as it came, and what is written in its place."""
         self._own += own
         self._ours += ours
         self._count += 1
+        self._lags = not ours
 
     def behind(self, passed: ReadDocument) -> list[Chunk]:
         """What goes out when the document has been read."""
         is_full = self._count > MOST_WAITING and not passed.over
-        touched = passed.touched or not passed.chunks or is_full
-        return self.take(touched=touched) if touched or passed.settled else []
+        undecided = is_full and not passed.settled
+        touched = passed.touched or not passed.chunks or undecided
+        ready = passed.settled and (is_full or not self._lags)
+        return self.take(touched=touched) if touched or ready else []
 
     def take(self, *, touched: bool) -> list[Chunk]:
         """All that waits."""
