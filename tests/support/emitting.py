@@ -39,6 +39,13 @@ class Emitted:
     chunks: list[Any]
     again: Fed
     whole: bool
+    wire: str  # that was read
+
+    def is_as_it_came(self, wire: str) -> bool:
+        """Whether the documents are the provider's own: nothing leaked."""
+        stats = self.read.stats
+        removed = stats.delimiters_stripped + stats.tool_results_stripped
+        return self.wire == wire and not (removed + stats.tool_calls_from_text)
 
     @property
     def is_early(self) -> bool:
@@ -76,7 +83,7 @@ def emitted(
     how = {name: params[name] for name in READER if name in params}
     again = _read({**how, "wire": wire}, written)
     read = Fed([*events, *last], message, stream.stats())
-    return Emitted(read, written, again, whole)
+    return Emitted(read, written, again, whole, stream.wire)
 
 
 def _read(params: Params, chunks: list[Any]) -> Fed:

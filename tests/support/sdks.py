@@ -123,10 +123,13 @@ _BROKEN = ("failed", "in_progress")
 
 def _responses_stream(chunks: Chunks) -> Seen:
     _ANSWERS.stream(chunks, named=True)
-    with _OPENAI.responses.stream(model="m", input="?") as stream:
-        response = None
-        for event in stream:
-            response = getattr(event, "response", response)
+    response = None
+    try:
+        with _OPENAI.responses.stream(model="m", input="?") as stream:
+            for event in stream:
+                response = getattr(event, "response", response)
+    except openai.APIError as error:  # it is raised where an event has an ``error``
+        raise FailedError from error
     if response is None or response.status in _BROKEN:
         raise FailedError
     return _responses(response)

@@ -19,12 +19,15 @@ from cutting import LONG
 from emitting import Emitted, differences, emitted, found
 from recordings import PATHS, of_corpus, own
 
+from stream_sidecar.message.message import TextBlock
 from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from recordings import Recording
+
+    from stream_sidecar.message.message import Message
 
 needs_corpus = pytest.mark.skipif(
     not CORPUS.exists(),
@@ -99,6 +102,13 @@ def _is_base64(text: str) -> bool:
         return False
 
 
+def _said(message: Message, wire: str) -> str:
+    """The text that an SDK gives; OpenAI's has refusals in a field of their own."""
+    texts = [each for each in message.blocks or () if isinstance(each, TextBlock)]
+    has_field = wire.startswith("openai")
+    return "".join(each.text for each in texts if not (has_field and each.refusal))
+
+
 def _assert_read(recording: Recording, wire: str) -> None:
     """The SDK raises nothing but the error that was told, and sees what we see."""
     from sdks import BODIES, STREAMS, FailedError
@@ -109,12 +119,14 @@ def _assert_read(recording: Recording, wire: str) -> None:
             continue  # what such a call is is up to the SDK
         if not all(map(_is_base64, _signatures(trip.chunks))):
             continue  # Google's SDK decodes them
+        if trip.is_as_it_came(wire):
+            continue  # what the provider sent its SDK may not be able to read
         try:
             seen = (BODIES if trip.whole else STREAMS)[wire](trip.chunks)
         except FailedError:
             assert message.errors or not message.finish.complete, recording.name
             continue
-        assert seen.text == message.text, recording.name
+        assert seen.text == _said(message, wire), recording.name
         calls = [call for call in message.tool_calls if call.executor == "client"]
         if all(call.state == "complete" for call in calls):
             told = [(call.name, call.input) for call in calls]

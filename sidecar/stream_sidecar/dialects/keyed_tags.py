@@ -37,7 +37,7 @@ TagPair: TypeAlias = tuple[str, str]
 _NAME = patterns.compile(r"[^\s<>{}\[\]\"']*+")
 _KEY = patterns.compile(r"[^<>\r\n]*+")
 _ASSIGNS = (
-    r"(?P<key>\w++)=(?:(?P<quote>[\"'])(?P<quoted>[^\"'<>\n]*+)(?P=quote)"
+    r"(?<!\w)(?P<key>\w++)=(?:(?P<quote>[\"'])(?P<quoted>[^\"'<>\n]*+)(?P=quote)"
     r"|(?P<bare>[^\s\"'<>]++))"
 )
 _ASSIGNMENT = patterns.compile(_ASSIGNS)

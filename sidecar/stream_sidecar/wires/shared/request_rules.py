@@ -24,7 +24,7 @@ _BLANK = "[\\s\\x00-\\x1f\\x7f]"
 
 _ADDED = patterns.compile(
     r"^(?:.*/|[a-z-]+\.(?:[a-z]+\.)?(?=[a-z]))"
-    r"|[-@]\d{6,}.*|[-:](?:v\d|latest|preview|thinking|exp\b).*|[:\[].*|-0$"
+    r"|[-@]\d{6}+.*+|[-:](?:v\d|latest|preview|thinking|exp\b).*+|[:\[].*+|-0$"
 )
 """What gateways, regions, versions and dates add to the name of a model."""
 
@@ -37,7 +37,7 @@ _MAKERS = {
     "moonshot": "kimi",
     "zai": "glm",
     "alibaba": "qwen|qwq",
-    "mistral": "[mc][a-z]+stral|devstral|mixtral",
+    "mistral": "[mc][a-z]{1,16}stral|devstral|mixtral",
     "minimax": "minimax",
     "amazon": r"\bnova",
     "cohere": "command",
