@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use stream_sidecar::{
     OpenParams,
-    protocol::{Emit, EmitWire, FinishReason, Wire},
+    protocol::{Emit, EmitReasoning, EmitWire, FinishReason, Wire},
 };
 use support::{builder, project_tests, server::Server};
 
@@ -59,7 +59,8 @@ async fn the_body_of_a_response_goes_through() {
     let server = Server::start(vec![recorded("leaking.sse")]);
     let sidecar = builder().build();
     let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();
-    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning: None });
+    let reasoning = Some(EmitReasoning::Include);
+    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning });
     let params = OpenParams { wire: Some(Wire::OpenaiChat), emit, ..Default::default() };
     let mut body = sidecar.open(params).await.unwrap().try_emit(response.bytes_stream());
     let mut sent = Vec::new();
