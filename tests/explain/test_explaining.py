@@ -124,6 +124,7 @@ def assert_told(explanation: Explanation) -> None:
 # --- Everything that is known ---------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", sorted({name for name, _ in CASES}))
 def test_cases(page: str) -> None:
     """Whole, and cut where text can be."""

@@ -61,6 +61,7 @@ STRIDE = 65
 """Neighbours have the same parameters."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SHORT)
 def test_lane(name: str) -> None:
     """Times are measured by command only."""

@@ -50,6 +50,7 @@ def _in_other_words(tree: Any) -> Any:
     return tuple(map(_in_other_words, tree))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("each", made(), ids=lambda each: each.places[0])
 def test_atomic_groups_mean_the_same(each: Made) -> None:
     atomic = compile_atomic(each.pattern.pattern, each.pattern.flags)

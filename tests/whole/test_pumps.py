@@ -136,6 +136,7 @@ HARMLESS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_pump_is_found(pattern: str) -> None:
     assert worst(re.compile(pattern, re.DOTALL)) is not None
