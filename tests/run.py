@@ -73,11 +73,14 @@ ANY_INPUT = (
 )
 """What reads any input; coverage needs none of it."""
 
-PROCESSES = ("cli", "editor", "protocol", "rpc", "session_files")
-"""Rooms whose tests start processes."""
+PROTOCOL = ("protocol", "rpc")
+FILES = ("cli", "editor", "session_files")
+"""Rooms whose tests start processes, in two parts."""
 
 PAGES = ("text", "wires")
 """Rooms of pages and recordings."""
+
+_APART = (*PROTOCOL, *FILES, *PAGES)
 
 
 def _tests_of(*rooms: str) -> tuple[str, ...]:
@@ -85,9 +88,10 @@ def _tests_of(*rooms: str) -> tuple[str, ...]:
 
 
 CHECKS: Commands = {
-    "processes": _tests_of(*PROCESSES),
+    "protocol": _tests_of(*PROTOCOL),
+    "commands and files": _tests_of(*FILES),
     "other rooms": (
-        *_tests_of(*(room for room in ROOMS if room not in (*PROCESSES, *PAGES))),
+        *_tests_of(*(room for room in ROOMS if room not in _APART)),
         *(f"--ignore={path}" for path in ANY_INPUT),
     ),
     "any input": (*_TESTS, *_USUAL, *ANY_INPUT),

@@ -452,6 +452,7 @@ def test_the_policy_of_the_connection() -> None:
         assert "<plan>" in item["message"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "kinds"),
     [

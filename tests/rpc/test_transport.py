@@ -147,6 +147,7 @@ FRAMINGS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("data", "expected"),
     [pytest.param(data, expected, id=name) for name, data, expected in FRAMINGS],

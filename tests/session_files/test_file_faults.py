@@ -285,6 +285,7 @@ def _within_a_limit(folder: Path, size: int, *arguments: object) -> Run:
     return run(*arguments, folder, preexec_fn=limit)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [on_a_small_disk, _within_a_limit])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.db"])
 def test_no_room(folder: Path, place: Callable[..., Run], name: str) -> None:

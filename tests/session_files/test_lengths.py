@@ -135,6 +135,7 @@ NO_POINTERS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*POINTERS, *NO_POINTERS])
 def test_who_says_that_something_points_into_a_log(tmp_path: Path, name: str) -> None:
     """A line of it or a file beside it; an editor that has it open pads as well."""

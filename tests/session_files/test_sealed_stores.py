@@ -102,6 +102,7 @@ def one(folder: Path, message: Any) -> Path:
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", STORES)
 def test_it_is_reported_and_stays(tmp_path: Path, name: str) -> None:
     path = STORES[name](tmp_path)
