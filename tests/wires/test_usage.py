@@ -234,16 +234,16 @@ def test_the_last_count_that_is_not_null_stays(
 
 def test_counts_in_every_document_are_told_now_and_then() -> None:
     wire, told = WIRES["gemini"].make(None), list[int]()
-    for number in range(40):
+    for number in range(70):
         candidate = {"content": {"parts": [{"text": "a"}]}}
         counts = {"candidatesTokenCount": number}
         value = {"candidates": [candidate], "usageMetadata": counts}
         parts = wire.push(Document(value))
         told += [number for each in parts if isinstance(each, UsagePart)]
     (last,) = wire.close()
-    assert told == [0, 16, 32]
+    assert told == [0, 32, 64]
     assert isinstance(last, UsagePart)
-    assert last.output_tokens == 39
+    assert last.output_tokens == 69
 
 
 def test_counts_beside_a_finish_are_told_at_once() -> None:

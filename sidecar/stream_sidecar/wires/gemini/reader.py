@@ -41,6 +41,11 @@ _OWN = frozenset(
 _KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 
+_PLAIN = frozenset(
+    ("candidates", "usageMetadata", "modelVersion", "responseId", "createTime")
+)
+"""Keys of a document that is neither wrapped nor of an other API, as nearly all are."""
+
 _LIVE = frozenset(("serverContent", "toolCall"))
 _SOURCES = frozenset(("groundingMetadata", "citationMetadata", "urlContextMetadata"))
 
@@ -76,10 +81,12 @@ class GeminiWire(DocumentWire):
         self._who = ("", "")
 
     def read(self, value: JsonObject, event: str | None) -> None:
-        if is_interaction(value):
-            self._interaction.read(value)
-            return
-        value = _unwrapped(value)
+        is_plain = _PLAIN.issuperset(value)
+        if not is_plain:
+            if is_interaction(value):
+                self._interaction.read(value)
+                return
+            value = _unwrapped(value)
         if _KNOWN.isdisjoint(value):
             self.unread(value, event)
             return
@@ -90,14 +97,19 @@ class GeminiWire(DocumentWire):
         for position, item in enumerate(self.objects(value, "candidates")):
             self._read_candidate(item, position)
         self.choice = 0
+        if not is_plain:
+            self._read_beside(value)
+        self.count(self.body(value, "usageMetadata"))
+        self.fail_if(value, event)
+
+    def _read_beside(self, value: JsonObject) -> None:
+        """What a response says beside its candidates."""
         if not _LIVE.isdisjoint(value):
             self._live(value)
         if "toolCallCancellation" in value:
             self._cancel(self.body(value, "toolCallCancellation"))
         if "promptFeedback" in value:
             self._blocked(value)
-        self.count(self.body(value, "usageMetadata"))
-        self.fail_if(value, event)
 
     def end(self) -> None:
         for _, candidate in sorted(self._candidates.items()):

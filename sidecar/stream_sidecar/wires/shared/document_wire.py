@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LATEST_TIME = 10**12
 """Seconds; more is no time, but a mistake."""
 
-_COUNTED_EACH = 16
+_COUNTED_EACH = 32
 """Documents with counts; so often a host sees how a stream's usage grows."""
 
 _ENDS = frozenset((FinishPart, DonePart))
