@@ -1,4 +1,9 @@
-"""Compiles every regular expression of the package, so that all Pythons read it alike.
+"""Compiles every regular expression of the package: when it is first used, and so that
+all Pythons read it alike.
+
+Most of some 400 patterns are for one dialect or one wire, and to compile all of them
+took a third of the start of the process. So `compile` gives what stands for a pattern
+until anything is asked of it. Example: ``compile("a+").match`` compiles.
 
 CPython 3.11.0 to 3.11.4 misreads a possessive repeat of more than one item: it keeps
 what the last turn had read before that turn failed. Example: ``(?:ab?c)*+`` should read
@@ -11,7 +16,7 @@ so no pattern is written so where it stands.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, AnyStr
+from typing import TYPE_CHECKING, Any, AnyStr
 
 __all__ = ["compile", "compile_atomic"]
 
@@ -50,9 +55,26 @@ def compile_atomic(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return re.compile(_with_atomic_groups(pattern), flags)
 
 
+_compile = re.compile if re.fullmatch("(?:ab?c)*+", "a") is None else compile_atomic
+_MEMBERS = [name for name in dir(re.Pattern) if not name.startswith("_")]
+
+
+class _Pattern:
+    """A pattern that is not compiled yet. It has the members of one afterwards, so that
+    each later use of them costs a look at its own attributes."""
+
+    def __init__(self, pattern: Any, flags: int = 0) -> None:
+        self._given = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MEMBERS:
+            raise AttributeError(name)
+        compiled = _compile(*self._given)
+        vars(self).update({each: getattr(compiled, each) for each in _MEMBERS})
+        return getattr(compiled, name)
+
+
 if TYPE_CHECKING:
     from re import compile
-elif re.fullmatch("(?:ab?c)*+", "a") is None:
-    compile = re.compile
 else:
-    compile = compile_atomic
+    compile = _Pattern

@@ -93,3 +93,11 @@ def test_a_turn_that_fails_keeps_nothing() -> None:
         found = compiler("(?:ab?c)*+").match("acaba")
         assert found is not None
         assert found.end() == 2
+
+
+def test_a_pattern_is_compiled_when_it_is_used() -> None:
+    broken = compile("(")
+    with pytest.raises(AttributeError, match="matches"):
+        broken.matches  # type: ignore[attr-defined] # noqa: B018
+    with pytest.raises(re.error, match="unterminated"):
+        broken.match("")

@@ -145,8 +145,8 @@ PROFILES: tuple[Profile, ...] = (DEFAULT, *(profile for _, profile in _ROWS))
 @lru_cache(maxsize=256)
 def profile_of(model: str | None, provider: str | None) -> Profile:
     """The profile of ``model``, or else of ``provider``; names in any spelling."""
-    for name in (model, provider):
-        text = (name or "").lower().replace("_", "-").replace(" ", "-")[:200]
+    for name in filter(None, (model, provider)):
+        text = name.lower().replace("_", "-").replace(" ", "-")[:200]
         for pattern, profile in _PATTERNS:
             if pattern.search(text):
                 return profile

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
@@ -49,9 +50,14 @@ class Literals:
         #: the characters that may begin a literal, escaped
         self.firsts = "".join(sorted({re.escape(text[0]) for text in self.literals}))
         self.first = patterns.compile(f"[{self.firsts}]" if self.firsts else r"(?!)")
-        self.any = patterns.compile(_alternatives(self.literals) or r"(?!)")
         #: what is behind a beginning in the literals, as it is asked for
         self._needs: dict[str, tuple[str, ...]] = {}
+
+    @cached_property
+    def any(self) -> re.Pattern[str]:
+        """Finds a literal, of several at one place the longest. It is made when it is
+        first asked for: most streams that are short have none."""
+        return patterns.compile(_alternatives(self.literals) or r"(?!)")
 
     def certain(self, text: str, at: int = 0) -> int:
         """Up to where ``text`` is certain: a literal may begin (text rule 1.2)."""

@@ -8,13 +8,14 @@ means anything, is the business of the module that writes the `Syntax`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.records import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import re
+    from collections.abc import Mapping
 
 MAX_NESTING = 128
 """The bracket that would nest deeper fails."""
@@ -22,19 +23,16 @@ MAX_NESTING = 128
 Moves: TypeAlias = "dict[str, dict[str, str]]"
 
 
-def _runs(rows: Mapping[str, str]) -> dict[str, Callable[[str, int], Any]]:
-    return {
-        state: patterns.compile(pattern).match
-        for states, pattern in rows.items()
-        for state in states.split()
-    }
+def _runs(rows: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    found = [(states.split(), patterns.compile(run)) for states, run in rows.items()]
+    return {state: run for states, run in found for state in states}
 
 
 def _classes(
     rows: Mapping[str, tuple[str, str]],
-) -> dict[str, tuple[Callable[[str], object], str]]:
+) -> dict[str, tuple[re.Pattern[str], str]]:
     return {
-        state: (patterns.compile(pattern).match, move)
+        state: (patterns.compile(pattern), move)
         for state, (pattern, move) in rows.items()
     }
 
@@ -51,10 +49,10 @@ class Syntax:
     moves: Moves
     """State, then character that is read, then move."""
 
-    runs: dict[str, Callable[[str, int], Any]] = field(converter=_runs)
+    runs: dict[str, re.Pattern[str]] = field(converter=_runs)
     """States: the pattern of all that they read at one go; it matches nothing too."""
 
-    classes: dict[str, tuple[Callable[[str], object], str]] = field(converter=_classes)
+    classes: dict[str, tuple[re.Pattern[str], str]] = field(converter=_classes)
     """State: the pattern of characters to read where ``moves`` has none, the move."""
 
     otherwise: Mapping[str, str]
@@ -105,7 +103,9 @@ class Scanner:
         runs, moves = self._syntax.runs, self._syntax.moves
         while self.state == "open":
             if place in runs:
-                at = runs[place](text, at).end()
+                run = runs[place].match(text, at)
+                assert run is not None  # it matches nothing, too
+                at = run.end()
             if at == end:
                 break
             move, width = moves[place].get(text[at]), 1
@@ -120,7 +120,7 @@ class Scanner:
         """The move for a character that has none in the table, and whether it reads."""
         if place in self._syntax.classes:
             fits, move = self._syntax.classes[place]
-            if fits(char):
+            if fits.match(char):
                 return move, 1
         if place in self._syntax.otherwise:
             return self._syntax.otherwise[place], 0
