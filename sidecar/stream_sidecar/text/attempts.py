@@ -37,9 +37,9 @@ class Attempts:
     """``candidate``: the open one. ``free``: before this position none may begin (text
     rule 13.5).
 
-    ``freed_inside``: what was read up to there began in reasoning. ``owed``: how many
-    closers are text, in the answer (False) and in reasoning (True). ``known``: how the
-    last one failed. ``meant``: before this position no call in code is quoted.
+    ``owed``: how many closers are text, in the answer (False) and in reasoning (True).
+    ``known``: how the last one failed. ``meant``: before this position no call in code
+    is quoted.
     ``halvings``: how many candidates may still be given up for what stands in them.
     """
 
@@ -48,7 +48,6 @@ class Attempts:
     _tail: Tail
     candidate: Candidate | Quotation | None = None
     free: int = 0
-    freed_inside: bool = False
     owed: dict[bool, Counter[str]] = field(factory=partial(defaultdict, Counter))
     known: Tried | None = None
     meant: int = 0
@@ -95,7 +94,7 @@ class Attempts:
         """The candidate was no form: its text is text again (text rule 2.2)."""
         buffer = self._buffer
         restart = self._rules.lexicon.restart(buffer.text, failed.position)
-        self.free, self.freed_inside = buffer.base + restart, inside
+        self.free = buffer.base + restart
         if failed.full:
             buffer.mark(PieceKind.FULL)
         seen = buffer.ahead(failed.position)

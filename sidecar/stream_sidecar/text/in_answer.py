@@ -176,9 +176,8 @@ class InAnswer:
         """Handles a mark, a closer or an opener of calls, or not (text rule 12.3)."""
         words, attempts = self._rules.lexicon.vocabulary, self._attempts
         attempts.renew()
-        tried = self._buffer.place < attempts.free
-        shown = tried and not attempts.freed_inside
-        if shown or attempts.is_owed(literal, inside=False):
+        tried = self._buffer.place < attempts.free  # it is text, and time is linear
+        if tried or attempts.is_owed(literal, inside=False):
             return False
         called = self._tail.is_start or self._buffer.place == self._behind
         openings = words.openings_of(literal, called=called)
@@ -189,8 +188,8 @@ class InAnswer:
             self._bordered = -1 if closer else self._buffer.place
         elif closer:
             self._tail.hold(closer)
-        elif not openings or (tried and any(o.form.place != "end" for o in openings)):
-            return False  # it has been read, and time is linear
+        elif not openings:
+            return False
         else:
             attempts.begin(openings, inside=False)
         return True

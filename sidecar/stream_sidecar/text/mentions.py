@@ -172,7 +172,7 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
     ``head``; () if none opens there."""
     mark = before[-1:]
     wide = before[-2:-1] if mark and mark in _BLANKS else mark
-    found = [_SPACED[wide]] if wide and wide in _SPACED else []
+    found = [_SPACED[wide]] if wide in _SPACED else []
     if wide == "|" and head != "|":
         found = []
     found += [blank + each for each in found for blank in _BLANKS]
@@ -182,7 +182,7 @@ def _closings(before: str, head: str) -> tuple[str, ...]:
         return (_BRACKETS[mark],)
     if mark in _EMPHASIS:
         return (mark,) if _opens(before.rstrip(mark)[-1:]) else ()
-    if mark in _OPENING and (mark not in _QUOTES or _opens(before[-2:-1])):
+    if mark not in _QUOTES or _opens(before[-2:-1]):
         found += [pair[1] for pair in _PAIRS if pair[0] == mark]
     return tuple(found)
 
@@ -209,8 +209,7 @@ def _closes(
         if not behind and not final:
             return None
         return not behind[:1].isalnum()
-    waits = not rest or any(each.startswith(rest) for each in closings)
-    waits = waits or rest in words.prefixes or rest in words.literals
+    waits = rest in words.prefixes or any(each.startswith(rest) for each in closings)
     return None if waits and not final else False
 
 

@@ -287,7 +287,7 @@ class ShownText:
         blanks = "".join([piece[1] for piece in start])[:LONGEST_START]
         if self.lines and not self._lines_go:  # blanks of the first may be shown
             blanks = "\n" + blanks
-        return code.behind(blanks) if blanks else code
+        return code.behind(blanks)
 
     def _begun(self) -> CodeState:
         """The state of code where a new answer begins."""
@@ -300,8 +300,7 @@ class ShownText:
     @property
     def before(self) -> str:
         """What will stand directly before the next visible character."""
-        lines = self.lines and not self._lines_go
-        if lines or (self.blanks and not self._blanks_go):
+        if self.blanks and not self._blanks_go:
             return "\n"
         return self.at_call[0] if self.orphan is Orphan.ARMED else self.tail
 

@@ -334,7 +334,6 @@ class Splitter:
         refused, tail.refused = tail.refused, []
         before = buffer.text, buffer.base, buffer.at, buffer.border
         trailing, tail.trailing, buffer.border = tail.trailing, None, False
-        self._attempts.freed_inside = False
         for text, start, _ in refused:
             self._keep(text)
             if not text:
