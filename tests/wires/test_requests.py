@@ -199,9 +199,15 @@ NAMES = {
         *(("deepseek", "deepseek-v4-pro"), ("moonshot", "kimi-k2.6"), ("zai", "glm-5")),
         *(("minimax", "MiniMax-M2.5"), ("xai", "grok-4"), ("", "Qwen/Qwen3-8B")),
         *(("openai", "gpt-5"), ("fireworks", ""), ("google", "gemini-3-pro"), ("", "")),
+        *(("litellm", "gemini-2.5-pro"), ("perplexity", ""), ("dashscope", "qwen3")),
+        *(("vllm", "qwen3.5"), ("vllm", "gemma-3"), ("llama.cpp", "")),
     ),
-    "openai-responses": (("azure", ""), ("openai", ""), ("", "")),
+    "openai-responses": (
+        *(("azure", ""), ("openai", ""), ("copilot", ""), ("xai", "")),
+        *(("deepseek", ""), ("", "")),
+    ),
     "anthropic": (
+        ("bedrock", "claude-opus-4-7"),
         ("", "deepseek-v4-pro"),
         ("", "kimi-k2.6"),
         ("", "claude-opus-4-7"),
@@ -210,7 +216,7 @@ NAMES = {
     "gemini": (("", "gemini-3-pro"), ("", "gemini-2.5-flash")),
     "bedrock-converse": (
         *(("", "us.deepseek.r1-v1:0"), ("", "amazon.nova-pro-v1:0")),
-        ("", "us.anthropic.claude-sonnet-4-5"),
+        *(("", "us.anthropic.claude-sonnet-4-5"), ("", "meta.llama3")),
     ),
     "ollama": (("", ""),),
     "cohere": (("", ""),),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.wires.shared.rendering import Rendering, What
+    from stream_sidecar.wires.shared.request_rules import Rule
 
 _LENGTH = 9
 """Characters of an id that is made; Mistral takes no other number."""
@@ -49,7 +50,7 @@ def _is_clients(block: TurnBlock) -> bool:
 
 
 def _is_named(turn: Rendering, block: TurnBlock) -> bool:
-    is_lost = _is_clients(block) and not (block.name or "").strip(" \0\t\r\n")
+    is_lost = _is_clients(block) and not name_for(turn.rule, block.name or "")
     if is_lost:
         turn.lose(block, "tool-call", "a call without a name is refused")
     return not is_lost
@@ -77,12 +78,12 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
             yield block
             continue
         told, id = block.name or "", block.tool_call_id or ""
-        name = rule.no_names.sub("_", told)[: rule.longest_name]
+        name = name_for(rule, told)
         if name != told:
             turn.lose(block, "name", "this provider takes other names of tools")
-        sent = id if id and not rule.no_ids.search(id) else _made(id or f"#{number}")
+        sent = id_for(rule, id) if id else made_id(f"#{number}")
         if sent in taken:
-            sent = _made(f"{id}#{number}")
+            sent = made_id(f"{id}#{number}")
         if id and sent != id:
             turn.lose(block, "tool-call-id", _OTHER_ID)
         taken.add(sent)
@@ -90,10 +91,22 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         yield evolve(block, name=name, tool_call_id=sent, id_synthetic=is_made)
 
 
+def name_for(rule: Rule, name: str) -> str:
+    """A name of a tool as it goes; nothing for one that says nothing."""
+    is_bare = not name.strip(" \0\t\r\n")
+    return "" if is_bare else rule.no_names.sub("_", name)[: rule.longest_name]
+
+
+def id_for(rule: Rule, id: str) -> str:
+    """An id as it goes: the same, or one that is made of it."""
+    is_taken = id and not rule.no_ids.search(id)
+    return id if is_taken else made_id(id)
+
+
 _OTHER_ID = "this provider takes other ids, and none twice"
 
 
-def _made(seed: str) -> str:
+def made_id(seed: str) -> str:
     """An id of the seed, the same in every request."""
     return blake2b(seed.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
