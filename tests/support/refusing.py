@@ -61,7 +61,7 @@ def _turn(wire: str, item: Json) -> Turn:
         answers = [answer for part in parts for answer in _answers(wire, part)]
         roles = {"assistant": "model"}
         role = roles.get(item["role"], item["role"])
-        return Turn(role, item, parts, calls, answers)
+        return Turn(role, item, parts, calls, answers if role != "model" else [])
     calls = [_chat_call(call) for call in item.get("tool_calls") or ()]
     is_tool = item["role"] == "tool"
     told = [Call(item.get("tool_call_id"), item.get("name"))] if is_tool else []
@@ -71,20 +71,20 @@ def _turn(wire: str, item: Json) -> Turn:
 
 def _item(item: Json, parts: list[Json]) -> Turn:
     kind, id = item.get("type", "message"), item.get("call_id")
-    if kind.endswith("_output"):
+    if kind.endswith(("_call_output", "search_output")) and id:
         return Turn("tool", item, parts, [], [Call(id, None)])
     if kind.endswith("_call"):
-        arguments = item.get("arguments", "{}")
+        arguments = str(item.get("arguments", "{}"))
         calls = [Call(id, item.get("name", "x"), arguments)]
         return Turn("model", item, parts, calls if id else [], [])
-    role = "assistant" if kind == "reasoning" else item["role"]
+    role = item.get("role", "assistant")
     return Turn({"assistant": "model"}.get(role, role), item, parts, [], [])
 
 
 def _calls(wire: str, part: Json) -> Iterator[Call]:
     word = {"gemini": "functionCall", "bedrock-converse": "toolUse"}.get(wire)
     call = part.get(word) if word else part if part.get("type") == "tool_use" else None
-    if call is not None:
+    if call is not None and call.get("type") != "server_tool_use":
         arguments = call.get("args" if wire == "gemini" else "input")
         yield Call(call.get(_INNER[wire][0]), call.get("name"), arguments)
 
@@ -114,13 +114,18 @@ def check(objects: Check) -> Check:
 
 
 def _groups(wire: str, body: Json) -> Iterator[tuple[list[Call], list[Call]]]:
-    """Calls of a turn with the answers right behind them."""
+    """Calls of a turn with the answers right behind them; of items they all are one
+    group, wherever they stand."""
+    if wire == "openai-responses":
+        all = turns(wire, body)
+        yield [c for t in all for c in t.calls], [a for t in all for a in t.answers]
+        return
     calls: list[Call] = []
     answers: list[Call] = []
     was = ""
     for turn in turns(wire, body):
         is_next = bool(turn.answers) and (wire not in _INNER or was == "model")
-        if not is_next and not (wire == "openai-responses" and turn.role == "model"):
+        if not is_next:
             yield calls, answers
             calls, answers = [], []
         calls = calls + turn.calls
@@ -200,7 +205,8 @@ def _no_name(wire: str, body: Json) -> bool:
 def _arguments(wire: str, body: Json) -> bool:
     """They are no JSON object, or no text of one."""
     is_object = wire in _INNER or wire == "ollama"
-    for call in (call for turn in turns(wire, body) for call in turn.calls):
+    calls = (call for turn in turns(wire, body) for call in turn.calls)
+    for call in (call for call in calls if call.arguments is not None):
         value = call.arguments
         if not is_object:
             try:
@@ -215,7 +221,8 @@ def _arguments(wire: str, body: Json) -> bool:
 @check
 def _long_key(wire: str, body: Json) -> bool:
     calls = [call for turn in turns(wire, body) for call in turn.calls]
-    return any(len(k) > 256 for c in calls for k in json.loads(c.arguments))
+    keys = [re.findall('"([^"]*)":', call.arguments) for call in calls]
+    return any(len(key) > 256 for each in keys for key in each)
 
 
 @check
@@ -463,7 +470,8 @@ def _servers_call(wire: str, body: Json) -> bool:
 
 def _servers(wire: str, body: Json) -> tuple[set[str], set[str]]:
     parts = [part for turn in turns(wire, body) for part in turn.parts]
-    calls = {p["id"] for p in parts if p.get("type") == "server_tool_use"}
+    kinds = ("server_tool_use", "mcp_tool_use")
+    calls = {p["id"] for p in parts if p.get("type") in kinds}
     ends = [p for p in parts if str(p.get("type")).endswith("_tool_result")]
     return calls, {part["tool_use_id"] for part in ends}
 
@@ -607,7 +615,7 @@ _LOCAL = ("models-turn-last", "two-models-turns-last")
 _ITEMS = (
     *(*_PAIRS, "reasoning-is-followed-by-nothing", "item-without-its-reasoning"),
     *("item-not-stored", "item-id-of-64", "id-of-64", "content-of-reasoning"),
-    *("no-name", "name-of-64", "models-input", "null-content", "no-summary"),
+    *("no-name", "name-of-letters", "models-input", "null-content", "no-summary"),
     *("item-twice", "long-key"),
 )
 _BEDROCK = (

@@ -10,6 +10,8 @@ names what is ``refuses``d; what it does not name stays as it is (wires/README.m
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from stream_sidecar.message.turn import TurnBlock, TurnResult
@@ -22,16 +24,18 @@ from stream_sidecar.wires.shared.request_shapes import (
     SHAPES,
     RequestShape,
     changed,
+    held,
     name_of,
     sum_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.request_rules import Rule
 
+    Key = tuple[str, str]
     Kind = Literal["model", "answer", "other"]
 
 _NO_RESULT = "No result: the call was not finished."
@@ -49,23 +53,29 @@ ALONE = "nothing follows it, so it is refused"
 @define
 class ListedTurn:
     """An item of the list, or a part of one: ``value`` is the answer, or what is left
-    of the item beside its answers. ``number`` is the place of the ``home`` item."""
+    of the item beside its answers. ``number`` is the place of the ``home`` item; an
+    answer has its ``call``, a turn of the model's its ``calls``."""
 
     kind: Kind
     value: Any
     home: Json
     number: int
+    place: int = 0
+    call: Call | None = None
+    calls: list[Call] = field(factory=list)
 
 
-@define
+@define(eq=False)
 class Call:
-    """An open call: the ids that it came with and goes with."""
+    """A call: the ids that it came with and goes with, and where it is."""
 
     id: str | None
     sent: str | None
     name: Json
     value: JsonObject
-    at: ListedTurn
+    number: int
+    turn: int
+    answer: ListedTurn | None = None
 
 
 @define
@@ -111,76 +121,105 @@ class TurnList:
     def _entries(self, number: int, item: Json) -> Iterator[ListedTurn]:
         """An item; results that are parts of one come before what else it has."""
         shape = self.shape
-        answers = shape.answers(item)
-        if not isinstance(item, dict) or not answers:
-            kind: Kind = "model" if shape.role(item) == "model" else "other"
-            yield ListedTurn(kind, item, item, number)
+        if not isinstance(item, dict) or not shape.answers(item):
+            yield ListedTurn(self._kind(item), item, item, number)
         elif not shape.answer:
             yield ListedTurn("answer", item, item, number)
         else:
-            parts = item[shape.parts]
-            ours = [p for p in parts if shape.answers({shape.parts: [p]})]
-            rest = [p for p in parts if not any(p is each for each in ours)]
-            for part in ours:
-                yield ListedTurn("answer", part, item, number)
+            rest = []
+            for part in item[shape.parts]:
+                if held(part, shape.answer):
+                    yield ListedTurn("answer", part, item, number)
+                else:
+                    rest.append(part)
             if rest:
                 yield ListedTurn("other", {**item, shape.parts: rest}, item, number)
 
-    def _paired(self, entries: list[ListedTurn]) -> list[ListedTurn]:
-        done: list[ListedTurn] = []
-        open: list[Call] = []
-        told: list[tuple[Call, int]] = []
-        moved: set[int] = set()
-        for at, entry in enumerate(entries):
-            if at in moved:
-                continue
+    def _kind(self, item: Json) -> Kind:
+        """Among items that are no messages those of nobody belong to the model's."""
+        role = self.shape.role(item)
+        is_models = role == "model" or not (self.shape.parts or role)
+        return "model" if is_models else "other"
+
+    def _paired(self, entries: list[ListedTurn]) -> Iterator[ListedTurn]:
+        """Results stand right behind the turn with their calls; where they are items
+        of a kind of their own, anywhere behind it."""
+        self._assign(entries)
+        due: list[Call] = []
+        for entry in entries:
+            if not self.shape.parts and entry.kind == "other":
+                yield from map(self._without, due)
+                due = []
+            if entry.kind != "answer":
+                yield entry
+            elif not self.shape.parts and entry.call:
+                yield self._for(entry.call, entry)
+            open = [call for call in entry.calls if call.answer is None]
+            if self.shape.parts:
+                told = [(c.answer, c) for c in entry.calls if c.answer]
+                told.sort(key=_place)
+                yield from (self._for(call, answer) for answer, call in told)
+                yield from map(self._without, open)
+            else:
+                due += open
+        yield from map(self._without, due)
+
+    def _assign(self, entries: list[ListedTurn]) -> None:
+        """Of calls of one id the last turn's are meant; of two results of one call,
+        side by side, the last one counts."""
+        open: defaultdict[Key, deque[Call]] = defaultdict(deque)
+        answered: dict[Key, Call] = {}
+        turn = 0
+        for place, entry in enumerate(entries):
+            entry.place = place
             if entry.kind == "answer":
-                self._answered(entry, done, open, told)
+                self._answered(entry, open, answered, turn)
                 continue
-            if entry.kind == "other" or self.shape.parts:
-                done += [self._found(call, entries, at, moved) for call in open]
-                open, told = [], []
-            done.append(entry)
+            turn += 1 if self.shape.parts or entry.kind == "other" else 0
             if entry.kind == "model":
-                open += self._opened(entry)
-        return done + [self._found(call, [], 0, moved) for call in open]
+                entry.calls = self._opened(entry, turn)
+            for call in entry.calls:
+                for key in self._keys(call.id, call.name):
+                    if open[key] and open[key][0].turn != turn:
+                        open[key].clear()
+                    open[key].append(call)
 
     def _answered(
         self,
         entry: ListedTurn,
-        done: list[ListedTurn],
-        open: list[Call],
-        told: list[tuple[Call, int]],
+        open: dict[Key, deque[Call]],
+        answered: dict[Key, Call],
+        turn: int,
     ) -> None:
-        """Of two results of one call the last one counts."""
-        call = next((each for each in open if self._fits(each, entry)), None)
-        if call is not None:
-            open.remove(call)
-            told.append((call, len(done)))
-            done.append(self._for(call, entry))
-            return
-        before = next((pair for pair in told if self._fits(pair[0], entry)), None)
-        if before is None:
-            self._lose(entry.number, "tool-result", STRAY)
-            return
-        self._lose(done[before[1]].number, "tool-result", SURPASSED)
-        done[before[1]] = self._for(before[0], entry)
+        id, name = self._named(entry)
+        for key in self._keys(id, name):
+            calls = open.get(key, _NONE)
+            while calls and calls[0].answer is not None:
+                calls.popleft()
+            is_named = key[0] == "id" or id is None
+            if calls and (is_named or calls[0].id is None):
+                entry.call = answered[key] = calls.popleft()
+                entry.call.answer = entry
+                return
+            before = answered.get(key)
+            if before and before.answer and before.turn == turn and is_named:
+                self._lose(before.answer.number, "tool-result", SURPASSED)
+                before.answer.call, before.answer, entry.call = None, entry, before
+                return
+        self._lose(entry.number, "tool-result", STRAY)
 
-    def _fits(self, call: Call, entry: ListedTurn) -> bool:
-        """By the id; where a wire needs none by the name, if there is one."""
-        (answer,) = self._answers(entry)
-        id, name = answer.get(self.shape.answered), name_of(answer)
-        if self.wire == "openai-responses" and id is None:
-            id = answer.get("id")
-        if call.id is not None and id is not None:
-            return bool(id == call.id)
-        return self.wire == "gemini" and bool(name in (call.name, "", None))
+    def _keys(self, id: Json, name: Json) -> Iterator[Key]:
+        """By what a call is found: its id, and where that may be missing its name."""
+        if isinstance(id, str):
+            yield "id", id
+        if self.wire == "gemini" and isinstance(name, str):
+            yield "name", name
 
-    def _answers(self, entry: ListedTurn) -> list[JsonObject]:
-        value = entry.value
-        return self.shape.answers(
-            {self.shape.parts: [value]} if self.shape.answer else value
-        )
+    def _named(self, entry: ListedTurn) -> tuple[Json, Json]:
+        answer = held(entry.value, self.shape.answer) or entry.value
+        id = answer.get(self.shape.answered)
+        is_item = not self.shape.parts and id is None
+        return answer.get("id") if is_item else id, name_of(answer)
 
     def _for(self, call: Call, entry: ListedTurn) -> ListedTurn:
         """The answer with the id and the name of its call."""
@@ -199,42 +238,29 @@ class TurnList:
             return value
         return new if inner is value else {**value, word: new}
 
-    def _opened(self, entry: ListedTurn) -> list[Call]:
+    def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
         """The calls of a turn; where ids must differ a later one gets another."""
         calls: list[Call] = []
 
         def renamed(call: JsonObject) -> JsonObject:
             id = call.get(self.shape.id)
-            sent = id if isinstance(id, str) else None
+            was = sent = id if isinstance(id, str) else None
             if sent in self._taken and "repeated-ids" in self.rule.refuses:
                 sent = made_id(f"{sent}#{len(self._taken)}")
                 self._lose(entry.number, "tool-call-id", OTHER_ID)
             self._taken |= {sent or ""}
-            new = call if sent == id else {**call, self.shape.id: sent}
-            was = id if isinstance(id, str) else None
-            calls.append(Call(was, sent, name_of(call), new, entry))
+            new = call if sent == was else {**call, self.shape.id: sent}
+            calls.append(Call(was, sent, name_of(call), new, entry.number, turn))
             return new
 
         if isinstance(entry.value, dict):
             entry.value = self.shape.change_calls(entry.value, renamed) or entry.value
         return calls
 
-    def _found(
-        self, call: Call, entries: list[ListedTurn], at: int, moved: set[int]
-    ) -> ListedTurn:
-        """The result of a call that has none behind it: one that stands later, before
-        another call of that id, or one that says that there is none."""
-        for number in range(at, len(entries)):
-            later = entries[number]
-            is_ours = later.kind == "answer" and number not in moved
-            if is_ours and self._fits(call, later):
-                moved.add(number)
-                return self._for(call, later)
-            ids = [c.get(self.shape.id) for c in self.shape.calls(later.value)]
-            if later.kind == "model" and (call.id is None or call.id in ids):
-                break
-        self._lose(call.at.number, "tool-result", UNANSWERED)
-        return ListedTurn("answer", self._made(call), None, call.at.number)
+    def _without(self, call: Call) -> ListedTurn:
+        """A result that says that there is none."""
+        self._lose(call.number, "tool-result", UNANSWERED)
+        return ListedTurn("answer", self._made(call), None, call.number)
 
     def _made(self, call: Call) -> JsonObject:
         """As the wire's own writer answers a call."""
@@ -255,19 +281,18 @@ class TurnList:
         answer = write(turn)[-1]
         return answer[self.shape.parts][0] if self.shape.answer else answer
 
-    def _joined(self, entries: list[ListedTurn]) -> Iterator[tuple[int, Json]]:
+    def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
         """Results that are parts stand in one item, with what else theirs have."""
         run: list[ListedTurn] = []
+        homes: set[int] = set()
         for entry in entries:
             is_part = bool(self.shape.answer) and entry.kind == "answer"
-            is_rest = entry.kind == "other" and any(
-                entry.home is each.home for each in run
-            )
-            if is_part or is_rest:
+            if is_part or (entry.kind == "other" and id(entry.home) in homes):
                 run.append(entry)
+                homes.add(id(entry.home))
                 continue
             yield from self._item(run)
-            run = []
+            run, homes = [], set()
             yield entry.number, entry.value
         yield from self._item(run)
 
@@ -315,7 +340,8 @@ class TurnList:
         follows: Json = None
         for number, item in reversed(self.items):
             is_thought = isinstance(item, dict) and type_of(item) == "reasoning"
-            if is_thought and self.shape.role(follows) != "model":
+            is_end = follows is None or self.shape.role(follows) in ("user", "system")
+            if is_thought and is_end:
                 self._lose(number, "reasoning", ALONE)
                 continue
             kept.append((number, item))
@@ -331,14 +357,10 @@ class TurnList:
     def _join(self, roles: tuple[str, ...]) -> None:
         """Neighbours of one role become one turn."""
         joined: list[tuple[int, Json]] = []
-        for number, item in self.items:
-            role = self.shape.role(item)
-            before = joined[-1][1] if joined else None
-            is_same = role in roles and self.shape.role(before) == role
-            if is_same and isinstance(before, dict) and isinstance(item, dict):
-                joined[-1] = (joined[-1][0], _one(before, item))
-            else:
-                joined.append((number, item))
+        for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
+            same = list(group)
+            is_one = role in roles and len(same) > 1
+            joined += [(same[0][0], _one([i for _, i in same]))] if is_one else same
         self.items = joined
 
     def part(self) -> None:
@@ -383,13 +405,9 @@ class TurnList:
         said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
         if not said or said == self.items[:1]:
             return
-        first: Json = said[0][1]
-        for _, item in said[1:]:
-            assert isinstance(first, dict)
-            assert isinstance(item, dict)
-            first = _one(first, item)
+        first = said[0][0], _one([item for _, item in said])
         others = [each for each in self.items if self.shape.role(each[1]) != "system"]
-        self.items = [(said[0][0], first), *others]
+        self.items = [first, *others]
 
     def _turn(self, role: Literal["user", "model"]) -> JsonObject:
         if self.wire == "gemini":
@@ -412,9 +430,20 @@ _MENDED: dict[str, Callable[[TurnList], None]] = {
 """In this order: what one leaves is what the next one sees."""
 
 
-def _one(first: JsonObject, second: JsonObject) -> JsonObject:
-    """Two turns of one role as one: lists go behind lists, texts behind texts."""
-    both = {**second, **first}
-    for name in first.keys() & second.keys() - {"role", "type", "id"}:
-        both[name] = sum_of(first[name], second[name])
-    return both
+def _one(turns: list[Any]) -> JsonObject:
+    """Turns of one role as one."""
+    names = dict.fromkeys(name for turn in turns for name in turn)
+    alone = ("role", "type", "id")
+    return {
+        name: next(turn[name] for turn in turns if name in turn)
+        if name in alone
+        else sum_of([turn[name] for turn in turns if name in turn])
+        for name in names
+    }
+
+
+def _place(told: tuple[ListedTurn, Call]) -> int:
+    return told[0].place
+
+
+_NONE: deque[Call] = deque()

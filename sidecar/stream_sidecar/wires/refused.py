@@ -101,6 +101,7 @@ class Refusals:
     stores: bool
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
+    _told: set[LostPart] = field(factory=set)
     _is_torn: bool = False
     _has_called: bool = False
     _items: set[str] = field(factory=set)
@@ -108,7 +109,7 @@ class Refusals:
 
     def free(self, item: Json, path: str) -> Json:
         """The item as it may go; None: it may not."""
-        self._path = path
+        self._path, self._told = path, set()
         if not isinstance(item, dict):
             return item
         shape = SHAPES[self.wire]
@@ -123,7 +124,8 @@ class Refusals:
 
     def _lose(self, inner: str, what: str, why: str) -> None:
         lost = LostPart(self._path + inner, what, why)
-        if lost not in self.lost:
+        if lost not in self._told:
+            self._told.add(lost)
             self.lost.append(lost)
 
     # Calls and answers: what is made of a name or an id depends on it alone, so that
@@ -319,7 +321,7 @@ class Refusals:
         """Ids of the server's calls that may go: they have a result in their turn, or
         get it in the next one, behind a call of the client's."""
         blocks = [block for block in content if isinstance(block, dict)]
-        uses = {_first(b, ("id",)) for b in blocks if type_of(b) == _SERVERS_CALL}
+        uses = {_first(b, ("id",)) for b in blocks if type_of(b) in _SERVERS_CALLS}
         ends = {_first(b, ("tool_use_id",)) for b in blocks if _is_servers_end(b)}
         if any(type_of(block) == "tool_use" for block in blocks):
             ends |= uses
@@ -333,7 +335,7 @@ class Refusals:
         text = block.get("text")
         if isinstance(text, str) and not text.strip():
             return "text", BLANK
-        if self.rule.is_closed and type_of(block) == _SERVERS_CALL:
+        if self.rule.is_closed and type_of(block) in _SERVERS_CALLS:
             is_lost = _first(block, ("id",)) not in servers
             return ("tool-call", BROKEN_OFF) if is_lost else ("", "")
         if self.rule.is_closed and _is_servers_end(block):
@@ -466,7 +468,7 @@ class Refusals:
 
 
 _CALL = "functionCall"
-_SERVERS_CALL = "server_tool_use"
+_SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
 _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "openai-chat": Refusals.chat,

@@ -81,7 +81,7 @@ def _at(items: list[Json], place: int) -> Json:
 def _system(body: JsonObject, item: Json) -> JsonObject:
     """A system's turn in Anthropic's own place for it, behind what stands there."""
     content = item.get("content") if isinstance(item, dict) else None
-    return {"system": sum_of(body.get("system"), content)}
+    return {"system": sum_of([body.get("system"), content])}
 
 
 def _loops_without_thinking(body: JsonObject, items: list[Json]) -> bool:

@@ -71,7 +71,7 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if is_state:
         return state
     written = {"type": THINKING, THINKING: block.raw_text or block.text}
-    if block.signature and block.fields in _OWN_FIELDS:
+    if block.fields in _OWN_FIELDS and turn.signs(block):
         return written | {"signature": block.signature}
     if turn.rule.unsigned and written[THINKING]:
         return written

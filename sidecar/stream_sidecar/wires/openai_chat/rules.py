@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
         " property 'reasoning' is unsupported (karthink/gptel#774);"
         " 'messages.2.content' : value must be a string (tidyverse/ellmer#162)",
         provider="groq",
+        has_refusals=False,
         reasoning="never",
         refuses=frozenset(("models-lists",)),
     ),
@@ -57,6 +58,7 @@ RULES: tuple[Rule, ...] = (
         "property 'messages.2.assistant.reasoning_content' is unsupported"
         " (Kilo-Org/kilocode#10375); reasoning is taken (vercel/ai#15049)",
         provider="cerebras",
+        has_refusals=False,
         field="reasoning",
     ),
     Rule(
@@ -70,6 +72,7 @@ RULES: tuple[Rule, ...] = (
         " (BerriAI/litellm#17761); Expected last role User or Tool"
         " (0xPlaygrounds/rig#1130)",
         provider="mistral",
+        has_refusals=False,
         field="content.thinking",
         refuses=_PAIRS | {"repeated-ids", "user-behind-results"},
         no_prefix="",
@@ -81,6 +84,7 @@ RULES: tuple[Rule, ...] = (
         "Extra inputs are not permitted, field: 'messages[2].reasoning'"
         " (can1357/oh-my-pi#1157)",
         provider="fireworks",
+        has_refusals=False,
         field=_CONTENT,
     ),
     Rule(
@@ -111,6 +115,7 @@ RULES: tuple[Rule, ...] = (
         _QWEN + "; No user query found in messages (vllm-project/vllm#36432); System"
         " message must be at the beginning (moltis-org/moltis#317)",
         provider=_LOCAL,
+        has_refusals=False,
         model="qwen|qwq",
         reasoning="calls",
         refuses=_LOCAL_TURNS | {"no-user-turn", "later-system"},
@@ -120,6 +125,7 @@ RULES: tuple[Rule, ...] = (
         "as the row of servers below; conversation roles must alternate"
         " user/assistant (vllm-project/vllm#6862)",
         provider=_LOCAL,
+        has_refusals=False,
         model="gemma|[mx]i?[sx]tral",
         reasoning="calls",
         refuses=_LOCAL_TURNS | {"neighbours"},
@@ -158,6 +164,7 @@ RULES: tuple[Rule, ...] = (
         model="kimi-(k2-thinking|k2\\.[5-9]|k[3-9]|for-coding|latest)|\\bk2p[5-9]",
         field=_CONTENT,
         required="calls",
+        has_refusals=False,
         refuses=_PAIRS | {"empty-turns"},
     ),
     Rule(
@@ -209,6 +216,7 @@ RULES: tuple[Rule, ...] = (
         " enable_thinking (ggml-org/llama.cpp#20861); Cannot have 2 or more assistant"
         " messages at the end of the list (NousResearch/hermes-agent#80265)",
         provider=_LOCAL,
+        has_refusals=False,
         reasoning="calls",
         refuses=_LOCAL_TURNS,
         no_prefix="",

@@ -126,6 +126,13 @@ class Rendering:
             return True
         return False
 
+    def signs(self, block: TurnBlock) -> bool:
+        """Has this reasoning a signature that can be one of its provider's?"""
+        if not block.signature or not self.rule.one_model or is_base64(block.signature):
+            return bool(block.signature)
+        self.lose(block, "state", "its signature is no base64")
+        return False
+
     def thoughts(self) -> list[TurnBlock]:
         """The reasoning that goes back, where the wire does not care for its place."""
         return [

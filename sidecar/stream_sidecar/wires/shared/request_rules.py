@@ -118,9 +118,10 @@ class Rule:
     have that field even where it is empty. ``unsigned``: thinking without a signature
     is taken. ``tags``: reasoning that stood in tags in the text goes back there.
     ``raw_arguments``: arguments that are no JSON object go as they are. ``stand_in``:
-    what a call without a signature has for one. ``is_closed``: members of a block, or
-    of an item, that the provider does not know are refused. ``no_end``: white space at
-    the end of the turn is refused.
+    what a call without a signature has for one. ``has_refusals``: what Chat Completions
+    say of a refusal has a field of its own, else it is text. ``is_closed``: members of
+    a block, or of an item, that the provider does not know are refused. ``no_end``:
+    white space at the end of the turn is refused.
 
     ``no_ids``: what is found in ids of calls that are refused, because another provider
     gave them; they are replaced. ``no_names``: what in the name of a tool is refused;
@@ -146,6 +147,7 @@ class Rule:
     tags: tuple[str, str] | None = None
     raw_arguments: bool = False
     stand_in: str | None = None
+    has_refusals: bool = True
     is_closed: bool = False
     no_end: bool = False
     no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)

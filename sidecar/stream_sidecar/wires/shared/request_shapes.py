@@ -39,7 +39,7 @@ _CLIENTS = frozenset(
 )
 """Types of items that are calls which the client answers."""
 
-_OUTPUT = "_output"
+_OUTPUTS = frozenset((*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output"))
 
 SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
 """server_tool_use.id of Messages: String should match pattern
@@ -76,7 +76,8 @@ class RequestShape:
             return ""
         kind = type_of(item)
         if not self.parts and kind and kind != "message":
-            return "tool" if kind.endswith(_OUTPUT) else "model"
+            is_models = kind == "reasoning" or kind.endswith("_call")
+            return "model" if is_models else "tool" if kind in _OUTPUTS else ""
         role = item.get("role")
         if role == self.model:
             return "model"
@@ -89,25 +90,31 @@ class RequestShape:
         return _each(item, self.parts, self.call, change)
 
     def change_answers(self, item: JsonObject, change: Change) -> JsonObject | None:
+        if not self.answers(item):
+            return item
         if self.answer:
             return _each(item, self.parts, self.answer, change)
-        return change(item) if self.answers(item) else item
+        return change(item)
 
     def calls(self, item: Json) -> list[JsonObject]:
         """What the client answers."""
         if not isinstance(item, dict):
             return []
         if self.parts:
-            return [c for part in self._parts(item) if (c := held(part, self.call))]
+            calls = (held(part, self.call) for part in self._parts(item))
+            return [call for call in calls if call and not _is_servers(call)]
         is_call = type_of(item) in _CLIENTS and isinstance(item.get(self.id), str)
         return [item] if is_call and self.role(item) == "model" else []
 
     def answers(self, item: Json) -> list[JsonObject]:
-        if not isinstance(item, dict):
+        """What the client's tools answered; what a turn of the model's has came from
+        the server's."""
+        if not isinstance(item, dict) or (self.answer and self.role(item) == "model"):
             return []
         if self.answer:
             return [a for part in self._parts(item) if (a := held(part, self.answer))]
-        return [item] if self.role(item) == "tool" else []
+        is_told = self.parts or isinstance(item.get(self.id, item.get("id")), str)
+        return [item] if is_told and self.role(item) == "tool" else []
 
     def _parts(self, item: JsonObject) -> list[Json]:
         parts = item.get(self.parts)
@@ -154,6 +161,11 @@ SHAPES: dict[str, RequestShape] = {
 }
 
 
+def _is_servers(call: JsonObject) -> bool:
+    """Whether the server answers a call that has the form of the client's (Bedrock)."""
+    return type_of(call) == "server_tool_use"
+
+
 def held(part: Json, word: str) -> JsonObject | None:
     """The object of a part that is of the type ``word``, or has it as a member."""
     if not isinstance(part, dict):
@@ -172,7 +184,7 @@ def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
     news: list[Json] = []
     for part in parts:
         inner = held(part, word)
-        new = inner and change(inner)
+        new = change(inner) if inner and not _is_servers(inner) else inner
         if new is inner:
             news.append(part)
         elif new is not None:
@@ -217,15 +229,14 @@ def _is(one: Json, other: Json) -> bool:
     return one is other
 
 
-def sum_of(one: Json, other: Json) -> Json:
-    """What two turns of one role say together: texts, or lists of parts."""
-    if not one or not other:
-        return one or other
-    if isinstance(one, str) and isinstance(other, str):
-        return f"{one}\n\n{other}"
-    if isinstance(one, str | list) and isinstance(other, str | list):
-        return [*_listed(one), *_listed(other)]
-    return other
+def sum_of(values: list[Json]) -> Json:
+    """What turns of one role say together: texts, or lists of parts."""
+    said = [value for value in values if value]
+    if all(isinstance(value, str) for value in said):
+        return "\n\n".join(said) if said else values[-1]
+    if all(isinstance(value, str | list) for value in said):
+        return [part for value in said for part in _listed(value)]
+    return said[-1]
 
 
 def _listed(content: str | list[Json]) -> list[Json]:
