@@ -22,6 +22,7 @@ from stream_sidecar.wires.shared.rendering import (
     text_of,
     without_last_thoughts,
 )
+from stream_sidecar.wires.shared.request_shapes import CLIENTS_OUTPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -194,10 +195,20 @@ def _tools(
             turn.lose(block, what, _FOREIGN)
         elif block.type == "tool-call":
             yield outcomes.get(block.tool_call_id, item)
+        elif _is_stray(turn, block, item):
+            turn.lose(block, "tool-result", _NO_CALL)
         elif type_of(item).endswith(OUTPUT):
             yield item
         elif block.tool_call_id not in calls:
             turn.lose(block, "tool-result", _NO_CALL)
+
+
+def _is_stray(turn: Rendering, block: TurnBlock, item: JsonObject) -> bool:
+    """Whether this is what the client's tools answer, and no call has its id."""
+    if type_of(item) not in CLIENTS_OUTPUTS or not item.get("call_id"):
+        return False
+    calls = (each for each in turn.blocks if each.type == "tool-call")
+    return all(call.tool_call_id != block.tool_call_id for call in calls)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:

@@ -39,7 +39,9 @@ _CLIENTS = frozenset(
 )
 """Types of items that are calls which the client answers."""
 
-_OUTPUTS = frozenset((*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output"))
+CLIENTS_OUTPUTS = frozenset(
+    (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
+)
 
 SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
 """server_tool_use.id of Messages: String should match pattern
@@ -77,7 +79,7 @@ class RequestShape:
         kind = type_of(item)
         if not self.parts and kind and kind != "message":
             is_models = kind == "reasoning" or kind.endswith("_call")
-            return "model" if is_models else "tool" if kind in _OUTPUTS else ""
+            return "model" if is_models else "tool" if kind in CLIENTS_OUTPUTS else ""
         role = item.get("role")
         if role == self.model:
             return "model"
