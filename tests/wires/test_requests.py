@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from goldens import assert_golden
 from places import TESTS
+from refusing import objections
 
 from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
@@ -23,6 +24,7 @@ from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
 from stream_sidecar.wires import REQUESTS, WIRES
 from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 Json = Any
 
@@ -76,6 +78,15 @@ MESSAGES = [
     (name, wire, message_of(wire, chunks)) for name, wire, chunks in _recordings()
 ]
 """Of every recording, with its name and its wire."""
+
+BARE = ("gemini", "bedrock-converse")
+"""Wires whose texts are parts without a type."""
+
+ROWS = [
+    json.loads(line)
+    for line in (TESTS / "data" / "refusals.jsonl").read_text("utf-8").splitlines()
+]
+WHO = {row["server"]: (row["wire"], row["provider"], row["model"]) for row in ROWS}
 
 STATE = (
     "signature",
@@ -183,6 +194,48 @@ def test_odd_values(wire: str, name: str) -> None:
         _call("message/render", message={"blocks": blocks}, wire=wire)
 
 
+def _turns_of(message: Json) -> Iterator[Json]:
+    """A message as it came, and with all that a provider may refuse in it."""
+    yield message
+    odd = json.loads(json.dumps(message))
+    for block in odd["blocks"]:
+        if block["type"] == "tool-call" and block.get("executor") != "server":
+            number = block["block"] % 3
+            block["name"] = (" ", "a b\0", "x" * 200)[number]
+            block["toolCallId"] = ("", "functions.x:0/" * 9, "same")[number]
+        if block["type"] == "text":
+            block["text"] = " "
+        if block.get("signature"):
+            block["signature"] = "{}"
+    yield odd
+
+
+_OF_HOST = {
+    *("no-tools", "no-container", "item-without-its-reasoning"),
+    "servers-call-without-result",
+}
+"""What one turn cannot mend, or cannot tell: what was cut away, a pause."""
+
+
+@pytest.mark.parametrize("server", WHO)
+def test_no_server_refuses_a_turn(server: str) -> None:
+    """Each message of each wire, as it goes back to any provider."""
+    wire, provider, model = WHO[server]
+    name = "parts" if wire == "gemini" else "content"
+    user = {"role": "user", name: [{"text": "Hi"}] if wire in BARE else "Hi"}
+    for message in (turn for choice in _choices() for turn in _turns_of(choice)):
+        calls = [b for b in message["blocks"] if b.get("executor") == "client"]
+        results = [{"toolCallId": c["toolCallId"], "content": " "} for c in calls]
+        params = {"wire": wire, "provider": provider, "model": model}
+        rendered = _call("message/render", message=message, results=results, **params)[
+            "messages"
+        ]
+        shape = SHAPES[wire]
+        is_last = bool(rendered) and shape.role(rendered[-1]) == "model"
+        body = {shape.items: [user, *rendered, *([user] if is_last else [])]}
+        assert set(objections(server, wire, body)) <= _OF_HOST
+
+
 # --- The table ------------------------------------------------------------------------
 
 
@@ -199,9 +252,15 @@ NAMES = {
         *(("deepseek", "deepseek-v4-pro"), ("moonshot", "kimi-k2.6"), ("zai", "glm-5")),
         *(("minimax", "MiniMax-M2.5"), ("xai", "grok-4"), ("", "Qwen/Qwen3-8B")),
         *(("openai", "gpt-5"), ("fireworks", ""), ("google", "gemini-3-pro"), ("", "")),
+        *(("litellm", "gemini-2.5-pro"), ("perplexity", ""), ("dashscope", "qwen3")),
+        *(("vllm", "qwen3.5"), ("vllm", "gemma-3"), ("llama.cpp", "")),
     ),
-    "openai-responses": (("azure", ""), ("openai", ""), ("", "")),
+    "openai-responses": (
+        *(("azure", ""), ("openai", ""), ("copilot", ""), ("xai", "")),
+        *(("deepseek", ""), ("", "")),
+    ),
     "anthropic": (
+        ("bedrock", "claude-opus-4-7"),
         ("", "deepseek-v4-pro"),
         ("", "kimi-k2.6"),
         ("", "claude-opus-4-7"),
@@ -210,7 +269,7 @@ NAMES = {
     "gemini": (("", "gemini-3-pro"), ("", "gemini-2.5-flash")),
     "bedrock-converse": (
         *(("", "us.deepseek.r1-v1:0"), ("", "amazon.nova-pro-v1:0")),
-        ("", "us.anthropic.claude-sonnet-4-5"),
+        *(("", "us.anthropic.claude-sonnet-4-5"), ("", "meta.llama3")),
     ),
     "ollama": (("", ""),),
     "cohere": (("", ""),),

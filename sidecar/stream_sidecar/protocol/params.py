@@ -23,8 +23,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.protocol.reading_options import PolicyPatch
 from stream_sidecar.records import define, frozen
 from stream_sidecar.values.absent import ABSENT
-from stream_sidecar.wires.refused import LostPart
-from stream_sidecar.wires.shared.rendering import Lost
+from stream_sidecar.wires.shared.rendering import Lost, LostPart
 
 
 @frozen

@@ -16,13 +16,11 @@ from stream_sidecar.protocol.params import PrepareResult
 from stream_sidecar.protocol.reading_options import patched
 from stream_sidecar.values.jsontext import is_portable
 from stream_sidecar.values.units import text_size
-from stream_sidecar.wires.refused import (
-    LostPart,
-    Refusals,
-    is_turn,
-    items_of,
-    rule_of,
-)
+from stream_sidecar.wires.conversation import TurnList
+from stream_sidecar.wires.refused import Refusals, is_turn, rule_of
+from stream_sidecar.wires.settings import refused_settings, told_of_end
+from stream_sidecar.wires.shared.rendering import LostPart
+from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,30 +43,33 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
     body = params.body
     if why := _why_not(body, sessions.limits.max_document_chars):
         return PrepareResult(False, [LostPart("", "body", why)])
-    named = (body.get(name) for name in ("model", "modelId"))
-    model = params.model or next(
-        (each for each in named if isinstance(each, str)), None
-    )
-    rule = rule_of(params.wire, params.provider, model)
+    rule = rule_of(params.wire, params.provider, _model(params))
     history = History(
         StreamOptions(
             provider=params.provider,
-            model=model,
+            model=_model(params),
             tools=_tools(body) if params.tools is None else params.tools,
             policy=patched(sessions.policy, params.policy or {}),
             limits=sessions.limits,
         ),
         _wants(params, rule),
     )
-    refusals = None
+    name = SHAPES[params.wire].items
+    held = body.get(name)
+    items = held if isinstance(held, list) else []
+    lost: list[LostPart] = []
+    cleaned = list(_cleaned(params.wire, items, history, lost))
+    settings: JsonObject = {}
     if rule is not None:
-        stores = body.get("store") is not False
-        refusals = Refusals(params.wire, rule, params.reasoning, stores)
-    name, items = items_of(params.wire, body)
-    news, lost = _prepared(params.wire, name, items, history, refusals)
-    if len(news) == len(items) and all(map(_is, news, items)):
+        cleaned, settings = _freed(params, rule, cleaned, lost)
+    if not settings and len(cleaned) == len(items) and all(map(_is, cleaned, items)):
         return PrepareResult(False, lost)
-    return PrepareResult(True, lost, {**body, name: news})
+    return PrepareResult(True, lost, {**body, name: cleaned, **settings})
+
+
+def _model(params: PrepareParams) -> str | None:
+    named = (params.model, params.body.get("model"), params.body.get("modelId"))
+    return next((each for each in named if each and isinstance(each, str)), None)
 
 
 def _why_not(body: JsonObject, longest: int) -> str | None:
@@ -87,30 +88,35 @@ def _wants(params: PrepareParams, rule: Rule | None) -> Callable[[RemovedSpan], 
     return lambda removal: removal.kind not in kept
 
 
-def _prepared(
-    wire: str,
-    name: str,
-    items: list[Json],
-    history: History,
-    refusals: Refusals | None,
-) -> tuple[list[Json], list[LostPart]]:
-    """The items as they go, and what of them does not."""
-    news: list[Json] = []
-    lost: list[LostPart] = []
+def _cleaned(
+    wire: str, items: list[Json], history: History, lost: list[LostPart]
+) -> Iterator[Json]:
+    """The items; the texts of the model's are clean."""
     prefix = _prefix(wire, items)
     for number, item in enumerate(items):
-        path = f"/{name}/{number}"
-        new = item
-        if number >= prefix:
-            news.append(item)
-            continue
-        if is_turn(wire, item):
-            new = _cleaned(history, item, path, lost)
-        else:
+        if number >= prefix or not is_turn(wire, item):
             history.learn(results_of(item))
-        freed = new if refusals is None else refusals.free(new, path)
-        news += [] if freed is None and item is not None else [freed]
-    return news, lost + ([] if refusals is None else refusals.lost)
+            yield item
+        else:
+            path = f"/{SHAPES[wire].items}/{number}"
+            yield _repaired(history, item, path, lost)
+
+
+def _freed(
+    params: PrepareParams, rule: Rule, items: list[Json], lost: list[LostPart]
+) -> tuple[list[Json], JsonObject]:
+    """The items without what the provider refuses, and settings to go with them."""
+    wire, model = params.wire, _model(params) or ""
+    stores = params.body.get("store") is not False
+    refusals = Refusals(wire, rule, model, params.reasoning, stores, lost)
+    prefix = _prefix(wire, items)
+    freed: list[tuple[int, Json]] = []
+    for number, item in enumerate(items[:prefix]):
+        new = refusals.free(item, f"/{SHAPES[wire].items}/{number}")
+        freed += [] if new is None and item is not None else [(number, new)]
+    news = TurnList(wire, rule, model, freed, lost).mend() + items[prefix:]
+    lost += told_of_end(wire, rule, model, list(enumerate(items))[prefix:])
+    return news, refused_settings(wire, rule, params.body, news, lost)
 
 
 def _prefix(wire: str, items: list[Json]) -> int:
@@ -123,7 +129,7 @@ def _prefix(wire: str, items: list[Json]) -> int:
     return start
 
 
-def _cleaned(history: History, item: Json, path: str, lost: list[LostPart]) -> Json:
+def _repaired(history: History, item: Json, path: str, lost: list[LostPart]) -> Json:
     repair = history.repair(item)
     if repair.blocked:
         lost.append(LostPart(path, "text", _BLOCKED))

@@ -1,20 +1,39 @@
-"""What a provider refuses of the turns in a request, taken out of them.
+"""What a provider refuses of the items in a request, taken out of each.
 
-`items_of` finds the turns in a body; `Refusals` frees an item of what the rule of its
-provider refuses (wires/README.md, "Requests"). Everything else of an item stays as it
-is, and an item in which nothing is refused is the same object. What becomes of one item
-depends on no item behind it. Never raises for any JSON value.
+`Refusals` frees an item of what the rule of its provider refuses (wires/README.md,
+"Requests"); what several items must be together is the business of `conversation`.
+Everything else of an item stays as it is, and an item in which nothing is refused is
+the same object. What becomes of one item depends on no item behind it. Never raises for
+any JSON value.
 """
 
 from __future__ import annotations
 
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from stream_sidecar.records import define, field, frozen
+from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires.shared.fields import type_of
+from stream_sidecar.wires.shared.fitting import id_for, name_for
+from stream_sidecar.wires.shared.rendering import (
+    LONGEST_ITEM_ID,
+    LostPart,
+    is_base64,
+    text_of,
+)
 from stream_sidecar.wires.shared.request_rules import Names, rule_for
+from stream_sidecar.wires.shared.request_shapes import (
+    CALL_MEMBERS,
+    SERVER_IDS,
+    SHAPES,
+    changed,
+    function_of,
+    held,
+    name_of,
+    same,
+    with_function,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +42,6 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.rendering import Reasoning
     from stream_sidecar.wires.shared.request_rules import Rule
 
-_LISTS = {"gemini": "contents", "openai-responses": "input"}
 _OF_MANY = {"openai-chat", "openai-responses", "anthropic"}
 """Wires that many providers speak: what no row names is refused by nobody known."""
 
@@ -38,48 +56,29 @@ _CHUNKS = "content.thinking"
 _SHORTEST_ITEM_ID = 32
 """Characters of ids of items that a server gives, at least; ours are shorter."""
 
-_ID = 9
-"""Characters of an id that is made, as `rendering` makes it."""
-
-_ID_NAMES = ("tool_call_id", "tool_use_id", "call_id")
-"""Where an answer, or an item, names its call."""
+_LONGEST_KEY = 256
+"""Characters of a member of arguments (openai/codex#26402)."""
 
 NEVER = "this provider refuses to be sent reasoning"
 UNSIGNED = "thinking without the provider's signature is refused"
 UNKNOWN_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
+TWICE = "an item goes once"
 BLANK = "blank text is refused"
+NO_DATA = "a part without content is refused"
+TEXT_ALONE = "this provider takes text alone"
 OTHER_IDS = "this provider takes other ids"
-NO_OBJECT = "the arguments are no JSON object"
+OTHER_NAMES = "this provider takes other names of tools"
+NO_NAME = "a call without a name is refused"
+NO_OBJECT = "the arguments are no JSON object that this provider takes"
+NO_BASE64 = "its signature is no base64"
+NO_MEMBER = "this provider does not know it"
+BROKEN_OFF = "a server's call and its result go together, or not at all"
 NOT_WANTED = "the host wants none to go"
-
-
-@frozen
-class LostPart:
-    """What of a request is not in it any more, at ``path`` of its body, and why."""
-
-    path: str
-    what: str
-    why: str
-
-
-def items_of(wire: str, body: JsonObject) -> tuple[str, list[Json]]:
-    """The name of the list of turns, and the list; an empty one where there is none."""
-    name = _LISTS.get(wire, "messages")
-    items = body.get(name)
-    return name, items if isinstance(items, list) else []
 
 
 def is_turn(wire: str, item: Json) -> bool:
     """Whether an item of that list is the model's."""
-    if not isinstance(item, dict):
-        return False
-    if wire == "gemini":
-        return item.get("role") == "model"
-    kind = item.get("type")
-    is_items = wire == "openai-responses"
-    if is_items and isinstance(kind, str) and kind != "message":
-        return kind == "reasoning" or kind.endswith("_call")
-    return item.get("role") == "assistant"
+    return SHAPES[wire].role(item) == "model"
 
 
 def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
@@ -93,65 +92,154 @@ def rule_of(wire: str, provider: str | None, model: str | None) -> Rule | None:
 @define
 class Refusals:
     """Frees the items of one request, in their order. ``stores``: the server keeps the
-    items that it gave."""
+    items that it gave; ``_is_torn``: the reasoning of this turn is not all there."""
 
     wire: str
     rule: Rule
+    model: str
     reasoning: Reasoning
     stores: bool
     lost: list[LostPart] = field(factory=list)
     _path: str = ""
+    _told: set[LostPart] = field(factory=set)
     _is_torn: bool = False
+    _has_called: bool = False
+    _items: set[str] = field(factory=set)
+    _servers: set[str] = field(factory=set)
 
     def free(self, item: Json, path: str) -> Json:
         """The item as it may go; None: it may not."""
-        self._path = path
+        self._path, self._told = path, set()
         if not isinstance(item, dict):
             return item
-        if not is_turn(self.wire, item):
-            self._is_torn = False
-            return self._with_ids(item)
+        shape = SHAPES[self.wire]
+        told = shape.change_calls(item, self._call)
+        told = told and shape.change_answers(told, self._answer)
         how = _FREED.get(self.wire)
-        item = self._with_ids(item)
-        return item if how is None else how(self, item)
+        if told is None or how is None:
+            return told
+        if shape.role(told) == "user":
+            self._is_torn = bool(self.rule.thinks.search(self.model))
+        return how(self, told)
 
     def _lose(self, inner: str, what: str, why: str) -> None:
-        self.lost.append(LostPart(self._path + inner, what, why))
+        lost = LostPart(self._path + inner, what, why)
+        if lost not in self._told:
+            self._told.add(lost)
+            self.lost.append(lost)
 
-    # Ids: what is made of one depends on it alone, so that call and answer agree
+    # Calls and answers: what is made of a name or an id depends on it alone, so that
+    # call and answer agree
 
-    def _with_ids(self, item: JsonObject) -> JsonObject:
-        new = _changed(item, {name: self._id(item, name) for name in _ID_NAMES})
-        for name, id in (("tool_calls", "id"), ("content", "id")):
-            calls = new.get(name)
-            if isinstance(calls, list):
-                news = [self._with_id(each, id) for each in calls]
-                new = _changed(new, {name: _same(calls, news)})
-        return new
+    def _call(self, call: JsonObject) -> JsonObject | None:
+        name = name_of(call)
+        if isinstance(name, str) and not name_for(self.rule, name):
+            self._lose("", "tool-call", NO_NAME)
+            return None
+        call = self._with_name(self._with_id(call, SHAPES[self.wire].id))
+        if self.wire == "anthropic" and self.rule.is_closed:
+            call = self._known(call, CALL_MEMBERS)
+        return self._with_arguments(call)
 
-    def _with_id(self, part: Json, id: str) -> Json:
-        if not isinstance(part, dict):
-            return part
-        is_call = part.get("type") in ("function", "custom", "tool_use")
-        names = (id, *_ID_NAMES) if is_call else _ID_NAMES
-        return _changed(part, {name: self._id(part, name) for name in names})
+    def _answer(self, answer: JsonObject) -> JsonObject:
+        answer = self._with_id(answer, SHAPES[self.wire].answered)
+        answer = self._with_name(answer)
+        how = _ANSWERS.get(self.wire)
+        return how(self, answer) if how else answer
 
-    def _id(self, holder: JsonObject, name: str) -> Json:
+    def _with_id(self, holder: JsonObject, name: str) -> JsonObject:
         id = holder.get(name)
-        if not isinstance(id, str) or not self.rule.no_ids.search(id):
-            return id
-        self._lose("", "tool-call-id", OTHER_IDS)
-        return blake2b(id.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
+        if not isinstance(id, str):
+            return holder
+        sent = id_for(self.rule, id)
+        if sent != id:
+            self._lose("", "tool-call-id", OTHER_IDS)
+        return changed(holder, {name: id if sent == id else sent})
+
+    def _with_name(self, holder: JsonObject) -> JsonObject:
+        name = name_of(holder)
+        if not isinstance(name, str) or (sent := name_for(self.rule, name)) == name:
+            return holder
+        self._lose("", "name", OTHER_NAMES)
+        return with_function(holder, name=sent)
+
+    def _with_arguments(self, call: JsonObject) -> JsonObject:
+        shape = SHAPES[self.wire]
+        value = function_of(call).get(shape.input)
+        if shape.is_parsed:
+            return self._parsed(call, shape.input, value)
+        if not isinstance(value, str):
+            return call
+        parsed = _object(value)
+        is_refused = parsed is None and not self.rule.raw_arguments
+        if not is_refused and not self._has_long_key(parsed):
+            return call
+        self._lose("", "arguments", NO_OBJECT)
+        return with_function(call, **{shape.input: "{}"})
+
+    def _parsed(self, call: JsonObject, name: str, value: Json) -> JsonObject:
+        if not isinstance(value, str):
+            return call
+        parsed = _object(value)
+        if parsed is None:
+            self._lose("", "arguments", NO_OBJECT)
+        return with_function(call, **{name: parsed or {}})
+
+    def _has_long_key(self, value: JsonObject | None) -> bool:
+        is_asked = self.wire == "openai-responses" and self.rule.is_closed
+        return is_asked and any(len(key) > _LONGEST_KEY for key in value or ())
 
     # By wire
 
     def chat(self, message: JsonObject) -> JsonObject:
-        message = self._reasoning_fields(message)
-        calls = message.get("tool_calls")
-        if self.rule.raw_arguments or not isinstance(calls, list):
+        refuses = self.rule.refuses
+        content, is_models = message.get("content"), is_turn(self.wire, message)
+        is_refused = "lists" in refuses or ("models-lists" in refuses and is_models)
+        if isinstance(content, list) and (
+            is_refused or ("empty-lists" in refuses and not content)
+        ):
+            message = {**message, "content": self._joined(content)}
+        is_bare = content is None and not is_models
+        is_missing = "missing-content" in refuses and "content" not in message
+        if ("null-content" in refuses and is_bare) or is_missing:
+            message = {**message, "content": ""}
+        if not is_models:
             return message
-        news = [self._with_arguments(call) for call in calls]
-        return _changed(message, {"tool_calls": _same(calls, news)})
+        message = self._reasoning_fields(message)
+        if "empty-calls" in refuses and message.get("tool_calls") == []:
+            message = {n: message[n] for n in message if n != "tool_calls"}
+        return self._stand_in(self._required(message))
+
+    def _joined(self, content: list[Json]) -> str:
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        said = [text for text in texts if isinstance(text, str)]
+        if len(said) < len(content):
+            self._lose("/content", "text", TEXT_ALONE)
+        return "\n".join(said)
+
+    def _required(self, message: JsonObject) -> JsonObject:
+        """Once tools were called, turns have the field of reasoning, an empty one."""
+        rule, has_calls = self.rule, bool(message.get("tool_calls"))
+        self._has_called = self._has_called or has_calls
+        is_due = has_calls or (rule.required == "turns" and self._has_called)
+        name = rule.field if rule.required and self.reasoning != "none" else None
+        if name is None or not is_due or name in message:
+            return message
+        return {**message, name: ""}
+
+    def _stand_in(self, message: JsonObject) -> JsonObject:
+        """Of calls side by side the first has a signature."""
+        calls = message.get("tool_calls")
+        made = self.rule.stand_in
+        if not made or not isinstance(calls, list) or not calls:
+            return message
+        if not isinstance(calls[0], dict) or calls[0].get("extra_content"):
+            return message
+        google = {"google": {"thought_signature": made}}
+        return {
+            **message,
+            "tool_calls": [{**calls[0], "extra_content": google}, *calls[1:]],
+        }
 
     def _reasoning_fields(self, message: JsonObject) -> JsonObject:
         why = self._refusal(bool(message.get("tool_calls")))
@@ -188,72 +276,199 @@ class Refusals:
             return message
         return {name: message[name] for name in message if name not in named}
 
-    def _with_arguments(self, call: Json) -> Json:
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict) or _is_object(function.get("arguments")):
-            return call
-        self._lose("/tool_calls", "arguments", NO_OBJECT)
-        return {**call, "function": {**function, "arguments": "{}"}}
-
-    def blocks(self, message: JsonObject) -> JsonObject:
-        """A message of content blocks keeps one at least."""
+    def blocks(self, message: JsonObject) -> JsonObject | None:
+        """A message of content blocks; of those that are all refused it keeps one,
+        unless it may go as a whole."""
+        if (
+            self.wire == "anthropic"
+            and self.rule.is_closed
+            and self._is_models(message)
+        ):
+            message = self._known(message, ("role", "content"))
         content = message.get("content")
         if not isinstance(content, list):
             return message
-        whys = [self._why_not(block) for block in content]
-        kept = [each for each, why in zip(content, whys, strict=True) if why is None]
-        for number, why in enumerate(whys):
-            if why is not None:
-                what = "text" if why == BLANK else "reasoning"
-                self._lose(f"/content/{number}", what, why)
-        return _changed(message, {"content": _same(content, kept or content)})
+        ends = self._servers_ends(content)
+        kept: list[Json] = []
+        for number, block in enumerate(content):
+            what, why = self._why_not(block, ends)
+            if not why:
+                kept.append(block)
+                continue
+            self._lose(f"/content/{number}", what, why)
+            mark = block.get("cache_control")
+            if mark and kept and isinstance(kept[-1], dict):
+                kept[-1] = {"cache_control": mark} | kept[-1]
+        if not kept and "empty-turns" not in self.rule.refuses:
+            kept = content
+        return self._thinking_first(changed(message, {"content": same(content, kept)}))
 
-    def _why_not(self, block: Json) -> str | None:
+    def _is_models(self, message: JsonObject) -> bool:
+        return is_turn(self.wire, message)
+
+    def _thinking_first(self, message: JsonObject) -> JsonObject:
+        """Where calls must have thinking before them, and an empty one is taken."""
+        content = message.get("content")
+        is_due = self.rule.required and self.reasoning != "none"
+        if not is_due or not SHAPES[self.wire].calls(message):
+            return message
+        assert isinstance(content, list)
+        if any(isinstance(b, dict) and type_of(b) == "thinking" for b in content):
+            return message
+        return {**message, "content": [{"type": "thinking", "thinking": ""}, *content]}
+
+    def _servers_ends(self, content: list[Json]) -> set[str]:
+        """Ids of the server's calls that may go: they have a result in their turn, or
+        get it in the next one, behind a call of the client's."""
+        blocks = [block for block in content if isinstance(block, dict)]
+        uses = {_first(b, ("id",)) for b in blocks if type_of(b) in _SERVERS_CALLS}
+        ends = {_first(b, ("tool_use_id",)) for b in blocks if _is_servers_end(b)}
+        if any(type_of(block) == "tool_use" for block in blocks):
+            ends |= uses
+        self._servers |= {id for id in uses & ends if SERVER_IDS.fullmatch(id)}
+        return self._servers
+
+    def _why_not(self, block: Json, servers: set[str]) -> tuple[str, str]:
+        """What of a turn a block would be that may not go, and why."""
         if not isinstance(block, dict):
-            return None
+            return "", ""
         text = block.get("text")
-        if isinstance(text, str) and not text.strip() and "cache_control" not in block:
-            return BLANK
+        if isinstance(text, str) and not text.strip():
+            return "text", BLANK
+        if self.rule.is_closed and type_of(block) in _SERVERS_CALLS:
+            is_lost = _first(block, ("id",)) not in servers
+            return ("tool-call", BROKEN_OFF) if is_lost else ("", "")
+        if self.rule.is_closed and _is_servers_end(block):
+            is_lost = _first(block, ("tool_use_id",)) not in servers
+            return ("tool-result", BROKEN_OFF) if is_lost else ("", "")
+        return "reasoning", self._why_no_thought(block)
+
+    def _why_no_thought(self, block: JsonObject) -> str:
         inner = block.get("reasoningContent")
-        if block.get("type") != "thinking" and not isinstance(inner, dict):
-            return None
+        if type_of(block) != "thinking" and not isinstance(inner, dict):
+            return ""
         if why := self._refusal(has_calls=True):
             return why
-        is_signed = _first(block, ("signature",)) or _is_signed(inner)
-        return None if is_signed or self.rule.unsigned else UNSIGNED
+        signature = _first(block, ("signature",)) or _signature(inner)
+        if self.rule.one_model and signature and not is_base64(signature):
+            return NO_BASE64
+        return "" if signature or self.rule.unsigned else UNSIGNED
+
+    def _known(self, holder: JsonObject, names: tuple[str, ...]) -> JsonObject:
+        odd = [name for name in holder if name not in names]
+        for name in odd:
+            if holder[name]:
+                self._lose("", "state", f"{NO_MEMBER}: {name}")
+        return {n: holder[n] for n in holder if n in names} if odd else holder
+
+    def told_in_blocks(self, answer: JsonObject) -> JsonObject:
+        """Blank texts in what a tool answered are refused."""
+        content = answer.get("content")
+        if not isinstance(content, list):
+            return answer
+        kept = [part for part in content if not _is_blank(part)]
+        return changed(answer, {"content": same(content, kept)})
+
+    def told_to_bedrock(self, answer: JsonObject) -> JsonObject:
+        """Nothing is an empty object, JSON that is no object is text."""
+        content = answer.get("content")
+        if not isinstance(content, list):
+            return answer
+        news = [_as_text(part) for part in content if not _is_blank(part)]
+        return changed(answer, {"content": same(content, news or [{"json": {}}])})
 
     def item(self, item: JsonObject) -> JsonObject | None:
         """Where a reasoning item is gone, what it led to has no id any more."""
+        is_known = self.rule.is_closed
+        if is_known and len(_first(item, ("id",))) > LONGEST_ITEM_ID:
+            self._is_torn = self._is_torn or type_of(item) == "reasoning"
+            item = _without_id(item)
+        if type_of(item) == "reasoning":
+            return self._reasoning_item(item)
+        if is_known and type_of(item) in ("", "message"):
+            item = self._message(item)
+        if self._is_torn and is_turn(self.wire, item):
+            item = _without_id(item)
+        return self._once(item)
+
+    def _reasoning_item(self, item: JsonObject) -> JsonObject | None:
         id = item.get("id")
-        if item.get("type") == "reasoning":
-            is_known = self.stores and isinstance(id, str)
-            is_made = isinstance(id, str) and len(id) < _SHORTEST_ITEM_ID
-            is_taken = item.get("encrypted_content") or (is_known and not is_made)
-            if is_taken and self.reasoning != "none":
-                return item
-            why = NOT_WANTED if self.reasoning == "none" else UNKNOWN_ITEM
-            self._lose("", "reasoning", why)
-            self._is_torn = self._is_torn or not is_made
-            return None
-        if not self._is_torn or "id" not in item:
+        is_known = self.stores and isinstance(id, str)
+        is_made = isinstance(id, str) and len(id) < _SHORTEST_ITEM_ID
+        is_taken = item.get("encrypted_content") or (is_known and not is_made)
+        if is_taken and self.reasoning != "none":
+            if self.rule.is_closed and item.get("content"):
+                item = {name: item[name] for name in item if name != "content"}
+            self._is_torn = False
+            told = item if "summary" in item else {**item, "summary": []}
+            return self._once(told)
+        why = NOT_WANTED if self.reasoning == "none" else UNKNOWN_ITEM
+        self._lose("", "reasoning", why)
+        self._is_torn = self._is_torn or not is_made
+        return None
+
+    def _once(self, item: JsonObject) -> JsonObject | None:
+        """Duplicate item found with id (OpenRouterTeam/ai-sdk-provider#254)."""
+        id = _first(item, ("id",))
+        if not id or not self.rule.is_closed or id not in self._items:
+            self._items.add(id)
             return item
-        return {name: item[name] for name in item if name != "id"}
+        if type_of(item) != "reasoning":
+            return _without_id(item)
+        self._lose("", "reasoning", TWICE)
+        self._is_torn = True
+        return None
+
+    def _message(self, item: JsonObject) -> JsonObject:
+        content = item.get("content", "")
+        if content is None:
+            return {**item, "content": ""}
+        if not isinstance(content, list) or not is_turn(self.wire, item):
+            return item
+        news = [
+            {**part, "type": "output_text"} if held(part, "input_text") else part
+            for part in content
+        ]
+        is_same = all(old == new for old, new in zip(content, news, strict=True))
+        return item if is_same else {**item, "content": news}
 
     def content(self, content: JsonObject) -> JsonObject:
-        """Of calls side by side the first has a signature."""
+        """A content of Gemini's: parts with data, signatures in base64, of calls side
+        by side the first with one."""
+        if content.get("role") == "function":
+            content = {**content, "role": "user"}
         parts = content.get("parts")
-        parts = parts if isinstance(parts, list) else []
+        if not isinstance(parts, list):
+            return content
+        kept = [self._part(part) for part in parts if part != {}]
+        if self._is_models(content):
+            kept = self._signed(kept)
+        is_same = len(kept) == len(parts) and all(map(_is, kept, parts))
+        return content if is_same else {**content, "parts": kept}
+
+    def _part(self, part: Json) -> Json:
+        names = ("thoughtSignature", "thought_signature")
+        signature = _first(part, names) if isinstance(part, dict) else ""
+        if not isinstance(part, dict) or not signature or is_base64(signature):
+            return part
+        self._lose("", "state", NO_BASE64)
+        return {name: part[name] for name in part if name not in names}
+
+    def _signed(self, parts: list[Json]) -> list[Json]:
         calls = (i for i, p in enumerate(parts) if isinstance(p, dict) and _CALL in p)
-        first = next(calls, None)
-        if first is None or not self.rule.stand_in:
-            return content
-        if _first(parts[first], ("thoughtSignature", "thought_signature")):
-            return content
-        signed = {**parts[first], "thoughtSignature": self.rule.stand_in}
-        return {**content, "parts": [*parts[:first], signed, *parts[first + 1 :]]}
+        first, made = next(calls, None), self.rule.stand_in
+        if first is None or not made:
+            return parts
+        call = parts[first]
+        assert isinstance(call, dict)
+        if _first(call, ("thoughtSignature", "thought_signature")):
+            return parts
+        signed = {**call, "thoughtSignature": made}
+        return [*parts[:first], signed, *parts[first + 1 :]]
 
 
 _CALL = "functionCall"
+_SERVERS_CALLS = ("server_tool_use", "mcp_tool_use")
 
 _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "openai-chat": Refusals.chat,
@@ -263,21 +478,34 @@ _FREED: dict[str, Callable[[Refusals, JsonObject], JsonObject | None]] = {
     "gemini": Refusals.content,
 }
 
-
-def _changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
-    """``holder`` with new values; the same object where they are the old ones."""
-    told = {name: new for name, new in news.items() if holder.get(name) is not new}
-    return holder | told if told else holder
-
-
-def _same(old: list[Json], new: list[Json]) -> list[Json]:
-    """``old`` where ``new`` has the same items."""
-    is_same = len(old) == len(new) and all(map(_is, old, new))
-    return old if is_same else new
+_ANSWERS: dict[str, Callable[[Refusals, JsonObject], JsonObject]] = {
+    "anthropic": Refusals.told_in_blocks,
+    "bedrock-converse": Refusals.told_to_bedrock,
+}
 
 
 def _is(one: Json, other: Json) -> bool:
     return one is other
+
+
+def _without_id(item: JsonObject) -> JsonObject:
+    return {name: item[name] for name in item if name != "id"} if "id" in item else item
+
+
+def _is_servers_end(block: JsonObject) -> bool:
+    return type_of(block).endswith("_tool_result") and "tool_use_id" in block
+
+
+def _is_blank(part: Json) -> bool:
+    text = part.get("text") if isinstance(part, dict) else None
+    return isinstance(text, str) and not text.strip()
+
+
+def _as_text(part: Json) -> Json:
+    """JSON that is no object, as Bedrock takes it."""
+    if not isinstance(part, dict) or isinstance(part.get("json", {}), dict):
+        return part
+    return {"text": text_of(part["json"])}
 
 
 def _first(holder: JsonObject, names: tuple[str, ...]) -> str:
@@ -286,22 +514,22 @@ def _first(holder: JsonObject, names: tuple[str, ...]) -> str:
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
-def _is_signed(inner: Json) -> bool:
-    """Whether Bedrock's reasoning has state of its provider."""
+def _signature(inner: Json) -> str:
+    """State of its provider in Bedrock's reasoning."""
     if not isinstance(inner, dict):
-        return False
+        return ""
     told = inner.get("reasoningText")
-    signed = isinstance(told, dict) and _first(told, ("signature",))
-    return bool(signed or inner.get("redactedContent"))
+    signature = _first(told, ("signature",)) if isinstance(told, dict) else ""
+    return signature or ("" if inner.get("redactedContent") is None else "redacted")
 
 
-def _is_object(arguments: Json) -> bool:
-    if not isinstance(arguments, str):
-        return True
+def _object(arguments: str) -> JsonObject | None:
+    """The arguments, None where they are no JSON object."""
     try:
-        return isinstance(loads(arguments or "{}"), dict)
+        value: Json = loads(arguments or "{}")
     except ValueError:
-        return False
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _thinking(text: str, message: JsonObject) -> list[Json]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from stream_sidecar.wires.anthropic.reader import AnthropicWire, fits
 from stream_sidecar.wires.anthropic.request import write
 from stream_sidecar.wires.anthropic.usage import with_compaction
@@ -10,8 +12,27 @@ from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
+if TYPE_CHECKING:
+    from stream_sidecar.wires.shared.request_rules import Refused
+
 _NOT_OTHERS = "^(?!.*(deepseek|minimax|moonshot|kimi|zhipu|z\\.?ai|qwen|dashscope))"
 """Whoever has Claude has its signatures; these have models of their own."""
+
+_CLAUDE: dict[str, Any] = {
+    "no_ids": "[^a-z0-9_-]",
+    "no_names": "[^a-z0-9_-]",
+    "is_closed": True,
+    "no_end": True,
+    "no_prefix": "claude-[a-z]+-(4[-.][6-9]|[5-9])",
+    "issuers": _NOT_OTHERS,
+    "one_model": True,
+}
+_REFUSED: frozenset[Refused] = frozenset(
+    (
+        *("broken-pairs", "repeated-ids", "empty-turns", "first-system"),
+        "unsigned-loops",
+    )
+)
 
 ROW = WireRow(
     name="anthropic",
@@ -47,6 +68,14 @@ ROW = WireRow(
             unsigned=True,
         ),
         Rule(
+            "as the row below; roles must alternate"
+            " (modelcontextprotocol/quickstart-resources#20)",
+            provider="bedrock|aws|amazon",
+            model="claude|anthropic|^$",
+            **_CLAUDE,
+            refuses=_REFUSED | {"neighbours"},
+        ),
+        Rule(
             "messages.1.content.0: Invalid `signature` in `thinking` block"
             " (anthropics/claude-code#10627); unchanged, in their order"
             " (anthropics/anthropic-sdk-python#1598); tool_use.id: String should match"
@@ -54,14 +83,18 @@ ROW = WireRow(
             " signature of another model (vybestack/llxprt-code#2335); tool_use.text:"
             " Extra inputs are not permitted (anthropics/claude-code#4378); final"
             " assistant content cannot end with trailing whitespace"
-            " (anomalyco/opencode#1295)",
+            " (anomalyco/opencode#1295); calls and results: `tool_use` ids were found"
+            " without `tool_result` blocks immediately after"
+            " (anthropics/claude-code#5989), must be unique"
+            " (anthropics/claude-code#21317); all messages must have non-empty content"
+            " (anthropics/claude-code#3196); use the top-level 'system' parameter for"
+            " the initial system prompt (anthropics/claude-code#64147); Expected"
+            " `thinking` or `redacted_thinking` (anomalyco/opencode#3077); does not"
+            " support assistant message prefill"
+            " (smallmain/vscode-unify-chat-provider#249)",
             model="claude|^$",
-            no_ids="[^a-z0-9_-]",
-            no_names="[^a-z0-9_-]",
-            is_closed=True,
-            no_end=True,
-            issuers=_NOT_OTHERS,
-            one_model=True,
+            **_CLAUDE,
+            refuses=_REFUSED,
         ),
         Rule(
             "as the row above for other models behind a proxy, which makes ids of its"

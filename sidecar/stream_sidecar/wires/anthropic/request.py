@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar import patterns
 from stream_sidecar.wires.anthropic.blocks import (
     REDACTED,
     RESULT,
@@ -26,6 +25,7 @@ from stream_sidecar.wires.shared.rendering import (
     parts_of,
     text_of,
 )
+from stream_sidecar.wires.shared.request_shapes import CALL_MEMBERS, SERVER_IDS
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
@@ -39,12 +39,6 @@ _UNSIGNED = (
 
 _OWN_FIELDS = ((THINKING,), ("reasoningContent",))
 """Where thinking came that Anthropic signed; Bedrock's is the same."""
-
-_SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
-"""server_tool_use.id: String should match pattern (ding113/claude-code-hub#470)."""
-
-_MEMBERS = ("type", "id", "name", "input", "caller", "server_name")
-"""All that a call may have."""
 
 _CONTAINER = "it goes on in the container of this response, which the request must name"
 
@@ -77,7 +71,7 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if is_state:
         return state
     written = {"type": THINKING, THINKING: block.raw_text or block.text}
-    if block.signature and block.fields in _OWN_FIELDS:
+    if block.fields in _OWN_FIELDS and turn.signs(block):
         return written | {"signature": block.signature}
     if turn.rule.unsigned and written[THINKING]:
         return written
@@ -87,13 +81,13 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     is_server = block.executor == "server"
-    if is_server and not _SERVER_IDS.fullmatch(block.tool_call_id or ""):
+    if is_server and not SERVER_IDS.fullmatch(block.tool_call_id or ""):
         turn.lose(block, "tool-call", "it is no call of a tool of Anthropic's")
         return None
     kind = "server_tool_use" if is_server else "tool_use"
     written: JsonObject = {"type": kind}
     if isinstance(block.raw, dict) and type_of(block.raw).endswith("tool_use"):
-        names = _MEMBERS if turn.rule.is_closed else block.raw
+        names = CALL_MEMBERS if turn.rule.is_closed else block.raw
         written = {name: block.raw[name] for name in names if name in block.raw}
     written |= {"id": block.tool_call_id, "name": block.name}
     written["input"] = turn.input(block)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from stream_sidecar.wires.bedrock_converse.reader import BedrockConverseWire, fits
 from stream_sidecar.wires.bedrock_converse.request import write
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
+if TYPE_CHECKING:
+    from stream_sidecar.wires.shared.request_rules import Refused
+
 _NO_IDS = "[^a-z0-9_.:-]|^.{65}"
+_REFUSED: frozenset[Refused] = frozenset(
+    ("broken-pairs", "repeated-ids", "empty-turns", "neighbours")
+)
+_OTHERS: dict[str, Any] = {
+    "no_ids": _NO_IDS,
+    "longest_name": 64,
+    "refuses": _REFUSED | {"user-behind-results"},
+}
+"""Of models that are no Claude: Conversation blocks and tool use blocks cannot be
+provided in the same turn (quarkiverse/quarkus-langchain4j#1983)."""
 
 ROW = WireRow(
     name="bedrock-converse",
@@ -33,27 +48,31 @@ ROW = WireRow(
             " (aws-samples/bedrock-chat/pull/851)",
             model="deepseek",
             reasoning="never",
-            no_ids=_NO_IDS,
-            longest_name=64,
+            **_OTHERS,
         ),
         Rule(
             "thinking.signature: Field required without one; Nova and MiniMax refuse an"
             " empty one and take none (maximhq/bifrost/pull/6942)",
             model="nova|minimax",
             unsigned=True,
-            no_ids=_NO_IDS,
-            longest_name=64,
+            **_OTHERS,
         ),
         Rule(
             "messages.1.content.0.thinking.signature: Field required"
             " (run-llama/llama_index#20851); ids as Claude itself wants them"
             " (anomalyco/opencode#1279), of 64 characters"
-            " (run-llama/llama_index#22775)",
+            " (run-llama/llama_index#22775); Expected toolResult blocks"
+            " (agno-agi/agno#6698); a conversation must alternate"
+            " (aws-samples/bedrock-access-gateway#25); the content field is empty"
+            " (langchain-ai/langchain#26968)",
+            model="claude|anthropic|^$",
+            refuses=_REFUSED,
             no_ids="[^a-z0-9_-]|^.{65}",
             no_names="[^a-z0-9_-]",
             longest_name=64,
             issuers="bedrock|aws|amazon|anthropic|vertex|google",
             one_model=True,
         ),
+        Rule("as the rows above for Llama, Mistral and others", **_OTHERS),
     ),
 )

@@ -41,7 +41,7 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if isinstance(block.opaque, dict) and REASONING in block.opaque:
         return {REASONING: block.opaque[REASONING]}
     told: JsonObject = {"text": block.raw_text or block.text}
-    if block.signature and block.fields in _OWN_FIELDS:
+    if block.fields in _OWN_FIELDS and turn.signs(block):
         return {REASONING: {"reasoningText": told | {"signature": block.signature}}}
     if turn.rule.unsigned and told["text"] and block.source != "tag":
         return {REASONING: {"reasoningText": told}}

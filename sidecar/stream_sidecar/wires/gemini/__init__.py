@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stream_sidecar.wires.gemini.interactions import is_interaction
 from stream_sidecar.wires.gemini.reader import GeminiWire, fits
 from stream_sidecar.wires.gemini.request import write
@@ -11,7 +13,19 @@ from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
 
 _GOOGLE = "google|gemini|vertex|ai-?studio"
-_NO_NAMES = "[^a-z0-9_.:-]"
+_TURNS: dict[str, Any] = {
+    "no_names": "[^a-z0-9_.:-]",
+    "issuers": _GOOGLE,
+    "one_model": True,
+    "no_prefix": "",
+    "refuses": frozenset(
+        ("broken-pairs", "empty-turns", "models-neighbours", "no-user-turn")
+    ),
+}
+"""The number of function response parts is equal to the number of function call parts
+(google-gemini/gemini-cli#1690); a function call turn comes immediately after a user
+turn (google-gemini/gemini-cli#11814); parts must not be empty (vercel/ai#3775); ends
+with a user role (songquanpeng/one-api#836)."""
 
 ROW = WireRow(
     name="gemini",
@@ -38,17 +52,13 @@ ROW = WireRow(
             " ai.google.dev/gemini-api/docs/thought-signatures",
             model="gemini-([3-9]|\\d\\d)",
             stand_in="skip_thought_signature_validator",
-            no_names=_NO_NAMES,
-            issuers=_GOOGLE,
-            one_model=True,
+            **_TURNS,
         ),
         Rule(
             "ai.google.dev/gemini-api/docs/thought-signatures: back on the part on"
             " which it came; Corrupted thought signature, of another model"
             " (google-gemini/gemini-cli#13467)",
-            no_names=_NO_NAMES,
-            issuers=_GOOGLE,
-            one_model=True,
+            **_TURNS,
         ),
     ),
 )

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar import patterns
 from stream_sidecar.wires.gemini.content import (
     PART_READERS,
     SIGNATURE,
     THOUGHT,
     signature_of,
 )
-from stream_sidecar.wires.shared.rendering import parts_of
+from stream_sidecar.wires.shared.rendering import is_base64, parts_of
 
 if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.wires.shared.rendering import Rendering
 
-_BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
 _FOREIGN = "it is no part of a tool of Google's"
 
 
@@ -65,10 +63,8 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 
 def _signature(turn: Rendering, block: TurnBlock, state: Json) -> JsonObject:
-    """One that was cut, or joined of two, would be refused as no base64
-    (openclaw/openclaw#82995)."""
     told = signature_of(state)
-    if told and not _BASE64.fullmatch(told[SIGNATURE]):
+    if told and not is_base64(told[SIGNATURE]):
         turn.lose(block, "state", "its signature is no base64")
         return {}
     return told

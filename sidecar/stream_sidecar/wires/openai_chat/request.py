@@ -34,7 +34,7 @@ def write(turn: Rendering) -> list[JsonObject]:
     thoughts = [block for block in turn.thoughts() if _has_place(turn, block)]
     message: JsonObject = {"role": "assistant", "content": _content(turn, thoughts)}
     refusal = turn.text(refusal=True)
-    if refusal and turn.rule.field != _CHUNKS:
+    if refusal and turn.rule.has_refusals:
         message["refusal"] = refusal
     turn.lose_server_tools()
     if calls := [_call(turn, call) for call in turn.calls]:
@@ -59,7 +59,7 @@ def _content(turn: Rendering, thoughts: list[TurnBlock]) -> Json:
     """The answer; null where there is none."""
     if turn.rule.field == _CHUNKS and thoughts:
         return _chunks(turn, thoughts)
-    text = turn.text(refusal=False)
+    text = turn.text(refusal=False if turn.rule.has_refusals else None)
     tagged = [block.text for block in thoughts if block.source == "tag"]
     if turn.rule.tags and tagged:
         opener, closer = turn.rule.tags

@@ -16,7 +16,11 @@ _OPENAI: dict[str, Any] = {
     "no_ids": "^.{65}",
     "no_names": "[^a-z0-9_-]",
     "is_closed": True,
+    "thinks": r"gpt-[5-9]|\bo[134]\b|codex",
+    "refuses": frozenset(("broken-pairs", "lonely-reasoning")),
 }
+"""No tool output found for function call (openai/codex#620); reasoning without its
+required following item (continuedev/continue#8933)."""
 
 ROW = WireRow(
     name="openai-responses",
@@ -54,6 +58,25 @@ ROW = WireRow(
             provider="openai|chatgpt|codex",
             issuers="^(?!.*azure).*(openai|chatgpt|codex)",
             **_OPENAI,
+        ),
+        Rule(
+            "as the row above, for what it issued itself (caozhiyuan/copilot-api#363)",
+            provider="copilot",
+            issuers="copilot",
+            **_OPENAI,
+        ),
+        Rule(
+            "Could not decode the compaction blob, without a summary"
+            " (chenyme/grok2api#688)",
+            provider="xai|grok",
+            issuers="xai|grok",
+            raw_arguments=True,
+        ),
+        Rule(
+            "No tool output found for tool call (openai/codex#620)",
+            provider="deepseek",
+            raw_arguments=True,
+            refuses=frozenset(("broken-pairs",)),
         ),
         Rule(
             "Item 'fc_...' of type 'function_call' was provided without its required"

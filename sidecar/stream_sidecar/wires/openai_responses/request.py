@@ -16,11 +16,13 @@ from stream_sidecar.wires.openai_responses.content import GONE
 from stream_sidecar.wires.openai_responses.tools import CALL, OUTPUT, is_tool_item
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.rendering import (
+    LONGEST_ITEM_ID,
     caller_of,
     parts_of,
     text_of,
     without_last_thoughts,
 )
+from stream_sidecar.wires.shared.request_shapes import CLIENTS_OUTPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,9 +39,6 @@ _TEXT, _REFUSAL = ("output_text", "text"), ("refusal", "refusal")
 """Types of a message's parts, and the field with their text."""
 _CALL_STATE = ("namespace",)
 """What of a call's item must go back (earendil-works/pi#7709)."""
-
-_LONGEST_ID = 64
-"""Code points of an item's id."""
 
 _NO_ITEM = "it is no reasoning item, or one neither stored nor encrypted"
 _FOREIGN = "it is no item of a Responses server"
@@ -85,7 +84,7 @@ def _thoughts(turn: Rendering) -> tuple[dict[int, list[JsonObject]], bool]:
             is_whole = False
         elif is_told:
             found[id(block)] = [_told(turn, item)] if is_item else []
-            is_whole = is_whole and len(str(item.get("id", ""))) <= _LONGEST_ID
+            is_whole = is_whole and len(str(item.get("id", ""))) <= LONGEST_ITEM_ID
         else:
             turn.lose(block, "reasoning", _NO_ITEM)
             is_whole = False
@@ -97,7 +96,7 @@ def _told(turn: Rendering, item: JsonObject) -> JsonObject:
     and OpenAI's have no content (openai/codex#36551)."""
     left = ("status", *(("content",) if turn.rule.is_closed else ()))
     told = {name: item[name] for name in item if name not in left}
-    if len(str(item.get("id", ""))) > _LONGEST_ID:
+    if len(str(item.get("id", ""))) > LONGEST_ITEM_ID:
         del told["id"]
     return {"summary": []} | told if type_of(item) == _THOUGHT else told
 
@@ -158,7 +157,7 @@ def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
 def _id_of(state: JsonObject, *, with_id: bool) -> JsonObject:
     """A long one would be refused (github/app#499); an item needs none."""
     id = state.get("id")
-    is_fit = with_id and isinstance(id, str) and 0 < len(id) <= _LONGEST_ID
+    is_fit = with_id and isinstance(id, str) and 0 < len(id) <= LONGEST_ITEM_ID
     return {"id": id} if is_fit else {}
 
 
@@ -196,10 +195,20 @@ def _tools(
             turn.lose(block, what, _FOREIGN)
         elif block.type == "tool-call":
             yield outcomes.get(block.tool_call_id, item)
+        elif _is_stray(turn, block, item):
+            turn.lose(block, "tool-result", _NO_CALL)
         elif type_of(item).endswith(OUTPUT):
             yield item
         elif block.tool_call_id not in calls:
             turn.lose(block, "tool-result", _NO_CALL)
+
+
+def _is_stray(turn: Rendering, block: TurnBlock, item: JsonObject) -> bool:
+    """Whether this is what the client's tools answer, and no call has its id."""
+    if type_of(item) not in CLIENTS_OUTPUTS or not item.get("call_id"):
+        return False
+    calls = (each for each in turn.blocks if each.type == "tool-call")
+    return all(call.tool_call_id != block.tool_call_id for call in calls)
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:

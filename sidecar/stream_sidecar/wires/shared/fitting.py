@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.wires.shared.rendering import Rendering, What
+    from stream_sidecar.wires.shared.request_rules import Rule
 
 _LENGTH = 9
 """Characters of an id that is made; Mistral takes no other number."""
@@ -32,9 +33,10 @@ def fit(turn: Rendering, results: tuple[TurnResult, ...], *, is_known: bool) -> 
     """Replaces the blocks of ``turn``, and finds the answers to its calls.
 
     ``is_known``: who is asked can read the state of who gave the message."""
-    blocks = [block for block in turn.blocks if _is_named(turn, block)]
+    blocks = list(_named(turn))
     if not is_known:
-        blocks = [_without_state(turn, block) for block in blocks]
+        fitting = (_without_state(turn, block) for block in blocks)
+        blocks = [block for block in fitting if block is not None]
     given = [block.tool_call_id or "" for block in blocks if _is_clients(block)]
     turn.blocks = tuple(_renamed(turn, blocks))
     calls: defaultdict[str, list[TurnBlock]] = defaultdict(list)
@@ -48,21 +50,28 @@ def _is_clients(block: TurnBlock) -> bool:
     return block.type == "tool-call" and block.executor != "server"
 
 
-def _is_named(turn: Rendering, block: TurnBlock) -> bool:
-    is_lost = _is_clients(block) and not (block.name or "").strip(" \0\t\r\n")
-    if is_lost:
-        turn.lose(block, "tool-call", "a call without a name is refused")
-    return not is_lost
+def _named(turn: Rendering) -> Iterator[TurnBlock]:
+    """Without calls that have no name, and what came of them."""
+    gone: set[str | None] = set()
+    for block in turn.blocks:
+        if _is_clients(block) and not name_for(turn.rule, block.name or ""):
+            turn.lose(block, "tool-call", "a call without a name is refused")
+            gone.add(block.tool_call_id)
+        elif block.type == "tool-result" and block.tool_call_id in gone:
+            turn.lose(block, "tool-result", "its call has no name")
+        else:
+            yield block
 
 
-def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock:
-    """A server's tools are state of that server."""
-    is_server = block.type == "tool-result" or block.executor == "server"
+def _without_state(turn: Rendering, block: TurnBlock) -> TurnBlock | None:
+    """A server's tools are state of that server, so that nothing of them is left."""
+    if block.type == "tool-result" or block.executor == "server":
+        turn.lose(block, _WHAT.get(block.type, "tool-call"), _FOREIGN)
+        return None
     has_caller = isinstance(block.caller, dict) and block.caller.keys() - {"type"}
-    if any((block.signature, block.opaque, has_caller, is_server and block.raw)):
+    if any((block.signature, block.opaque, has_caller)):
         turn.lose(block, _WHAT.get(block.type, "state"), _FOREIGN)
-    left = evolve(block, signature=None, opaque=None, caller=None)
-    return evolve(left, raw=None) if is_server else left
+    return evolve(block, signature=None, opaque=None, caller=None)
 
 
 _WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"}
@@ -71,18 +80,19 @@ _WHAT: dict[str, What] = {"reasoning": "reasoning", "tool-result": "tool-result"
 def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
     """Calls with a name and an id that go."""
     rule = turn.rule
-    taken = {block.tool_call_id for block in blocks if not _is_clients(block)}
+    kept = (block for block in blocks if block.type == "tool-call")
+    taken = {block.tool_call_id for block in kept if not _is_clients(block)}
     for number, block in enumerate(blocks):
         if not _is_clients(block):
             yield block
             continue
         told, id = block.name or "", block.tool_call_id or ""
-        name = rule.no_names.sub("_", told)[: rule.longest_name]
+        name = name_for(rule, told)
         if name != told:
             turn.lose(block, "name", "this provider takes other names of tools")
-        sent = id if id and not rule.no_ids.search(id) else _made(id or f"#{number}")
+        sent = id_for(rule, id) if id else made_id(f"#{number}")
         if sent in taken:
-            sent = _made(f"{id}#{number}")
+            sent = made_id(f"{id}#{number}")
         if id and sent != id:
             turn.lose(block, "tool-call-id", _OTHER_ID)
         taken.add(sent)
@@ -90,10 +100,22 @@ def _renamed(turn: Rendering, blocks: list[TurnBlock]) -> Iterator[TurnBlock]:
         yield evolve(block, name=name, tool_call_id=sent, id_synthetic=is_made)
 
 
+def name_for(rule: Rule, name: str) -> str:
+    """A name of a tool as it goes; nothing for one that says nothing."""
+    is_bare = not name.strip(" \0\t\r\n")
+    return "" if is_bare else rule.no_names.sub("_", name)[: rule.longest_name]
+
+
+def id_for(rule: Rule, id: str) -> str:
+    """An id as it goes: the same, or one that is made of it."""
+    is_taken = id and not rule.no_ids.search(id)
+    return id if is_taken else made_id(id)
+
+
 _OTHER_ID = "this provider takes other ids, and none twice"
 
 
-def _made(seed: str) -> str:
+def made_id(seed: str) -> str:
     """An id of the seed, the same in every request."""
     return blake2b(seed.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
@@ -119,5 +141,19 @@ def _pair(
         else:
             call = left[id].pop(0)
             turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
-    for call in (call for same in left.values() for call in same):
+    told = {block.tool_call_id for block in turn.blocks if block.type == "tool-result"}
+    for call in (call for id in left if id not in told for call in left[id]):
         turn.lose(call, "tool-result", _OPEN)
+    _surpass(turn, told & {result.tool_call_id for result in results} & calls.keys())
+
+
+def _surpass(turn: Rendering, ids: set[str | None]) -> None:
+    """The host's results count, where the turn itself has one of the same call."""
+    for block in turn.blocks:
+        if block.type == "tool-result" and block.tool_call_id in ids:
+            turn.lose(block, "tool-result", "the host has another result")
+    turn.blocks = tuple(
+        block
+        for block in turn.blocks
+        if block.type != "tool-result" or block.tool_call_id not in ids
+    )

@@ -13,6 +13,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from stream_sidecar import patterns
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.abridge import is_long
 from stream_sidecar.values.jsontext import dumps, loads
@@ -60,6 +61,15 @@ class Lost:
 
     block: int | None
     what: What
+    why: str
+
+
+@frozen
+class LostPart:
+    """What of a request is not in it any more, at ``path`` of its body, and why."""
+
+    path: str
+    what: str
     why: str
 
 
@@ -114,6 +124,13 @@ class Rendering:
             self.lose(block, "reasoning", "this provider wants it with calls only")
         else:
             return True
+        return False
+
+    def signs(self, block: TurnBlock) -> bool:
+        """Has this reasoning a signature that can be one of its provider's?"""
+        if not block.signature or not self.rule.one_model or is_base64(block.signature):
+            return bool(block.signature)
+        self.lose(block, "state", "its signature is no base64")
         return False
 
     def thoughts(self) -> list[TurnBlock]:
@@ -206,6 +223,18 @@ def parts_of(content: Json) -> list[JsonObject] | None:
     items = content if isinstance(content, list) else []
     parts = [part for part in items if isinstance(part, dict) and part.get("type")]
     return parts if parts and len(parts) == len(items) else None
+
+
+LONGEST_ITEM_ID = 64
+"""Code points of the id of an item of Responses."""
+
+_BASE64 = patterns.compile("[A-Za-z0-9+/_-]*={0,2}")
+
+
+def is_base64(signature: str) -> bool:
+    """One that was cut, or joined of two, is none and would be refused
+    (openclaw/openclaw#82995)."""
+    return _BASE64.fullmatch(signature) is not None
 
 
 def is_blank(part: JsonObject) -> bool:

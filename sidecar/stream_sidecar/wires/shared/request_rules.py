@@ -11,12 +11,39 @@ refusal, or a public thread that has them. A new provider is one row (wires/READ
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stream_sidecar import patterns, records
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+Refused: TypeAlias = Literal[
+    "broken-pairs",
+    "repeated-ids",
+    "empty-turns",
+    "neighbours",
+    "models-neighbours",
+    "user-behind-results",
+    "no-user-turn",
+    "first-system",
+    "later-system",
+    "lonely-reasoning",
+    "unsigned-loops",
+    "lists",
+    "models-lists",
+    "empty-lists",
+    "empty-calls",
+    "null-content",
+    "missing-content",
+]
+"""What of a history a provider refuses: calls without results and results without
+calls, one id for two calls, turns that say nothing, two turns of one role in a row (or
+of the model's), a user's turn right behind results, no user's turn but results, a
+system's turn first (or later), reasoning that nothing follows, a tool loop without
+thinking while thinking is on; of Chat Completions a content that is a list (the
+model's, or an empty one), an empty list of calls, a content of null, or none.
+"""
 
 _NEVER = "(?!)"
 _BLANK = "[\\s\\x00-\\x1f\\x7f]"
@@ -91,13 +118,19 @@ class Rule:
     have that field even where it is empty. ``unsigned``: thinking without a signature
     is taken. ``tags``: reasoning that stood in tags in the text goes back there.
     ``raw_arguments``: arguments that are no JSON object go as they are. ``stand_in``:
-    what a call without a signature has for one. ``is_closed``: members of a block, or
-    of an item, that the provider does not know are refused. ``no_end``: white space at
-    the end of the turn is refused.
+    what a call without a signature has for one. ``has_refusals``: what Chat Completions
+    say of a refusal has a field of its own, else it is text. ``is_closed``: members of
+    a block, or of an item, that the provider does not know are refused. ``no_end``:
+    white space at the end of the turn is refused.
 
     ``no_ids``: what is found in ids of calls that are refused, because another provider
     gave them; they are replaced. ``no_names``: what in the name of a tool is refused;
     each such piece becomes ``_``. A name is at most ``longest_name`` characters.
+
+    ``refuses``: what of the history as a whole, and of its shape. ``no_prefix``: what
+    is found in names of models that refuse a request that ends with the model's turn.
+
+    ``thinks``: what is found in names of models whose items have reasoning before them.
 
     ``issuers``: providers whose signatures and encrypted state this one takes; without
     a pattern its own alone. ``one_model``: of another model it takes none.
@@ -114,11 +147,15 @@ class Rule:
     tags: tuple[str, str] | None = None
     raw_arguments: bool = False
     stand_in: str | None = None
+    has_refusals: bool = True
     is_closed: bool = False
     no_end: bool = False
     no_ids: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
     no_names: re.Pattern[str] = records.field(default=_BLANK, converter=_any_case)
     longest_name: int = 128
+    refuses: frozenset[Refused] = frozenset()
+    thinks: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
+    no_prefix: re.Pattern[str] = records.field(default=_NEVER, converter=_any_case)
     issuers: re.Pattern[str] = records.field(default="", converter=_any_case)
     one_model: bool = False
 

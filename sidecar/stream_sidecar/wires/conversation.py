@@ -1,0 +1,449 @@
+"""What the turns of a request must be together, made so where a provider demands it.
+
+`TurnList` has the items of a request, freed of what `refused` finds in each. Calls
+get their results and results their calls, in the places where they must stand; turns of
+one role are joined; what must stand between or before turns is made. What is made says
+that it is, what goes away is told, and a prefix, which ends the list, stays. A rule
+names what is ``refuses``d; what it does not name stays as it is (wires/README.md,
+"Requests"). Never raises for any JSON value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from stream_sidecar.message.turn import TurnBlock, TurnResult
+from stream_sidecar.records import define, evolve, field
+from stream_sidecar.wires import REQUESTS
+from stream_sidecar.wires.shared.fields import type_of
+from stream_sidecar.wires.shared.fitting import made_id
+from stream_sidecar.wires.shared.rendering import LostPart, Rendering
+from stream_sidecar.wires.shared.request_shapes import (
+    SHAPES,
+    RequestShape,
+    changed,
+    held,
+    name_of,
+    sum_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.request_rules import Rule
+
+    Key = tuple[str, str]
+    Kind = Literal["model", "answer", "other"]
+
+_NO_RESULT = "No result: the call was not finished."
+_SAID = "..."
+"""What a turn says that is made because there must be one."""
+
+UNANSWERED = "it has no result, which is refused; one that says so was put there"
+STRAY = "no call before it has its id"
+SURPASSED = "another result of its call comes later"
+OTHER_ID = "an earlier call has the same id"
+EMPTY = "a turn that says nothing is refused"
+ALONE = "nothing follows it, so it is refused"
+
+
+@define
+class ListedTurn:
+    """An item of the list, or a part of one: ``value`` is the answer, or what is left
+    of the item beside its answers. ``number`` is the place of the ``home`` item; an
+    answer has its ``call``, a turn of the model's its ``calls``."""
+
+    kind: Kind
+    value: Any
+    home: Json
+    number: int
+    place: int = 0
+    call: Call | None = None
+    calls: list[Call] = field(factory=list)
+
+
+@define(eq=False)
+class Call:
+    """A call: the ids that it came with and goes with, and where it is."""
+
+    id: str | None
+    sent: str | None
+    name: Json
+    value: JsonObject
+    number: int
+    turn: int
+    answer: ListedTurn | None = None
+
+
+@define
+class TurnList:
+    """The items of one request with the places that they had. ``model`` is who is
+    asked; ``lost`` is told what goes away, or is refused and stays."""
+
+    wire: str
+    rule: Rule
+    model: str
+    items: list[tuple[int, Json]]
+    lost: list[LostPart]
+    _taken: set[str] = field(factory=set)
+
+    @property
+    def shape(self) -> RequestShape:
+        return SHAPES[self.wire]
+
+    def mend(self) -> list[Json]:
+        """The items as they go. Where the last ones are gone the user goes on, so that
+        no turn of the model's becomes a prefix."""
+        end = self.items[-1:]
+        for word, mend in _MENDED.items():
+            if word in self.rule.refuses:
+                mend(self)
+        if end and not self._is_models(end) and self._is_models(self.items[-1:]):
+            self.items.append((end[0][0], self._turn("user")))
+        return [item for _, item in self.items]
+
+    def _lose(self, number: int, what: str, why: str) -> None:
+        self.lost.append(LostPart(f"/{self.shape.items}/{number}", what, why))
+
+    def _is_models(self, end: list[tuple[int, Json]]) -> bool:
+        return any(self.shape.role(item) == "model" for _, item in end)
+
+    # Calls and results
+
+    def pair(self) -> None:
+        """A call has one result, right behind it; a result has a call."""
+        entries = [e for item in self.items for e in self._entries(*item)]
+        self.items = list(self._joined(self._paired(entries)))
+
+    def _entries(self, number: int, item: Json) -> Iterator[ListedTurn]:
+        """An item; results that are parts of one come before what else it has."""
+        shape = self.shape
+        if not isinstance(item, dict) or not shape.answers(item):
+            yield ListedTurn(self._kind(item), item, item, number)
+        elif not shape.answer:
+            yield ListedTurn("answer", item, item, number)
+        else:
+            rest = []
+            for part in item[shape.parts]:
+                if held(part, shape.answer):
+                    yield ListedTurn("answer", part, item, number)
+                else:
+                    rest.append(part)
+            if rest:
+                yield ListedTurn("other", {**item, shape.parts: rest}, item, number)
+
+    def _kind(self, item: Json) -> Kind:
+        """Among items that are no messages those of nobody belong to the model's."""
+        role = self.shape.role(item)
+        is_models = role == "model" or not (self.shape.parts or role)
+        return "model" if is_models else "other"
+
+    def _paired(self, entries: list[ListedTurn]) -> Iterator[ListedTurn]:
+        """Results stand right behind the turn with their calls; where they are items
+        of a kind of their own, anywhere behind it."""
+        self._assign(entries)
+        due: list[Call] = []
+        for entry in entries:
+            if not self.shape.parts and entry.kind == "other":
+                yield from map(self._without, due)
+                due = []
+            if entry.kind != "answer":
+                yield entry
+            elif not self.shape.parts and entry.call:
+                yield self._for(entry.call, entry)
+            open = [call for call in entry.calls if call.answer is None]
+            if self.shape.parts:
+                told = [(c.answer, c) for c in entry.calls if c.answer]
+                told.sort(key=_place)
+                yield from (self._for(call, answer) for answer, call in told)
+                yield from map(self._without, open)
+            else:
+                due += open
+        yield from map(self._without, due)
+
+    def _assign(self, entries: list[ListedTurn]) -> None:
+        """Of calls of one id the last turn's are meant; of two results of one call,
+        side by side, the last one counts."""
+        open: defaultdict[Key, deque[Call]] = defaultdict(deque)
+        answered: dict[Key, Call] = {}
+        turn = 0
+        for place, entry in enumerate(entries):
+            entry.place = place
+            if entry.kind == "answer":
+                self._answered(entry, open, answered, turn)
+                continue
+            turn += 1 if self.shape.parts or entry.kind == "other" else 0
+            if entry.kind == "model":
+                entry.calls = self._opened(entry, turn)
+            for call in entry.calls:
+                for key in self._keys(call.id, call.name):
+                    if open[key] and open[key][0].turn != turn:
+                        open[key].clear()
+                    open[key].append(call)
+
+    def _answered(
+        self,
+        entry: ListedTurn,
+        open: dict[Key, deque[Call]],
+        answered: dict[Key, Call],
+        turn: int,
+    ) -> None:
+        id, name = self._named(entry)
+        for key in self._keys(id, name):
+            calls = open.get(key, _NONE)
+            while calls and calls[0].answer is not None:
+                calls.popleft()
+            is_named = key[0] == "id" or id is None
+            if calls and (is_named or calls[0].id is None):
+                entry.call = answered[key] = calls.popleft()
+                entry.call.answer = entry
+                return
+            before = answered.get(key)
+            if before and before.answer and before.turn == turn and is_named:
+                self._lose(before.answer.number, "tool-result", SURPASSED)
+                before.answer.call, before.answer, entry.call = None, entry, before
+                return
+        self._lose(entry.number, "tool-result", STRAY)
+
+    def _keys(self, id: Json, name: Json) -> Iterator[Key]:
+        """By what a call is found: its id, and where that may be missing its name."""
+        if isinstance(id, str):
+            yield "id", id
+        if self.wire == "gemini" and isinstance(name, str):
+            yield "name", name
+
+    def _named(self, entry: ListedTurn) -> tuple[Json, Json]:
+        answer = held(entry.value, self.shape.answer) or entry.value
+        id = answer.get(self.shape.answered)
+        is_item = not self.shape.parts and id is None
+        return answer.get("id") if is_item else id, name_of(answer)
+
+    def _for(self, call: Call, entry: ListedTurn) -> ListedTurn:
+        """The answer with the id and the name of its call."""
+        value = entry.value
+        if call.sent != call.id:
+            value = self._told(value, {self.shape.answered: call.sent})
+        if self.wire == "gemini":
+            value = self._told(value, {"name": call.name})
+        return entry if value is entry.value else evolve(entry, value=value)
+
+    def _told(self, value: JsonObject, news: JsonObject) -> JsonObject:
+        word = self.shape.answer
+        inner = value if not word or value.get("type") == word else value[word]
+        new = changed(inner, {n: v for n, v in news.items() if inner.get(n) != v})
+        if new is inner:
+            return value
+        return new if inner is value else {**value, word: new}
+
+    def _opened(self, entry: ListedTurn, turn: int) -> list[Call]:
+        """The calls of a turn; where ids must differ a later one gets another."""
+        calls: list[Call] = []
+
+        def renamed(call: JsonObject) -> JsonObject:
+            id = call.get(self.shape.id)
+            was = sent = id if isinstance(id, str) else None
+            if sent in self._taken and "repeated-ids" in self.rule.refuses:
+                sent = made_id(f"{sent}#{len(self._taken)}")
+                self._lose(entry.number, "tool-call-id", OTHER_ID)
+            self._taken |= {sent or ""}
+            new = call if sent == was else {**call, self.shape.id: sent}
+            calls.append(Call(was, sent, name_of(call), new, entry.number, turn))
+            return new
+
+        if isinstance(entry.value, dict):
+            entry.value = self.shape.change_calls(entry.value, renamed) or entry.value
+        return calls
+
+    def _without(self, call: Call) -> ListedTurn:
+        """A result that says that there is none."""
+        self._lose(call.number, "tool-result", UNANSWERED)
+        return ListedTurn("answer", self._made(call), None, call.number)
+
+    def _made(self, call: Call) -> JsonObject:
+        """As the wire's own writer answers a call."""
+        value, is_text = call.value, type_of(call.value).startswith("custom")
+        is_text = is_text or "custom" in value
+        block = TurnBlock(
+            "tool-call",
+            tool_call_id=call.sent,
+            id_synthetic=call.sent is None,
+            name=call.name if isinstance(call.name, str) else None,
+            arguments_format="text" if is_text else "json",
+            raw={"status": "completed"} | value,
+        )
+        result = TurnResult(call.sent or "", _NO_RESULT, is_error=True)
+        turn = Rendering((block,), (), self.rule, answers=[(block, result)])
+        write = REQUESTS[self.wire].request
+        assert write is not None
+        answer = write(turn)[-1]
+        return answer[self.shape.parts][0] if self.shape.answer else answer
+
+    def _joined(self, entries: Iterable[ListedTurn]) -> Iterator[tuple[int, Json]]:
+        """Results that are parts stand in one item, with what else theirs have."""
+        run: list[ListedTurn] = []
+        homes: set[int] = set()
+        for entry in entries:
+            is_part = bool(self.shape.answer) and entry.kind == "answer"
+            if is_part or (entry.kind == "other" and id(entry.home) in homes):
+                run.append(entry)
+                homes.add(id(entry.home))
+                continue
+            yield from self._item(run)
+            run, homes = [], set()
+            yield entry.number, entry.value
+        yield from self._item(run)
+
+    def _item(self, run: list[ListedTurn]) -> Iterator[tuple[int, Json]]:
+        if not run:
+            return
+        name = self.shape.parts
+        parts: list[Json] = []
+        for each in run:
+            parts += [each.value] if each.kind == "answer" else each.value[name]
+        home = next((each.home for each in run if each.home is not None), None)
+        old = home[name] if isinstance(home, dict) else []
+        one, other = list(map(id, parts)), list(map(id, old))
+        is_free = self.wire != "anthropic"
+        if one == other or (is_free and sorted(one) == sorted(other)):
+            yield run[0].number, home
+        else:
+            base = home if isinstance(home, dict) else {"role": "user"}
+            yield run[0].number, {**base, name: parts}
+
+    # Turns
+
+    def drop_empty(self) -> None:
+        """Turns that say nothing."""
+        kept = []
+        for number, item in self.items:
+            if self._is_empty(item):
+                self._lose(number, "text", EMPTY)
+            else:
+                kept.append((number, item))
+        self.items = kept
+
+    def _is_empty(self, item: Json) -> bool:
+        is_turn = isinstance(item, dict) and self.shape.role(item) in ("model", "user")
+        if not is_turn or self.shape.calls(item):
+            return False
+        assert isinstance(item, dict)
+        content = item.get("parts" if self.wire == "gemini" else "content")
+        text = content.strip() if isinstance(content, str) else content
+        return text in (None, "", [])
+
+    def drop_lonely(self) -> None:
+        """Reasoning items that nothing of the model's follows."""
+        kept = []
+        follows: Json = None
+        for number, item in reversed(self.items):
+            is_thought = isinstance(item, dict) and type_of(item) == "reasoning"
+            is_end = follows is None or self.shape.role(follows) in ("user", "system")
+            if is_thought and is_end:
+                self._lose(number, "reasoning", ALONE)
+                continue
+            kept.append((number, item))
+            follows = item
+        self.items = kept[::-1]
+
+    def join_all(self) -> None:
+        self._join(("user", "model"))
+
+    def join_models(self) -> None:
+        self._join(("model",))
+
+    def _join(self, roles: tuple[str, ...]) -> None:
+        """Neighbours of one role become one turn."""
+        joined: list[tuple[int, Json]] = []
+        for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
+            same = list(group)
+            is_one = role in roles and len(same) > 1
+            joined += [(same[0][0], _one([i for _, i in same]))] if is_one else same
+        self.items = joined
+
+    def part(self) -> None:
+        """Between results and a user's turn stands one of the model's."""
+        parted: list[tuple[int, Json]] = []
+        for number, item in self.items:
+            is_results = bool(parted and self.shape.answers(parted[-1][1]))
+            if is_results and self.shape.role(item) == "user":
+                parted.append((number, self._turn("model")))
+            told, rest = self._split(item)
+            parted.append((number, told))
+            if rest is not None:
+                parted += [(number, self._turn("model")), (number, rest)]
+        self.items = parted
+
+    def _split(self, item: Json) -> tuple[Json, Json]:
+        """Results, and what else stands in their turn."""
+        entries = list(self._entries(0, item))
+        if not self.shape.answer or len({each.kind for each in entries}) < 2:
+            return item, None
+        assert isinstance(item, dict)
+        *told, rest = entries
+        return {**item, self.shape.parts: [each.value for each in told]}, rest.value
+
+    def begin(self) -> None:
+        """Before a call, or else somewhere, stands a user's turn that is more than
+        results."""
+        shape = self.shape
+        roles = [shape.role(item) for _, item in self.items]
+        asked = [
+            role == "user" and not shape.answers(item)
+            for role, (_, item) in zip(roles, self.items, strict=True)
+        ]
+        called = [bool(shape.calls(item)) for _, item in self.items]
+        end = called.index(True) if any(called) else len(called)
+        if "model" in roles and not any(asked[:end]):
+            start = roles[:end].count("system")
+            self.items.insert(start, (self.items[start][0], self._turn("user")))
+
+    def lead(self) -> None:
+        """What the system says later goes to what it says first."""
+        said = [(n, i) for n, i in self.items if self.shape.role(i) == "system"]
+        if not said or said == self.items[:1]:
+            return
+        first = said[0][0], _one([item for _, item in said])
+        others = [each for each in self.items if self.shape.role(each[1]) != "system"]
+        self.items = [first, *others]
+
+    def _turn(self, role: Literal["user", "model"]) -> JsonObject:
+        if self.wire == "gemini":
+            return {"role": role, "parts": [{"text": _SAID}]}
+        is_blocks = self.wire == "bedrock-converse"
+        name = "user" if role == "user" else "assistant"
+        return {"role": name, "content": [{"text": _SAID}] if is_blocks else _SAID}
+
+
+_MENDED: dict[str, Callable[[TurnList], None]] = {
+    "broken-pairs": TurnList.pair,
+    "lonely-reasoning": TurnList.drop_lonely,
+    "empty-turns": TurnList.drop_empty,
+    "later-system": TurnList.lead,
+    "models-neighbours": TurnList.join_models,
+    "neighbours": TurnList.join_all,
+    "user-behind-results": TurnList.part,
+    "no-user-turn": TurnList.begin,
+}
+"""In this order: what one leaves is what the next one sees."""
+
+
+def _one(turns: list[Any]) -> JsonObject:
+    """Turns of one role as one."""
+    names = dict.fromkeys(name for turn in turns for name in turn)
+    alone = ("role", "type", "id")
+    return {
+        name: next(turn[name] for turn in turns if name in turn)
+        if name in alone
+        else sum_of([turn[name] for turn in turns if name in turn])
+        for name in names
+    }
+
+
+def _place(told: tuple[ListedTurn, Call]) -> int:
+    return told[0].place
+
+
+_NONE: deque[Call] = deque()

@@ -1,0 +1,246 @@
+"""Where the requests of each wire have turns, calls and what answers these.
+
+Not a wire: what `refused` and `conversation` read requests by. A call or an answer is
+the object that has its id: a part of a turn, what the part's only member holds
+(``{"toolUse": {"toolUseId": "a"}}``), or an item of its own. Never raises for any JSON
+value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from stream_sidecar import patterns
+from stream_sidecar.records import frozen
+from stream_sidecar.wires.shared.fields import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.parts import Json, JsonObject
+
+    Change: TypeAlias = Callable[[JsonObject], JsonObject | None]
+
+Speaker: TypeAlias = Literal["model", "user", "tool", "system", ""]
+
+_ROLES: dict[str, Speaker] = {
+    "user": "user",
+    "tool": "tool",
+    "function": "tool",
+    "system": "system",
+    "developer": "system",
+}
+_FUNCTIONS = ("function", "custom")
+_CLIENTS = frozenset(
+    (
+        *("function_call", "custom_tool_call", "shell_call", "local_shell_call"),
+        *("apply_patch_call", "computer_call", "tool_search_call"),
+    )
+)
+"""Types of items that are calls which the client answers."""
+
+CLIENTS_OUTPUTS = frozenset(
+    (*(f"{kind}_output" for kind in _CLIENTS), "tool_search_output")
+)
+
+SERVER_IDS = patterns.compile(r"(?:srv|mcp)toolu_[a-zA-Z0-9_]+")
+"""server_tool_use.id of Messages: String should match pattern
+(ding113/claude-code-hub#470)."""
+
+CALL_MEMBERS = (
+    *("type", "id", "name", "input", "caller", "server_name", "toolset_name"),
+    "cache_control",
+)
+"""All that a call of Messages may have."""
+
+
+@frozen
+class RequestShape:
+    """``items`` is the list of turns, ``model`` the role of the model, ``parts`` the
+    list in a turn that has its calls; without it each item is one. ``call`` and
+    ``answer`` are the type, or the only member, of such parts, where answers are parts,
+    too. ``id`` and ``answered`` have the id of a call, ``input`` its arguments: text
+    unless ``is_parsed``."""
+
+    items: str = "messages"
+    model: str = "assistant"
+    parts: str = "tool_calls"
+    call: str = ""
+    answer: str = ""
+    id: str = "id"
+    answered: str = "tool_call_id"
+    input: str = "arguments"
+    is_parsed: bool = False
+
+    def role(self, item: Json) -> Speaker:
+        """Whose turn it is; that of an item without a role is told by its type."""
+        if not isinstance(item, dict):
+            return ""
+        kind = type_of(item)
+        if not self.parts and kind and kind != "message":
+            is_models = kind == "reasoning" or kind.endswith("_call")
+            return "model" if is_models else "tool" if kind in CLIENTS_OUTPUTS else ""
+        role = item.get("role")
+        if role == self.model:
+            return "model"
+        return _ROLES.get(role, "") if isinstance(role, str) else ""
+
+    def change_calls(self, item: JsonObject, change: Change) -> JsonObject | None:
+        """The item with its calls changed; those that become None are not in it."""
+        if not self.parts:
+            return change(item) if self.calls(item) else item
+        return _each(item, self.parts, self.call, change)
+
+    def change_answers(self, item: JsonObject, change: Change) -> JsonObject | None:
+        if not self.answers(item):
+            return item
+        if self.answer:
+            return _each(item, self.parts, self.answer, change)
+        return change(item)
+
+    def calls(self, item: Json) -> list[JsonObject]:
+        """What the client answers."""
+        if not isinstance(item, dict):
+            return []
+        if self.parts:
+            calls = (held(part, self.call) for part in self._parts(item))
+            return [call for call in calls if call and not _is_servers(call)]
+        is_call = type_of(item) in _CLIENTS and isinstance(item.get(self.id), str)
+        return [item] if is_call and self.role(item) == "model" else []
+
+    def answers(self, item: Json) -> list[JsonObject]:
+        """What the client's tools answered; what a turn of the model's has came from
+        the server's."""
+        if not isinstance(item, dict) or (self.answer and self.role(item) == "model"):
+            return []
+        if self.answer:
+            return [a for part in self._parts(item) if (a := held(part, self.answer))]
+        is_told = self.parts or isinstance(item.get(self.id, item.get("id")), str)
+        return [item] if is_told and self.role(item) == "tool" else []
+
+    def _parts(self, item: JsonObject) -> list[Json]:
+        parts = item.get(self.parts)
+        return parts if isinstance(parts, list) else []
+
+
+_CHAT = RequestShape()
+_BLOCKS = RequestShape(
+    parts="content",
+    call="tool_use",
+    answer="tool_result",
+    answered="tool_use_id",
+    input="input",
+    is_parsed=True,
+)
+
+SHAPES: dict[str, RequestShape] = {
+    "openai-chat": _CHAT,
+    "cohere": _CHAT,
+    "ollama": RequestShape(is_parsed=True),
+    "anthropic": _BLOCKS,
+    "bedrock-converse": RequestShape(
+        parts="content",
+        call="toolUse",
+        answer="toolResult",
+        id="toolUseId",
+        answered="toolUseId",
+        input="input",
+        is_parsed=True,
+    ),
+    "gemini": RequestShape(
+        items="contents",
+        model="model",
+        parts="parts",
+        call="functionCall",
+        answer="functionResponse",
+        answered="id",
+        input="args",
+        is_parsed=True,
+    ),
+    "openai-responses": RequestShape(
+        items="input", parts="", id="call_id", answered="call_id"
+    ),
+}
+
+
+def _is_servers(call: JsonObject) -> bool:
+    """Whether the server answers a call that has the form of the client's (Bedrock)."""
+    return type_of(call) == "server_tool_use"
+
+
+def held(part: Json, word: str) -> JsonObject | None:
+    """The object of a part that is of the type ``word``, or has it as a member."""
+    if not isinstance(part, dict):
+        return None
+    if not word or part.get("type") == word:
+        return part
+    inner = part.get(word)
+    return inner if isinstance(inner, dict) else None
+
+
+def _each(item: JsonObject, name: str, word: str, change: Change) -> JsonObject:
+    """Parts that become None are not in the item."""
+    parts = item.get(name)
+    if not isinstance(parts, list):
+        return item
+    news: list[Json] = []
+    for part in parts:
+        inner = held(part, word)
+        new = change(inner) if inner and not _is_servers(inner) else inner
+        if new is inner:
+            news.append(part)
+        elif new is not None:
+            news.append(new if inner is part else {**part, word: new})
+    return changed(item, {name: same(parts, news)})
+
+
+def name_of(call: JsonObject) -> Json:
+    """The name of a call; Chat Completions have it in what is called."""
+    return function_of(call).get("name")
+
+
+def function_of(call: JsonObject) -> JsonObject:
+    """The object with a call's name and arguments."""
+    inner = (call.get(word) for word in _FUNCTIONS)
+    return next((each for each in inner if isinstance(each, dict)), call)
+
+
+def with_function(call: JsonObject, **news: Any) -> JsonObject:
+    """``call`` with new members of what is called."""
+    function = function_of(call)
+    new = changed(function, news)
+    if new is function or function is call:
+        return call if new is function else new
+    word = next(word for word in _FUNCTIONS if call.get(word) is function)
+    return {**call, word: new}
+
+
+def changed(holder: JsonObject, news: dict[str, Any]) -> JsonObject:
+    """``holder`` with new values; the same object where they are the old ones."""
+    told = {name: new for name, new in news.items() if holder.get(name) is not new}
+    return holder | told if told else holder
+
+
+def same(old: list[Json], new: list[Json]) -> list[Json]:
+    """``old`` where ``new`` has the same items."""
+    is_same = len(old) == len(new) and all(map(_is, old, new))
+    return old if is_same else new
+
+
+def _is(one: Json, other: Json) -> bool:
+    return one is other
+
+
+def sum_of(values: list[Json]) -> Json:
+    """What turns of one role say together: texts, or lists of parts."""
+    said = [value for value in values if value]
+    if all(isinstance(value, str) for value in said):
+        return "\n\n".join(said) if said else values[-1]
+    if all(isinstance(value, str | list) for value in said):
+        return [part for value in said for part in _listed(value)]
+    return said[-1]
+
+
+def _listed(content: str | list[Json]) -> list[Json]:
+    is_text = isinstance(content, str)
+    return [{"type": "text", "text": content}] if is_text else list(content)
