@@ -143,7 +143,8 @@ class Emit:
 
 @frozen
 class StreamOptions:
-    """What ``stream/open`` asks for. ``tools`` of None: the host did not say."""
+    """What ``stream/open`` asks for. ``tools`` of None: the host did not say.
+    ``stream_id``: the host's, from which ids of calls are made that have none."""
 
     wire: str = "auto"
     framing: str = "auto"
@@ -154,3 +155,4 @@ class StreamOptions:
     policy: Policy = field(factory=Policy)
     limits: Limits = field(factory=Limits)
     emit: Emit | None = None
+    stream_id: str | None = None

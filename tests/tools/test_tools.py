@@ -20,6 +20,7 @@ from stream_sidecar.tools.checks import check_call
 from stream_sidecar.tools.classify import CallContext, classify, from_item, settle
 from stream_sidecar.tools.judging import is_cut, judge
 from stream_sidecar.tools.kinds import Kind, kind_of
+from stream_sidecar.values.made_id import made_id
 
 DATA = TESTS / "data"
 
@@ -35,7 +36,7 @@ class Collector:
     """Drives an assembler as the stream does, and checks what holds for every call."""
 
     def __init__(self, limit: int) -> None:
-        self.assembler = CallAssembler(0, limit)
+        self.assembler = CallAssembler(0, limit, "call_{}".format)
         self.deltas: list[str] = []
         self.calls: list[OpenCall] = []
         self.sent: dict[int, str] = {}
@@ -81,13 +82,13 @@ def test_fragments_become_calls(row: dict[str, Any]) -> None:
     reports = collector.assembler.take_reports()
     assert [[r.code, r.raw] for r in reports] == row.get("reports", [])
     assert [call.cut for call in calls] == [row.get("cut", False)] * len(calls)
-    assert all(call.id_synthetic == call.id.startswith("call_c0_") for call in calls)
+    assert all(call.id_synthetic == call.id.startswith("call_c") for call in calls)
     assert collector.assembler.take_reports() == []
     assert collector.assembler.finish() == []
 
 
 def test_calls_carry_what_their_fragments_say() -> None:
-    assembler = CallAssembler(2, 1_000)
+    assembler = CallAssembler(2, 1_000, "call_{}".format)
     opaque = {"a": 1}
     fragments = (
         CallPart(index=0, name="n", type="t", caller={"type": "direct"}, opaque=opaque),
@@ -97,7 +98,7 @@ def test_calls_carry_what_their_fragments_say() -> None:
     for fragment in fragments:
         assembler.push(fragment)
     (call,) = assembler.finish()
-    assert call.id == "call_c2_1"
+    assert call.id == "call_c1"
     assert (call.choice, call.type, call.caller) == (2, "t", {"type": "direct"})
     assert (call.executor, call.raw) == ("server", {"x": 1})
     assert call.opaque == {"a": 1, "b": 2, "c": 3}
@@ -177,7 +178,7 @@ ITEMS = (
     ),
     (
         {"name": "a", "args": {"b": [1]}},
-        ("call_c0_4", True, "a", '{"b":[1]}', "json", None),
+        (made_id("4"), True, "a", '{"b":[1]}', "json", None),
     ),
     (
         {"type": "web_search_call", "call_id": "", "id": "ws_1"},
@@ -193,7 +194,7 @@ ITEMS = (
     ),
     (
         {"functionCall": {"name": "n", "args": {"a": 1}}, "thoughtSignature": "s"},
-        ("call_c0_4", True, "n", '{"a":1}', "json", None),
+        (made_id("4"), True, "n", '{"a":1}', "json", None),
     ),
     (
         {"toolCall": {"toolType": "URL_CONTEXT", "id": "t", "args": {}}},
@@ -217,7 +218,7 @@ ITEMS = (
     ),
     (
         {"id": 5, "name": None, "arguments": None, "function": "x", "executor": 1},
-        ("call_c0_4", True, "", "{}", "json", None),
+        (made_id("4"), True, "", "{}", "json", None),
     ),
 )
 

@@ -810,7 +810,7 @@ pub struct NormalizeErrorResult {
     pub retry_after_ms: Option<i64>,
 }
 
-/// `message/normalize`: a whole response in `body`.
+/// `message/normalize`: a whole response in `body`. `streamId` is for the ids of calls that have none, and names no open stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NormalizeParams {
@@ -840,6 +840,9 @@ pub struct NormalizeParams {
     /// As which documents the stream is also given clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
+    /// The stream's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_id: Option<String>,
 }
 
 /// What push and close of `body` give; `body` is the clean response as one document of the wire that `emit` names.

@@ -791,7 +791,7 @@ export interface NormalizeErrorResult {
 }
 
 /**
- * `message/normalize`: a whole response in `body`.
+ * `message/normalize`: a whole response in `body`. `streamId` is for the ids of calls that have none, and names no open stream.
  */
 export interface NormalizeParams {
   body: unknown;
@@ -815,6 +815,7 @@ export interface NormalizeParams {
   tools?: (Tool | ProviderTool)[] | null;
   policy?: PolicyPatch | null;
   emit?: Emit | null;
+  streamId?: string | null;
 }
 
 /**

@@ -136,6 +136,7 @@ SHARED.add(Profile)
 CHECKS.update(
     {
         (OpenParams, "stream_id"): not_empty,
+        (NormalizeParams, "stream_id"): not_empty,
         (OpenParams, ""): _textual,
         (NormalizeParams, ""): _textual,
         (PushParams, ""): Check(_chunk_or_chunks, _CHUNK_OR_CHUNKS),

@@ -186,7 +186,8 @@ class ListResult:
 
 @frozen
 class NormalizeParams:
-    """``message/normalize``: a whole response in ``body``."""
+    """``message/normalize``: a whole response in ``body``. ``stream_id`` is for the ids
+    of calls that have none, and names no open stream."""
 
     body: Any
     wire: str = "auto"
@@ -197,6 +198,7 @@ class NormalizeParams:
     tools: tuple[Tool, ...] | None = None
     policy: PolicyPatch | None = None
     emit: Emit | None = None
+    stream_id: str | None = None
 
 
 @frozen

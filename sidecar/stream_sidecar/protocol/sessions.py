@@ -296,6 +296,7 @@ def stream_options(
         policy=patched(policy, params.policy or {}),
         limits=limits,
         emit=params.emit,
+        stream_id=params.stream_id,
     )
 
 

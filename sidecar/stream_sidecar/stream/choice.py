@@ -27,12 +27,14 @@ from stream_sidecar.tools.classify import (
     settle,
 )
 from stream_sidecar.tools.written import Twins, opened
+from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from stream_sidecar.channel.setup import Surroundings
     from stream_sidecar.forms.candidate import Taken
+    from stream_sidecar.message.outlet import Outlet
     from stream_sidecar.parts import (
         CallCancelPart,
         CallEndPart,
@@ -44,6 +46,15 @@ if TYPE_CHECKING:
     from stream_sidecar.stream.ending import Ending
     from stream_sidecar.text.pieces import Piece
     from stream_sidecar.tools.call import OpenCall
+
+
+def _id_of(outlet: Outlet, stream: str, choice: str, number: str) -> str:
+    """The id of a call without one. It is made of the response's id, the host's
+    ``streamId``, the choice and the call's ``number`` there, so that calls of other
+    turns have others: Claude Code drops a call whose id it knows."""
+    known = outlet.builder.metadata
+    response = "" if known is None else known.id or ""
+    return made_id(response, stream, choice, number)
 
 
 _INVENTED: tuple[str, events.Severity, str] = (
@@ -76,7 +87,12 @@ class Choice:
     @cached_property
     def _calls(self) -> CallAssembler:
         limit = self.shared.options.limits.max_call_chars
-        return CallAssembler(self.number, limit)
+        return CallAssembler(self.number, limit, self._make_id)
+
+    @cached_property
+    def _make_id(self) -> Callable[[str], str]:
+        own = self.shared.options.stream_id or "", str(self.number)
+        return partial(_id_of, self.outlet, *own)
 
     @cached_property
     def _twins(self) -> Twins:
@@ -216,6 +232,7 @@ class Choice:
             channel=channel,
             choice=self.number,
             number=self._written,
+            make_id=self._make_id,
         )
         self._written += len(taken.calls)
         for call, span in found:

@@ -20,12 +20,15 @@ was resent is recognised and reported.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.parts import CallEndPart, CallPart, DiagnosticPart
 from stream_sidecar.tools.arguments import ArgumentText, nothing, same_json
 from stream_sidecar.tools.call import Entry, OpenCall, clean_name
 from stream_sidecar.values.jsontext import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["CallAssembler", "OpenCall"]
 
@@ -33,14 +36,18 @@ __all__ = ["CallAssembler", "OpenCall"]
 class CallAssembler:
     """Joins the call fragments of one choice; see the module for the rules.
 
-    A call keeps at most ``max_call_chars`` code points of arguments. `take_reports`
-    gives diagnostics with what was taken out in ``raw``.
+    A call keeps at most ``max_call_chars`` code points of arguments. ``make_id`` makes
+    the id of a call that has none out of its number. `take_reports` gives diagnostics
+    with what was taken out in ``raw``.
     """
 
-    def __init__(self, choice: int, max_call_chars: int) -> None:
+    def __init__(
+        self, choice: int, max_call_chars: int, make_id: Callable[[str], str]
+    ) -> None:
         self._reports: list[DiagnosticPart] = []
         self._choice = choice
         self._limit = max_call_chars
+        self._make_id = make_id
         self._count = 0
         self._open: dict[int, Entry] = {}
         self._by_key: dict[int | str, Entry] = {}
@@ -109,7 +116,7 @@ class CallAssembler:
         self._count += 1
         call = OpenCall(
             name=before.name,
-            id=f"call_c{self._choice}_{self._count}",
+            id=self._make_id(f"c{self._count}"),
             id_synthetic=True,
             choice=self._choice,
             type=before.type,
@@ -317,7 +324,7 @@ class CallAssembler:
     def _show(self, entry: Entry) -> None:
         entry.shown = True
         if not entry.call.id:
-            entry.call.id = f"call_c{self._choice}_{entry.number}"
+            entry.call.id = self._make_id(f"c{entry.number}")
             entry.call.id_synthetic = True
 
     def _close(self, entry: Entry) -> bool:

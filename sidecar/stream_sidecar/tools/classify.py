@@ -18,6 +18,7 @@ from stream_sidecar.tools.judging import ArgumentState, judge
 from stream_sidecar.tools.kinds import kind_of
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -196,7 +197,7 @@ def from_item(item: Mapping[str, Any], number: int) -> OpenCall:
     is_text = isinstance(value, str) and (kind in _TEXT_TYPES or "custom" in item)
     return OpenCall(
         name=_text(body, _NAME_FIELDS) or runners.tool_of_type(kind or ""),
-        id=id or f"call_c0_{number}",
+        id=id or made_id(str(number)),
         id_synthetic=not id,
         arguments=_arguments(value, is_text),
         type=kind,

@@ -14,7 +14,7 @@ from stream_sidecar.tools.call import OpenCall
 from stream_sidecar.values.equality import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from stream_sidecar.events import ChannelName, Span, ToolCall
     from stream_sidecar.forms.form import WrittenCall
@@ -29,13 +29,14 @@ def opened(
     channel: ChannelName,
     choice: int,
     number: int,
+    make_id: Callable[[str], str],
 ) -> Iterator[tuple[OpenCall, Span]]:
     """The calls of one candidate, whose ``text`` begins at ``start`` of its channel.
 
     A fence of ``tool_code`` may hold several: each has in ``raw`` the text up to its
     own end, the last one all that is left. Where a removal tore the candidate, ``text``
-    is its first part, and calls behind that have an empty ``raw``. Calls without an id
-    get ``call_t0_3``, which counts on from ``number``.
+    is its first part, and calls behind that have an empty ``raw``. ``make_id`` makes
+    the ids of calls without one of their numbers, which count on from ``number``.
     """
     begin = 0
     for place, call in enumerate(calls):
@@ -43,7 +44,7 @@ def opened(
         end = len(text) if is_last else min(max(begin, call.end), len(text))
         made = OpenCall(
             name=call.name,
-            id=call.id or f"call_t{choice}_{number + place}",
+            id=call.id or make_id(f"t{number + place}"),
             id_synthetic=not call.id,
             choice=choice,
             arguments=call.arguments,

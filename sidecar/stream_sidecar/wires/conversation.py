@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stream_sidecar.message.turn import TurnBlock, TurnResult
 from stream_sidecar.records import define, evolve, field
+from stream_sidecar.values.made_id import made_id
 from stream_sidecar.wires import REQUESTS
 from stream_sidecar.wires.shared.fields import type_of
-from stream_sidecar.wires.shared.fitting import made_id
 from stream_sidecar.wires.shared.rendering import LostPart, Rendering
 from stream_sidecar.wires.shared.request_shapes import (
     SHAPES,

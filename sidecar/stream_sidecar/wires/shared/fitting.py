@@ -10,10 +10,10 @@ told (wires/README.md, "Requests").
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import evolve
+from stream_sidecar.values.made_id import made_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from stream_sidecar.message.turn import TurnBlock, TurnResult
     from stream_sidecar.wires.shared.rendering import Rendering, What
     from stream_sidecar.wires.shared.request_rules import Rule
-
-_LENGTH = 9
-"""Characters of an id that is made; Mistral takes no other number."""
 
 _FOREIGN = "it is state of another provider or model, which this one cannot read"
 _OPEN = "no result is given, and without one the call is refused"
@@ -113,11 +110,6 @@ def id_for(rule: Rule, id: str) -> str:
 
 
 _OTHER_ID = "this provider takes other ids, and none twice"
-
-
-def made_id(seed: str) -> str:
-    """An id of the seed, the same in every request."""
-    return blake2b(seed.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
 
 def _pair(
