@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -226,3 +227,30 @@ def test_what_was_left_out_comes_where_it_is_the_answer(wire: str) -> None:
     params = {"wire": "openai-chat", "policy": policy}
     trip = emitted(params, chunks, wire, reasoning="drop")
     assert trip.read.message.text == trip.again.message.text == "See."
+
+
+def _sent_ids(wire: str, parts: list[Any], **params: Any) -> list[str]:
+    value = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+    trip = emitted({"wire": "gemini", **params}, [value], wire, claims="promote")
+    return [call.tool_call_id for call in trip.again.message.tool_calls]
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_an_id_that_repeats_is_sent_once(wire: str) -> None:
+    """Whoever told it: the provider, or the model in a call that is promoted."""
+    look = {"functionCall": {"id": "a", "name": "look", "args": {}}}
+    again = {"functionCall": {"id": "a", "name": "look", "args": {"b": 1}}}
+    written = '{"id": "a", "name": "find", "arguments": {}}'
+    text = {"text": f"<tool_call>{written}</tool_call>"}
+    first, *others = _sent_ids(wire, [look, again, text], tools=[{"name": "find"}])
+    assert first == "a"
+    assert len({first, *others}) == 3
+
+
+def test_gemini_gets_no_id_that_was_made() -> None:
+    made = {"functionCall": {"name": "look", "args": {}}}
+    value = {
+        "candidates": [{"content": {"parts": [{"text": "<think>a</think>"}, made]}}]
+    }
+    trip = emitted({"wire": "gemini"}, [value], "gemini")
+    assert '"id"' not in json.dumps(trip.chunks)

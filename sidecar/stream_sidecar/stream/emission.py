@@ -18,7 +18,7 @@ from collections import defaultdict
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
 
@@ -31,6 +31,7 @@ from stream_sidecar.events import (
     Retract,
     TextDelta,
     ToolCall,
+    ToolCallDelta,
     ToolResult,
 )
 from stream_sidecar.message.message import TextBlock
@@ -40,6 +41,7 @@ from stream_sidecar.stream.own_documents import OwnDocuments, ReadDocument
 from stream_sidecar.stream.take_back import takes_back
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
+from stream_sidecar.values.made_id import made_id
 from stream_sidecar.wires import WRITERS
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Document, Json
     from stream_sidecar.wires.shared.row import WireRow
 
+
+_Called = TypeVar("_Called", bound="ToolCall | ToolCallDelta | ToolResult")
 
 END = "[DONE]"
 """The end of a stream of Chat Completions, which is no document."""
@@ -138,6 +142,29 @@ class EmittingOutlet(Outlet):
         self.diagnose(event.choice, "emitted-before", "info", message)
 
 
+class SentIds:
+    """Ids of calls as they are sent. Providers repeat some, and a model may write one
+    that is taken: no SDK tells the calls of one id apart."""
+
+    def __init__(self) -> None:
+        self._sent: dict[int, str] = {}  # by block
+        self._calls: dict[str, int] = {}  # id that was told -> the latest call with it
+
+    def of(self, event: _Called) -> _Called:
+        """The event with the id that is sent; a result goes to the latest call."""
+        id, block = event.tool_call_id, event.block
+        if id is None or block is None:
+            return event
+        if isinstance(event, ToolResult):
+            sent = self._sent.get(self._calls.get(id, -1), id)
+        else:
+            taken = self._calls.setdefault(id, block) != block
+            made = made_id(id, str(block)) if taken else id
+            sent = self._sent.setdefault(block, made)
+            self._calls[id] = block
+        return event if sent == id else evolve(event, tool_call_id=sent)
+
+
 class Emission:
     """``push`` and ``close`` give the documents of a stream's events."""
 
@@ -151,7 +178,8 @@ class Emission:
         self._documents = OwnDocuments()
         self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)
-        self._decided: tuple[type, ...] = (ToolCall, ToolResult)
+        self._decided: tuple[type, ...] = (ToolCall, ToolCallDelta, ToolResult)
+        self._ids = SentIds()
         if outlet.emit.reasoning != "include":
             self._decided += (ReasoningDelta, Reclassify)
 
@@ -207,7 +235,8 @@ class Emission:
         finishes, promoted = [], list[ToolCall]()
         for each in message.choices or (message,):
             calls = [call for call in each.tool_calls if self._is_promoted(call)]
-            promoted += (evolve(call, origin="structured") for call in calls)
+            own = (self._ids.of(call) for call in calls)
+            promoted += (evolve(call, origin="structured") for call in own)
             assert each.finish is not None  # the stream is closed
             finishes.append(_with_calls(each.finish) if calls else each.finish)
         return self._writer.push(promoted) + self._writer.close(finishes)
@@ -219,7 +248,10 @@ class Emission:
             if isinstance(event, ToolCall) and event.origin != "structured":
                 if self._is_text(event):
                     yield from self._without_tagged(_as_text(event))
-            elif not isinstance(event, ToolResult) or event.source == "server":
+            elif isinstance(event, ToolCall | ToolCallDelta | ToolResult):
+                if not isinstance(event, ToolResult) or event.source == "server":
+                    yield self._ids.of(event)
+            else:
                 yield from self._without_tagged(event)
 
     def _without_tagged(self, event: Event) -> Iterator[Event]:

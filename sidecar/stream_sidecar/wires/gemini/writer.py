@@ -155,7 +155,8 @@ class GeminiWriter(ChunkWriter):
             self._part(event.choice, self._server_call(event))
             return
         state.called = True
-        call = {"id": event.tool_call_id, "name": event.name, "args": input_of(event)}
+        id = {} if event.id_synthetic else {"id": event.tool_call_id}
+        call = {**id, "name": event.name, "args": input_of(event)}
         self._part(event.choice, {"functionCall": call, **signature_of(event.opaque)})
 
     def _server_call(self, event: events.ToolCall) -> JsonObject:
