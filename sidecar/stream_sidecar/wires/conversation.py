@@ -331,8 +331,9 @@ class TurnList:
             return False
         assert isinstance(item, dict)
         content = item.get("parts" if self.wire == "gemini" else "content")
-        text = content.strip() if isinstance(content, str) else content
-        return text in (None, "", [])
+        if isinstance(content, str) and self.shape.answer:
+            content = content.strip()
+        return content in (None, "", [])
 
     def drop_lonely(self) -> None:
         """Reasoning items that nothing of the model's follows."""

@@ -344,6 +344,8 @@ class Refusals:
         return "reasoning", self._why_no_thought(block)
 
     def _why_no_thought(self, block: JsonObject) -> str:
+        if type_of(block) == "redacted_thinking" and self.rule.one_model:
+            return "" if is_base64(_first(block, ("data",)) or "!") else NO_BASE64
         inner = block.get("reasoningContent")
         if type_of(block) != "thinking" and not isinstance(inner, dict):
             return ""
@@ -385,6 +387,8 @@ class Refusals:
             item = _without_id(item)
         if type_of(item) == "reasoning":
             return self._reasoning_item(item)
+        if type_of(item) == "item_reference" and _first(item, ("id",))[:3] == "rs_":
+            self._is_torn = False
         if is_known and type_of(item) in ("", "message"):
             item = self._message(item)
         if self._is_torn and is_turn(self.wire, item):
