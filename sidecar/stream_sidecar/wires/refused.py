@@ -133,7 +133,9 @@ class Refusals:
 
     def _call(self, call: JsonObject) -> JsonObject | None:
         name = name_of(call)
-        if isinstance(name, str) and not name_for(self.rule, name):
+        is_named = isinstance(name, str) and name_for(self.rule, name)
+        is_bare = name is None and self.wire == "openai-responses"
+        if not is_named and not is_bare:
             self._lose("", "tool-call", NO_NAME)
             return None
         call = self._with_name(self._with_id(call, SHAPES[self.wire].id))
@@ -444,7 +446,7 @@ class Refusals:
         parts = content.get("parts")
         if not isinstance(parts, list):
             return content
-        kept = [self._part(part) for part in parts if part != {}]
+        kept = [new for part in parts if (new := self._part(part)) != {}]
         if self._is_models(content):
             kept = self._signed(kept)
         is_same = len(kept) == len(parts) and all(map(_is, kept, parts))
