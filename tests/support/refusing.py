@@ -60,7 +60,8 @@ def _turn(wire: str, item: Json) -> Turn:
         calls = [call for part in parts for call in _calls(wire, part)]
         answers = [answer for part in parts for answer in _answers(wire, part)]
         roles = {"assistant": "model"}
-        role = roles.get(item["role"], item["role"])
+        role = item.get("role", "user")
+        role = roles.get(role, role)
         return Turn(role, item, parts, calls, answers if role != "model" else [])
     calls = [_chat_call(call) for call in item.get("tool_calls") or ()]
     is_tool = item["role"] == "tool"

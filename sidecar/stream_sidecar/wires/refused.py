@@ -419,7 +419,7 @@ class Refusals:
         if not id or not self.rule.is_closed or id not in self._items:
             self._items.add(id)
             return item
-        if type_of(item) != "reasoning":
+        if type_of(item) not in ("reasoning", "item_reference"):
             return _without_id(item)
         self._lose("", "reasoning", TWICE)
         self._is_torn = True

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 ALONE_AT_END = "nothing follows it, so it is refused"
 OPEN_END = "it ends the request, and goes as it is; it has no result, which is refused"
-PREFIX = "the model's turn ends the request, and goes as it is; that is refused"
+PREFIX = (
+    "the model's turn ends the request and goes as it is; this provider refuses that,"
+    " some do while thinking is on"
+)
 BLANK_END = "the request ends with white space, which is refused; it goes as it is"
 LOOP = "calls without thinking are refused while it is on, so it was switched off"
 THINKING_OFF = "the last turn has thinking, which is refused where it is not on"
