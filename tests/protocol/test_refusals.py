@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from stream_sidecar.options import Limits, Policy
 from stream_sidecar.protocol.methods import METHODS
 from stream_sidecar.protocol.sessions import Sessions
 from stream_sidecar.values.jsontext import dumps
+from stream_sidecar.wires.shared.request_shapes import SHAPES
 
 Json = Any
 
@@ -64,3 +67,44 @@ def test_every_check_is_tried() -> None:
     said = {row["says"] for row in ROWS}
     assert {check for checks in SERVERS.values() for check in checks} <= said
     assert {row["server"] for row in ROWS} == SERVERS.keys()
+
+
+# --- Any body -------------------------------------------------------------------------
+
+ODD = [
+    *(None, 5, 1.5, True, "", "x", [], {}, [None], [[]], [{}], {"type": ["x"]}),
+    *({"type": "x"}, {"role": "assistant"}, {"text": 5}, {"role": ["x"]}),
+]
+
+
+def _places(value: Json) -> Iterator[tuple[Json, Json]]:
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, each in list(inner):
+            yield value, name
+            yield from _places(each)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_history_is_taken(seed: int) -> None:
+    """Whatever stands anywhere: it does not raise, and is read no two ways."""
+    chance = Random(seed)
+    for row in ROWS:
+        body = copy.deepcopy(row["body"])
+        for _ in range(chance.randint(1, 3)):
+            holder, name = chance.choice([*_places(body), (body, "model")])
+            holder[name] = copy.deepcopy(chance.choice(ODD))
+        result = _prepare(row, body)
+        assert result["changed"] == (result.get("body", body) != body)
+
+
+def test_a_turn_depends_on_no_later_one() -> None:
+    """What goes of the turns before stays as it is when the history goes on."""
+    for row in ROWS:
+        name = SHAPES[row["wire"]].items
+        items = row["body"][name]
+        if row["ends"] == "accepted" and items[0]["role"] == "user":
+            longer = {**row["body"], name: [*items, items[0], items[0]]}
+            one, two = _prepare(row, row["body"]), _prepare(row, longer)
+            short = one.get("body", row["body"])[name][:-1]
+            assert two.get("body", longer)[name][: len(short)] == short

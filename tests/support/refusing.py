@@ -60,7 +60,8 @@ def _turn(wire: str, item: Json) -> Turn:
         calls = [call for part in parts for call in _calls(wire, part)]
         answers = [answer for part in parts for answer in _answers(wire, part)]
         roles = {"assistant": "model"}
-        role = roles.get(item["role"], item["role"])
+        role = item.get("role", "user")
+        role = roles.get(role, role)
         return Turn(role, item, parts, calls, answers if role != "model" else [])
     calls = [_chat_call(call) for call in item.get("tool_calls") or ()]
     is_tool = item["role"] == "tool"
@@ -359,6 +360,36 @@ def _no_thinking_before_calls(wire: str, body: Json) -> bool:
 
 
 @check
+def _thinking_late(wire: str, body: Json) -> bool:
+    """Behind something else in its turn, while thinking is on."""
+    is_on = (body.get("thinking") or {}).get("type") == "enabled"
+    kinds = [[str(p.get("type")) for p in t.parts] for t in turns(wire, body)]
+    late = [each for each in kinds if any("thinking" in kind for kind in each[1:])]
+    return is_on and any("thinking" not in each[0] for each in late)
+
+
+@check
+def _no_data_in_redacted(wire: str, body: Json) -> bool:
+    parts = [part for turn in turns(wire, body) for part in turn.parts]
+    redacted = [part for part in parts if part.get("type") == "redacted_thinking"]
+    return any("data" not in part for part in redacted)
+
+
+@check
+def _half_surrogate(wire: str, body: Json) -> bool:
+    return any("\ud800" <= sign <= "\udfff" for sign in _text_of(body))
+
+
+def _text_of(body: Json) -> str:
+    return json.dumps(body, ensure_ascii=False)
+
+
+@check
+def _response_not_stored(wire: str, body: Json) -> bool:
+    return "previous_response_id" in body and body.get("store") is False
+
+
+@check
 def _thinking_last(wire: str, body: Json) -> bool:
     last = turns(wire, body)[-1]
     is_off = (body.get("thinking") or {}).get("type") != "enabled"
@@ -558,7 +589,8 @@ def _reasoning_is_followed_by_nothing(wire: str, body: Json) -> bool:
 def _item_without_its_reasoning(wire: str, body: Json) -> bool:
     is_behind = False
     for item in body["input"]:
-        is_behind = is_behind or item.get("type") == "reasoning"
+        kinds = ("reasoning", "item_reference")
+        is_behind = is_behind or item.get("type") in kinds
         if str(item.get("id", "")).startswith(("fc_", "msg_")) and not is_behind:
             return True
     return False
@@ -616,7 +648,7 @@ _ITEMS = (
     *(*_PAIRS, "reasoning-is-followed-by-nothing", "item-without-its-reasoning"),
     *("item-not-stored", "item-id-of-64", "id-of-64", "content-of-reasoning"),
     *("no-name", "name-of-letters", "models-input", "null-content", "no-summary"),
-    *("item-twice", "long-key"),
+    *("item-twice", "long-key", "response-not-stored"),
 )
 _BEDROCK = (
     *(*_PAIRS, "id-twice", "id-of-bedrock", "blank-text", "empty-turn"),
@@ -628,6 +660,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
         *(*_CLAUDE, "models-turn-last", "system-first", "no-thinking-before-calls"),
         *("thinking-last", "members-of-messages", "members-of-calls", "servers-call"),
         *("servers-call-without-result", "servers-result-without-call"),
+        *("thinking-late", "no-data-in-redacted", "half-surrogate"),
         *("no-container", "unknown-tool", "many-marks", "mark-on-empty-text"),
     ),
     "bedrock-messages": (*_CLAUDE, "same-role"),

@@ -86,7 +86,11 @@ ROWS = [
     json.loads(line)
     for line in (TESTS / "data" / "refusals.jsonl").read_text("utf-8").splitlines()
 ]
-WHO = {row["server"]: (row["wire"], row["provider"], row["model"]) for row in ROWS}
+WHO = {
+    row["server"]: (row["wire"], row["provider"], row["model"])
+    for row in reversed(ROWS)
+}
+"""A server -> who it is, by its first row."""
 
 STATE = (
     "signature",
@@ -254,6 +258,8 @@ NAMES = {
         *(("openai", "gpt-5"), ("fireworks", ""), ("google", "gemini-3-pro"), ("", "")),
         *(("litellm", "gemini-2.5-pro"), ("perplexity", ""), ("dashscope", "qwen3")),
         *(("vllm", "qwen3.5"), ("vllm", "gemma-3"), ("llama.cpp", "")),
+        *(("vllm", "mistral-small"), ("azure", "mine"), ("deepseek", "coder")),
+        *(("moonshot", "moonshot-v1-8k"), ("zhipu", "glm-4"), ("minimax", "abab")),
     ),
     "openai-responses": (
         *(("azure", ""), ("openai", ""), ("copilot", ""), ("xai", "")),

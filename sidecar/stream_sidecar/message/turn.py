@@ -33,6 +33,7 @@ class TurnBlock:
     arguments: str = ""
     arguments_format: str = "json"
     executor: str = "client"
+    awaits: str | None = None
     origin: str = "structured"
     caller: Any = None
     raw: Any = None

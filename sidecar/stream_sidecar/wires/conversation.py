@@ -209,9 +209,12 @@ class TurnList:
         self._lose(entry.number, "tool-result", STRAY)
 
     def _keys(self, id: Json, name: Json) -> Iterator[Key]:
-        """By what a call is found: its id, and where that may be missing its name."""
+        """By what a call is found: its id, and where that may be missing its name.
+        Where it may not, those without one are one another's, in their order."""
         if isinstance(id, str):
             yield "id", id
+        elif self.wire != "gemini":
+            yield "id", ""
         if self.wire == "gemini" and isinstance(name, str):
             yield "name", name
 
@@ -245,6 +248,8 @@ class TurnList:
         def renamed(call: JsonObject) -> JsonObject:
             id = call.get(self.shape.id)
             was = sent = id if isinstance(id, str) else None
+            if sent is None and self.wire != "gemini":
+                sent = made_id(f"#{len(self._taken)}")
             if sent in self._taken and "repeated-ids" in self.rule.refuses:
                 sent = made_id(f"{sent}#{len(self._taken)}")
                 self._lose(entry.number, "tool-call-id", OTHER_ID)
@@ -289,7 +294,7 @@ class TurnList:
             is_part = bool(self.shape.answer) and entry.kind == "answer"
             if is_part or (entry.kind == "other" and id(entry.home) in homes):
                 run.append(entry)
-                homes.add(id(entry.home))
+                homes |= set() if entry.home is None else {id(entry.home)}
                 continue
             yield from self._item(run)
             run, homes = [], set()
@@ -331,8 +336,9 @@ class TurnList:
             return False
         assert isinstance(item, dict)
         content = item.get("parts" if self.wire == "gemini" else "content")
-        text = content.strip() if isinstance(content, str) else content
-        return text in (None, "", [])
+        if isinstance(content, str) and self.shape.answer:
+            content = content.strip()
+        return content in (None, "", [])
 
     def drop_lonely(self) -> None:
         """Reasoning items that nothing of the model's follows."""
@@ -359,7 +365,7 @@ class TurnList:
         joined: list[tuple[int, Json]] = []
         for role, group in groupby(self.items, lambda each: self.shape.role(each[1])):
             same = list(group)
-            is_one = role in roles and len(same) > 1
+            is_one = role in roles and len(same) > 1 and all(map(_can_join, same))
             joined += [(same[0][0], _one([i for _, i in same]))] if is_one else same
         self.items = joined
 
@@ -440,6 +446,11 @@ def _one(turns: list[Any]) -> JsonObject:
         else sum_of([turn[name] for turn in turns if name in turn])
         for name in names
     }
+
+
+def _can_join(turn: tuple[int, Any]) -> bool:
+    contents = (turn[1].get(name) for name in ("content", "parts"))
+    return all(isinstance(each, str | list | None) for each in contents)
 
 
 def _place(told: tuple[ListedTurn, Call]) -> int:

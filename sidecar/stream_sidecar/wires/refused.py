@@ -133,7 +133,9 @@ class Refusals:
 
     def _call(self, call: JsonObject) -> JsonObject | None:
         name = name_of(call)
-        if isinstance(name, str) and not name_for(self.rule, name):
+        is_named = isinstance(name, str) and name_for(self.rule, name)
+        is_bare = name is None and self.wire == "openai-responses"
+        if not is_named and not is_bare:
             self._lose("", "tool-call", NO_NAME)
             return None
         call = self._with_name(self._with_id(call, SHAPES[self.wire].id))
@@ -344,6 +346,8 @@ class Refusals:
         return "reasoning", self._why_no_thought(block)
 
     def _why_no_thought(self, block: JsonObject) -> str:
+        if type_of(block) == "redacted_thinking" and self.rule.one_model:
+            return "" if is_base64(_first(block, ("data",)) or "!") else NO_BASE64
         inner = block.get("reasoningContent")
         if type_of(block) != "thinking" and not isinstance(inner, dict):
             return ""
@@ -385,6 +389,8 @@ class Refusals:
             item = _without_id(item)
         if type_of(item) == "reasoning":
             return self._reasoning_item(item)
+        if type_of(item) == "item_reference" and _first(item, ("id",))[:3] == "rs_":
+            self._is_torn = False
         if is_known and type_of(item) in ("", "message"):
             item = self._message(item)
         if self._is_torn and is_turn(self.wire, item):
@@ -413,7 +419,7 @@ class Refusals:
         if not id or not self.rule.is_closed or id not in self._items:
             self._items.add(id)
             return item
-        if type_of(item) != "reasoning":
+        if type_of(item) not in ("reasoning", "item_reference"):
             return _without_id(item)
         self._lose("", "reasoning", TWICE)
         self._is_torn = True
@@ -440,7 +446,7 @@ class Refusals:
         parts = content.get("parts")
         if not isinstance(parts, list):
             return content
-        kept = [self._part(part) for part in parts if part != {}]
+        kept = [new for part in parts if (new := self._part(part)) != {}]
         if self._is_models(content):
             kept = self._signed(kept)
         is_same = len(kept) == len(parts) and all(map(_is, kept, parts))

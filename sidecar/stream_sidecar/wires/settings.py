@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 ALONE_AT_END = "nothing follows it, so it is refused"
 OPEN_END = "it ends the request, and goes as it is; it has no result, which is refused"
-PREFIX = "the model's turn ends the request, and goes as it is; that is refused"
+PREFIX = (
+    "the model's turn ends the request and goes as it is; this provider refuses that,"
+    " some do while thinking is on"
+)
 BLANK_END = "the request ends with white space, which is refused; it goes as it is"
 LOOP = "calls without thinking are refused while it is on, so it was switched off"
 THINKING_OFF = "the last turn has thinking, which is refused where it is not on"
+NOT_FIRST = "thinking behind something else is refused; only the host has the order"
+NOT_STORED = "what is not stored is gone with its connection, and then refused"
 CONTAINER = "its program waits for it in a container, which the request must name"
 NOT_OFFERED = "the tool is not in the request, which is refused"
 NO_TOOLS = "calls are refused in a request without tools"
@@ -113,6 +118,16 @@ def _is_thinking(block: Json) -> bool:
     return isinstance(block, dict) and type_of(block).endswith("thinking")
 
 
+def _thinks_late(body: JsonObject, items: list[Json]) -> bool:
+    """A turn that has thinking, and something else before it, while thinking is on."""
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking.get("type") != "enabled":
+        return False
+    contents = [item.get("content") for item in items if isinstance(item, dict)]
+    turns = [content for content in contents if isinstance(content, list) and content]
+    return any(not _is_thinking(t[0]) and any(map(_is_thinking, t)) for t in turns)
+
+
 def _waits_in_a_container(body: JsonObject, items: list[Json]) -> bool:
     calls = (call for item in items[-2:] for call in SHAPES["anthropic"].calls(item))
     callers = (call.get("caller") for call in calls)
@@ -136,6 +151,10 @@ def _references(value: Json) -> Iterator[Json]:
         yield from _references(each)
 
 
+def _was_not_stored(body: JsonObject, _items: list[Json]) -> bool:
+    return bool(body.get("previous_response_id")) and body.get("store") is False
+
+
 def _has_many_marks(body: JsonObject, items: list[Json]) -> bool:
     held = [items, body.get("tools"), body.get("system")]
     return dumps(held).count('"cache_control":{') > _MOST_MARKS
@@ -156,8 +175,12 @@ _TOLD: dict[
     "anthropic": (
         (_waits_in_a_container, "/container", "state", CONTAINER),
         (_thinks_last, "/messages", "reasoning", THINKING_OFF),
+        (_thinks_late, "/messages", "reasoning", NOT_FIRST),
         (_refers_to_a_tool, "/tools", "tool-result", NOT_OFFERED),
         (_has_many_marks, "/messages", "state", MARKS),
+    ),
+    "openai-responses": (
+        (_was_not_stored, "/previous_response_id", "state", NOT_STORED),
     ),
     "bedrock-converse": ((_has_no_tools, "/toolConfig", "tool-call", NO_TOOLS),),
 }

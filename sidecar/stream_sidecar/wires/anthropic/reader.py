@@ -99,13 +99,15 @@ class AnthropicWire(BlockWire):
 
     def _block_delta(self, value: JsonObject) -> None:
         delta = self.body(value, "delta")
-        read = _DELTAS.get(type_of(delta))
+        read, block = _DELTAS.get(type_of(delta)), self.block(self.index(value))
+        if type_of(block.item) not in STATES:
+            block.item = {}
         if read is None:
             self.ignored("delta", delta)
         else:
             self._tells(delta)
             before = len(self.parts)
-            read(self, self.block(self.index(value)), delta)
+            read(self, block, delta)
             if len(self.parts) == before:
                 self.unused("delta", delta, _FIELDS, before)
 
@@ -180,8 +182,10 @@ class AnthropicWire(BlockWire):
             self.parts.append(MetadataPart(model=model))
         self._state(block, item)
 
-    def _other(self, _block: ContentBlock, item: JsonObject) -> None:
+    def _other(self, block: ContentBlock, item: JsonObject) -> None:
+        """Nobody knows it, so it goes back as it came, if it came whole."""
         self.ignored("content_block", item)
+        self._state(block, item if type_of(item) else {})
 
     # Deltas
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from stream_sidecar.wires.anthropic.blocks import (
     REDACTED,
     RESULT,
-    STATES,
     THINKING,
     is_location,
 )
@@ -65,7 +64,7 @@ def _text(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 
 def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     state: JsonObject = block.opaque if isinstance(block.opaque, dict) else {}
-    is_state = type_of(state) in STATES and not is_responses_state(state)
+    is_state = bool(type_of(state)) and not is_responses_state(state)
     if (not is_state or type_of(state) == REDACTED) and not turn.thinks(block):
         return None
     if is_state:

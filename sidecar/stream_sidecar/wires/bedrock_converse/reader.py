@@ -12,6 +12,7 @@ Never raises for any JSON value: see `shared.document_wire`.
 
 from __future__ import annotations
 
+from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar.parts import (
@@ -76,8 +77,10 @@ class BedrockConverseWire(BlockWire):
             self.unread(value, named)
 
     def last(self, block: ContentBlock) -> list[Part]:
-        """A result comes in pieces; all that have come by now."""
+        """A result, or redacted reasoning, comes in pieces; all that have come."""
         item = block.item
+        if REASONING in item:
+            return [ReasoningStatePart(0, None, item, block.key)]
         if not item:
             return []
         id, status = self.text(item, "toolUseId"), item.get("status")
@@ -168,8 +171,9 @@ class BedrockConverseWire(BlockWire):
             part = ReasoningStatePart(0, signature, None, block.key, REASONING)
             self.parts.append(part)
         if redacted := self.text(item, "redactedContent"):
-            opaque = {REASONING: {"redactedContent": redacted}}
-            self.parts.append(ReasoningStatePart(0, None, opaque, block.key))
+            held = self.body(block.item, REASONING).get("redactedContent")
+            whole = _bytes_of(held, redacted) if held else redacted
+            block.item[REASONING] = {"redactedContent": whole}
 
     def _citation(self, _block: ContentBlock, members: JsonObject) -> None:
         for item in self.each(members, "citation"):
@@ -202,6 +206,15 @@ class BedrockConverseWire(BlockWire):
                 document=_document_of(location.get(place)),
             )
         )
+
+
+def _bytes_of(one: Json, other: str) -> str:
+    """Two pieces of bytes in base64 as one."""
+    try:
+        joined = a2b_base64(str(one)) + a2b_base64(other)
+    except ValueError:
+        return f"{one}{other}"
+    return b2a_base64(joined, newline=False).decode()
 
 
 def _document_of(place: Json) -> str | None:

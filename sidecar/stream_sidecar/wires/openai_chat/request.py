@@ -145,6 +145,9 @@ def _stand_in(turn: Rendering, calls: list[JsonObject]) -> None:
 def _call(turn: Rendering, call: TurnBlock) -> JsonObject:
     state = call.opaque if isinstance(call.opaque, dict) else {}
     kept = {name: state[name] for name in CALL_STATE if name in state}
+    if turn.rule.stand_in and not kept and state.get("thoughtSignature"):
+        google = {"thought_signature": state["thoughtSignature"]}
+        kept = {"extra_content": {"google": google}}
     named: JsonObject = {"name": call.name}
     if call.arguments_format == "text":
         custom = named | {"input": call.arguments}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.wires.shared.request_rules import Rule
 
@@ -16,6 +16,16 @@ _PAIRS: frozenset[Refused] = frozenset(("broken-pairs",))
 _LOCAL = "llama|\\bjan\\b|lm.?studio|vllm|sglang|ollama"
 _LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns",))
 _DEEPSEEK: frozenset[Refused] = _PAIRS | {"lists", "missing-content"}
+_KIMI: frozenset[Refused] = _PAIRS | {"empty-turns"}
+_GLM: frozenset[Refused] = frozenset(("no-user-turn",))
+_OPENAI: dict[str, Any] = {
+    "reasoning": "never",
+    "raw_arguments": True,
+    "no_ids": "^.{41}",
+    "no_names": _NO_NAMES,
+    "longest_name": 64,
+    "refuses": _PAIRS | {"empty-calls", "null-content"},
+}
 _QWEN = (
     "huggingface.co/Qwen/Qwen3-8B, Best Practices: no thinking in the history; its"
     " template keeps that of the tool loop (NousResearch/hermes-agent#56004 for"
@@ -107,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         _QWEN + "; an assistant message with tool_calls must be followed by tool"
         " messages (QwenLM/qwen-code#606, langchain-ai/langgraph-supervisor-py#122)",
-        provider="dashscope|alibaba|aliyun",
+        provider="dashscope|alibaba|aliyun|bailian|^qwen",
         reasoning="calls",
         refuses=_PAIRS,
     ),
@@ -122,11 +132,24 @@ RULES: tuple[Rule, ...] = (
         no_prefix="",
     ),
     Rule(
+        "as the row below; mistral-common's validator, which has the words of Mistral's"
+        " row, is vLLM's",
+        provider="vllm",
+        has_refusals=False,
+        model="[a-z]stral|mixtral",
+        reasoning="calls",
+        no_ids="[^a-z0-9]|^(?!.{9}$)",
+        no_names=_NO_NAMES,
+        longest_name=64,
+        refuses=_LOCAL_TURNS | _PAIRS | {"neighbours", "repeated-ids"},
+        no_prefix="",
+    ),
+    Rule(
         "as the row of servers below; conversation roles must alternate"
         " user/assistant (vllm-project/vllm#6862)",
         provider=_LOCAL,
         has_refusals=False,
-        model="gemma|[mx]i?[sx]tral",
+        model="gemma|[a-z]stral|mixtral",
         reasoning="calls",
         refuses=_LOCAL_TURNS | {"neighbours"},
         no_prefix="",
@@ -165,7 +188,7 @@ RULES: tuple[Rule, ...] = (
         field=_CONTENT,
         required="calls",
         has_refusals=False,
-        refuses=_PAIRS | {"empty-turns"},
+        refuses=_KIMI,
     ),
     Rule(
         "platform.minimax.io/docs/guides/text-m2-function-call: the whole message goes"
@@ -181,7 +204,7 @@ RULES: tuple[Rule, ...] = (
         " messages parameter is illegal (anomalyco/opencode#2557)",
         model="glm-(4\\.[5-9]|[5-9])",
         field=_CONTENT,
-        refuses=frozenset(("no-user-turn",)),
+        refuses=_GLM,
     ),
     Rule(
         "no page of xAI's was found; recordings of charmbracelet/fantasy with"
@@ -204,12 +227,39 @@ RULES: tuple[Rule, ...] = (
         " messages (BerriAI/litellm#10083); empty array (openai/openai-python#2061);"
         " expected a string, got null (run-llama/llama_index#17555)",
         model="^(openai/)?(gpt-[345]|o[134]\\b)",
-        reasoning="never",
-        raw_arguments=True,
-        no_ids="^.{41}",
-        no_names=_NO_NAMES,
-        longest_name=64,
-        refuses=_PAIRS | {"empty-calls", "null-content"},
+        **_OPENAI,
+    ),
+    # what these providers have beside the models above
+    Rule(
+        "as the row of OpenAI's models, under the name of a deployment"
+        " (langchain-ai/langchainjs#4153)",
+        provider="^openai$|azure",
+        **_OPENAI,
+    ),
+    Rule(
+        "as the rows of DeepSeek's later models",
+        provider="^deepseek",
+        reasoning="calls",
+        refuses=_DEEPSEEK,
+    ),
+    Rule(
+        "as the row of Kimi's thinking models, but for the reasoning",
+        provider="moonshot|kimi",
+        reasoning="calls",
+        has_refusals=False,
+        refuses=_KIMI,
+    ),
+    Rule(
+        "as the row of GLM (MetaGLM/zhipuai-sdk-python-v4#14)",
+        provider="z\\.?ai\\b|zhipu|bigmodel",
+        reasoning="calls",
+        refuses=_GLM,
+    ),
+    Rule(
+        "as the row of MiniMax's models",
+        provider="minimax",
+        reasoning="calls",
+        refuses=_PAIRS,
     ),
     Rule(
         "as the last row; Assistant response prefill is incompatible with"

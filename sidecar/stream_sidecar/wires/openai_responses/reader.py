@@ -206,6 +206,8 @@ class OpenAIResponsesWire(DocumentWire):
             pass  # an event spoke of it, but it said nothing
         elif not self._tools.read(item, body, cut=cut):
             self.ignored("item", body)
+            if body.get("id"):
+                self._content.keep(item, body)
         self._items.end(item)
 
     def _step(self, value: JsonObject) -> None:

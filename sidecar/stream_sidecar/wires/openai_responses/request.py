@@ -60,6 +60,7 @@ def write(turn: Rendering) -> list[JsonObject]:
             )
         else:
             items += _tools(turn, blocks, calls, outcomes, with_id=is_whole)
+    items += [_approval(turn, *pair) for pair in turn.approvals]
     return items + [_answer(turn, *pair) for pair in turn.answers]
 
 
@@ -129,10 +130,17 @@ def _messages(blocks: Iterable[TurnBlock], *, with_id: bool) -> Iterator[JsonObj
 def _message(
     content: list[JsonObject], state: JsonObject, *, with_id: bool
 ) -> JsonObject:
+    """Without an id it is no item of the server's: text alone, as servers that check
+    types demand."""
     kept = {n: state[n] for n in ("phase",) if n in state}
     kept |= _id_of(state, with_id=with_id)
-    message = {"type": "message", "role": "assistant", "content": content}
-    return message | kept | ({"status": "completed"} if "id" in kept else {})
+    message: JsonObject = {"type": "message", "role": "assistant", "content": content}
+    if "id" in kept:
+        return message | kept | {"status": "completed"}
+    if all(part["type"] == _TEXT[0] for part in content):
+        text = "".join(part["text"] for part in content)
+        return {"role": "assistant", "content": text} | kept
+    return message | kept
 
 
 def _call(turn: Rendering, block: TurnBlock, *, with_id: bool) -> JsonObject:
@@ -207,8 +215,7 @@ def _is_stray(turn: Rendering, block: TurnBlock, item: JsonObject) -> bool:
     """Whether this is what the client's tools answer, and no call has its id."""
     if type_of(item) not in CLIENTS_OUTPUTS or not item.get("call_id"):
         return False
-    calls = (each for each in turn.blocks if each.type == "tool-call")
-    return all(call.tool_call_id != block.tool_call_id for call in calls)
+    return block.tool_call_id not in turn.call_ids
 
 
 def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
@@ -220,6 +227,23 @@ def _answer(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
     item["call_id"] = call.tool_call_id
     shape = _ANSWERS.get(kind)
     return item | (shape(turn, result) if shape else {"output": _output(result)})
+
+
+_YES = frozenset(("approve", "approved", "allow", "allowed", "true", "yes"))
+
+
+def _approval(turn: Rendering, call: TurnBlock, result: TurnResult) -> JsonObject:
+    """An answer to a call that waits for one; only a clear yes is one."""
+    content = result.content
+    told: JsonObject = content if isinstance(content, dict) else {"approve": content}
+    word = told.get("approve")
+    is_yes = word is True or (isinstance(word, str) and word.strip().lower() in _YES)
+    item: JsonObject = {"type": "mcp_approval_response"}
+    item |= {"approval_request_id": call.tool_call_id}
+    item["approve"] = is_yes and not result.is_error
+    reason = told.get("reason", turn.says(result) if told is not content else None)
+    is_said = isinstance(reason, str) and reason.strip() and not item["approve"]
+    return item | ({"reason": reason} if is_said else {})
 
 
 def _output(result: TurnResult) -> Json:

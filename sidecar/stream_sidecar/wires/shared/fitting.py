@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from stream_sidecar.wires.shared.request_rules import Rule
 
 _FOREIGN = "it is state of another provider or model, which this one cannot read"
+_APPROVAL = "client-approval"
+_UNDECIDED = "it waits for an approval, and none is given"
 _OPEN = "no result is given, and without one the call is refused"
 
 
@@ -123,9 +125,12 @@ def _pair(
     surplus = Counter(result.tool_call_id for result in results)
     for id, same in calls.items():
         surplus[id] -= len(same)
+    waiting = {b.tool_call_id: b for b in turn.blocks if b.awaits == _APPROVAL}
     for result in results:
         id = result.tool_call_id
-        if id not in calls:
+        if id in waiting:
+            turn.approvals.append((waiting.pop(id), result))
+        elif id not in calls:
             turn.lose(None, "tool-result", f"no call of this turn has the id {id}")
         elif surplus[id] > 0:
             surplus[id] -= 1
@@ -133,6 +138,8 @@ def _pair(
         else:
             call = left[id].pop(0)
             turn.answers.append((call, evolve(result, tool_call_id=call.tool_call_id)))
+    for call in waiting.values():
+        turn.lose(call, "tool-result", _UNDECIDED)
     told = {block.tool_call_id for block in turn.blocks if block.type == "tool-result"}
     for call in (call for id in left if id not in told for call in left[id]):
         turn.lose(call, "tool-result", _OPEN)

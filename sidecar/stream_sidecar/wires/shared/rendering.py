@@ -76,7 +76,8 @@ class LostPart:
 @define
 class Rendering:
     """A turn on its way into a request. ``blocks`` are in the order of the message,
-    ``answers`` the host's results with their calls. ``goes_on``: the provider ends the
+    ``answers`` the host's results with their calls, ``approvals`` its answers to those
+    of the server's calls that wait for one. ``goes_on``: the provider ends the
     calls of its own tools in the next response."""
 
     blocks: tuple[TurnBlock, ...]
@@ -85,6 +86,7 @@ class Rendering:
     reasoning: Reasoning = "auto"
     goes_on: bool = False
     answers: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
+    approvals: list[tuple[TurnBlock, TurnResult]] = field(factory=list)
     lost: list[Lost] = field(factory=list)
 
     def lose(self, block: TurnBlock | None, what: What, why: str) -> None:
@@ -103,6 +105,12 @@ class Rendering:
             for block in self.blocks
             if block.type == "tool-call" and block.executor != "server"
         ]
+
+    @cached_property
+    def call_ids(self) -> set[str | None]:
+        """The ids of all calls, those of the server's tools, too."""
+        calls = (block for block in self.blocks if block.type == "tool-call")
+        return {call.tool_call_id for call in calls}
 
     def lose_server_tools(self) -> None:
         """For a wire that has no place for what a server's tools did."""

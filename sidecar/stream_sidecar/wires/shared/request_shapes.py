@@ -26,7 +26,6 @@ Speaker: TypeAlias = Literal["model", "user", "tool", "system", ""]
 _ROLES: dict[str, Speaker] = {
     "user": "user",
     "tool": "tool",
-    "function": "tool",
     "system": "system",
     "developer": "system",
 }
@@ -83,6 +82,8 @@ class RequestShape:
         role = item.get("role")
         if role == self.model:
             return "model"
+        if role is None and self.answer and self.parts in item:
+            return "user"
         return _ROLES.get(role, "") if isinstance(role, str) else ""
 
     def change_calls(self, item: JsonObject, change: Change) -> JsonObject | None:
