@@ -161,10 +161,16 @@ export class SidecarStream implements AsyncDisposable {
 
   /**
    * The same, of a stream that was opened with `emit`: gives the documents of the clean
-   * stream (protocol.md, "The way through").
+   * stream (protocol.md, "The way through"). `onEvent` is called with each event.
    */
-  pipeChunks(source: Source): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
-    return this.#pipe(source, ({ chunks = [] }) => chunks);
+  pipeChunks(
+    source: Source,
+    onEvent?: (event: StreamEvent) => void,
+  ): AsyncGenerator<Record<string, unknown>, ClosedStream, void> {
+    return this.#pipe(source, ({ events, chunks = [] }) => {
+      if (onEvent) for (const event of events) onEvent(event);
+      return chunks;
+    });
   }
 
   /**

@@ -276,3 +276,37 @@ test("an upstream that breaks off breaks the answer off", async () => {
   expect(text).toContain("Because.");
   expect(text).not.toContain("[DONE]");
 });
+
+const WRITTEN = '<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>';
+
+test("a call that was written as text is silent for the SDK, and the host hears of it", async () => {
+  const heard: string[] = [];
+  const streamed = data(delta({ content: WRITTEN }), delta({}, "stop")) + "data: [DONE]\n\n";
+  const message = { role: "assistant", content: WRITTEN };
+  const whole = JSON.stringify({ id: "c1", choices: [{ index: 0, message, finish_reason: "stop" }] });
+  for (const [body, type] of [[streamed, "text/event-stream"] as const, [whole, "application/json"] as const]) {
+    const fetch = sidecarFetch(sidecar, {
+      fetch: giving(body, type),
+      onEvent: ({ type: told }, { model, streamId }) => heard.push(told, model ?? "", streamId && "named"),
+      onMessage: ({ toolCalls }) => heard.push(`message ${toolCalls?.map(({ name, origin }) => name + origin).join()}`),
+    });
+    const text = await (
+      await fetch("https://x/v1/chat/completions", { method: "POST", body: '{"model": "m"}' })
+    ).text();
+    expect(text).not.toContain("read");
+    expect(heard.splice(0)).toEqual(expect.arrayContaining(["tool-call", "finish", "m", "named", "message readtext"]));
+  }
+});
+
+test("a listener that throws breaks no answer", async () => {
+  const lost: unknown[] = [];
+  const broken = () => {
+    throw new Error("of the host");
+  };
+  const options = { onEvent: broken, onMessage: broken, onLost: (error: unknown) => lost.push(error) };
+  const fetch = sidecarFetch(sidecar, { fetch: giving(CHAT), ...options });
+  const client = new OpenAI({ apiKey: "k", fetch });
+  const stream = client.chat.completions.stream({ model: "qwen3", messages: [user] });
+  expect(await stream.finalContent()).toBe("Because.");
+  expect(new Set(lost.map(String))).toEqual(new Set(["Error: of the host"]));
+});

@@ -279,3 +279,38 @@ test("without a sidecar the model's answer goes on as it is", async () => {
   expect(await result.text).toBe("<think>why</think>Because.");
   expect(lost).toHaveLength(1);
 });
+
+test("a call that was written as text is silent, and the host hears of it, streamed and whole", async () => {
+  const heard: string[] = [];
+  const listening: MiddlewareOptions = {
+    claims: "drop",
+    onEvent: ({ type }, { model }) => heard.push(`${type} ${model}`),
+    onMessage: ({ toolCalls }) => heard.push(`message ${toolCalls?.map(({ name }) => name).join()}`),
+  };
+  const expected = expect.arrayContaining(["tool-call qwen3-32b", "finish qwen3-32b", "message remove"]);
+  const result = streamText({ model: chat(answering(claim).fetch, listening), tools: tools([]), prompt: "?" });
+  expect([await result.text, await result.toolCalls]).toEqual(["", []]);
+  expect(heard.splice(0)).toEqual(expected);
+  const body = JSON.stringify({
+    ...{ id: "c1", object: "chat.completion", model: "m", created: 1 },
+    choices: [{ index: 0, message: { role: "assistant", content: written }, finish_reason: "stop" }],
+  });
+  const whole = await generateText({ model: chat(answering(body).fetch, listening), tools: tools([]), prompt: "?" });
+  expect([whole.text, whole.toolCalls]).toEqual(["", []]);
+  expect(heard.splice(0)).toEqual(expected);
+});
+
+test("what leaked into an earlier answer does not go back, unless the host sends its prompt as it is", async () => {
+  const messages = [
+    { role: "user" as const, content: "?" },
+    { role: "assistant" as const, content: [{ type: "text" as const, text: "<think>🌿</think>Be🌿cause." }] },
+    { role: "user" as const, content: "Sure?" },
+  ];
+  const sent = async (options: MiddlewareOptions) => {
+    const { fetch, asked } = answering(sse(says("Yes."), delta({}, "stop")));
+    await streamText({ model: chat(fetch, options), messages }).text;
+    return (asked[0]?.["messages"] as { content: string }[])[1]?.content;
+  };
+  expect(await sent({})).toBe("Be🌿cause.");
+  expect(await sent({ prepare: false })).toBe("<think>🌿</think>Be🌿cause.");
+});

@@ -1,65 +1,177 @@
-// What an SDK's own loop sends back is taken by a provider that refuses what we found.
+// What an SDK's own loop sends back is taken by a provider that refuses what we found: the
+// SDK runs a tool between the two turns, and a server of ours refuses in the provider's words.
 
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import Anthropic from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { GoogleGenAI } from "@google/genai";
+import { generateText, jsonSchema, stepCountIs, tool, wrapLanguageModel } from "ai";
 import OpenAI from "openai";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
 import { sidecarFetch } from "../src/adapters/fetch.js";
 import { Sidecar } from "../src/index.js";
+import { refusingProvider, SCENARIOS, type Scenario } from "./refusing-provider.js";
 import { REAL } from "./support.js";
 
-const REFUSAL =
-  "'messages.1' : for 'role:assistant' the following must be satisfied" +
-  "[('messages.1' : property 'reasoning_content' is unsupported)]";
-const ANSWER = {
-  ...{ id: "c1", object: "chat.completion", model: "qwen3", created: 1 },
-  choices: [{ index: 0, message: { role: "assistant", content: "<think>why</think>Because." }, finish_reason: "stop" }],
-};
-
 let sidecar: Sidecar;
-let server: Server;
-const sent: string[] = [];
-
+let server: Awaited<ReturnType<typeof refusingProvider>>;
 beforeAll(async () => {
   sidecar = await Sidecar.spawn(REAL);
-  server = createServer(async (request, response) => {
-    let body = "";
-    for await (const part of request) body += String(part);
-    sent.push(body);
-    const isRefused = body.includes("reasoning_content");
-    response.writeHead(isRefused ? 400 : 200, { "content-type": "application/json" });
-    response.end(JSON.stringify(isRefused ? { error: { message: REFUSAL } } : ANSWER));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  server = await refusingProvider();
 });
 afterAll(async () => {
   server.close();
   await sidecar.shutdown();
 });
 
-async function twoTurns(options: Parameters<typeof sidecarFetch>[1]): Promise<unknown> {
-  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0, fetch: sidecarFetch(sidecar, options) });
-  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "?" }];
-  const first = await client.chat.completions.create({ model: "qwen3", messages });
-  const message = first.choices[0]!.message;
-  messages.push(message, { role: "user", content: "Sure?" });
-  const second = await client.chat.completions.create({ model: "qwen3", messages });
-  return [(message as { reasoning_content?: string }).reasoning_content, second.choices[0]?.message.content];
+const parameters = {
+  type: "object" as const,
+  properties: { path: { type: "string" as const } },
+  required: ["path"],
+};
+const READ = { name: "read", description: "Reads a file." };
+const CHAT_MODELS: Readonly<Record<string, string>> = {
+  ...{ groq: "qwen3", openai: "gpt-5", mistral: "magistral-medium", cerebras: "qwen3" },
+  deepseek: "deepseek-v4",
+};
+
+/** Runs the loop of an SDK; gives its last text. `ran` hears of each call. */
+type Loop = (url: string, fetch: typeof globalThis.fetch, ran: (path: string) => void) => Promise<string | null>;
+
+/** The loop of OpenAI's own page: the message that came goes back as it is. */
+const chat =
+  (model: string): Loop =>
+  async (url, fetch, ran) => {
+    const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "?" }];
+    for (;;) {
+      const tools = [{ type: "function" as const, function: { ...READ, parameters } }];
+      const told = await client.chat.completions.create({ model, messages, tools });
+      const { message } = told.choices[0]!;
+      if (!message.tool_calls?.length) return message.content;
+      messages.push(message);
+      for (const call of message.tool_calls) {
+        if (call.type === "function") ran((JSON.parse(call.function.arguments) as { path: string }).path);
+        messages.push({ role: "tool", tool_call_id: call.id, content: "text" });
+      }
+    }
+  };
+
+/** The same of Responses: what came, and behind it the answers. */
+const responses: Loop = async (url, fetch, ran) => {
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+  const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "?" }];
+  for (;;) {
+    const tools = [{ type: "function" as const, ...READ, parameters, strict: false }];
+    const told = await client.responses.create({ model: "gpt-5", store: false, input, tools });
+    const calls = told.output.filter((item) => item.type === "function_call");
+    if (calls.length === 0) return told.output_text;
+    input.push(...(told.output as OpenAI.Responses.ResponseInputItem[]));
+    for (const { call_id, arguments: text } of calls) {
+      ran((JSON.parse(text) as { path: string }).path);
+      input.push({ type: "function_call_output", call_id, output: "text" });
+    }
+  }
+};
+
+const messages: Loop = async (url, fetch, ran) => {
+  const client = new Anthropic({ apiKey: "k", baseURL: url, maxRetries: 0, fetch });
+  const read = betaTool({ ...READ, inputSchema: parameters, run: ({ path }) => (ran(String(path)), "text") });
+  const asked = { model: "claude-sonnet-4-5", max_tokens: 100, messages: [{ role: "user" as const, content: "?" }] };
+  const last = await client.beta.messages.toolRunner({ ...asked, tools: [read], thread: false });
+  return last.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+};
+
+const genai: Loop = async (baseUrl, fetch, ran) => {
+  const client = new GoogleGenAI({ apiKey: "k", httpOptions: { baseUrl } });
+  const read = {
+    tool: async () => ({ functionDeclarations: [{ ...READ, parametersJsonSchema: parameters }] }),
+    callTool: async (calls: readonly { name?: string; args?: Record<string, unknown> }[]) =>
+      calls.map(({ name = "", args }) => {
+        ran(String(args?.["path"]));
+        return { functionResponse: { name, response: { output: "text" } } };
+      }),
+  };
+  vi.stubGlobal("fetch", fetch);
+  try {
+    const told = await client.models.generateContent({
+      model: "gemini-3-pro",
+      contents: "?",
+      config: { tools: [read] },
+    });
+    return told.text ?? null;
+  } finally {
+    vi.unstubAllGlobals();
+  }
+};
+
+type Model = Parameters<typeof wrapLanguageModel>[0]["model"];
+type MakeModel = (url: string, fetch: typeof globalThis.fetch) => Model;
+
+const aiSdk =
+  (make: MakeModel, wrap: (model: Model) => Model = (model) => model): Loop =>
+  async (url, fetch, ran) => {
+    const execute = async ({ path }: { path: string }) => (ran(path), "text");
+    const read = tool({ inputSchema: jsonSchema<{ path: string }>(parameters), execute });
+    const model = wrap(make(url, fetch));
+    const asked = { model, tools: { read }, stopWhen: stepCountIs(2), maxRetries: 0, prompt: "?" };
+    return (await generateText(asked)).text;
+  };
+
+const compatible =
+  (name: string): MakeModel =>
+  (url, fetch) =>
+    createOpenAICompatible({ name, apiKey: "k", baseURL: `${url}/v1`, fetch })(CHAT_MODELS[name] ?? "m");
+const AI_MODELS: Readonly<Record<string, MakeModel>> = {
+  ...Object.fromEntries(Object.keys(CHAT_MODELS).map((name) => [name, compatible(name)])),
+  openai: (baseURL, fetch) => createOpenAI({ apiKey: "k", baseURL: `${baseURL}/v1`, fetch }).chat("gpt-5"),
+  responses: (baseURL, fetch) => createOpenAI({ apiKey: "k", baseURL: `${baseURL}/v1`, fetch }).responses("gpt-5"),
+  anthropic: (baseURL, fetch) => createAnthropic({ apiKey: "k", baseURL: `${baseURL}/v1`, fetch })("claude-sonnet-4-5"),
+  gemini: (baseURL, fetch) =>
+    createGoogleGenerativeAI({ apiKey: "k", baseURL: `${baseURL}/v1beta`, fetch })("gemini-3-pro"),
+};
+
+const SDKS: Readonly<Record<string, Loop>> = {
+  ...Object.fromEntries(Object.entries(CHAT_MODELS).map(([name, model]) => [name, chat(model)])),
+  ...{ responses, anthropic: messages, gemini: genai },
+};
+const NAMES: Readonly<Record<string, string>> = { responses: "openai", gemini: "google" };
+
+async function isTaken(name: string, scenario: Scenario, loop: Loop, fetch: typeof globalThis.fetch) {
+  const ran: string[] = [];
+  const text = await loop(`${server.url}/${name}/${scenario}`, fetch, (path) => ran.push(path)).catch(String);
+  expect([server.refused.splice(0), ran, text]).toEqual([[], ["a"], "Done."]);
 }
 
-test("the second turn goes out without the reasoning that Groq refuses", async () => {
-  const lost: unknown[] = [];
-  expect(await twoTurns({ provider: "groq", onLost: (error) => lost.push(error) })).toEqual(["why", "Because."]);
-  expect(lost).toEqual([]);
-  const [, second] = sent.splice(0).map((body) => JSON.parse(body) as { messages: object[] });
-  expect(second?.messages[1]).toEqual({ role: "assistant", content: "Because." });
+const rowsOf = (table: Readonly<Record<string, unknown>>) =>
+  Object.keys(table).flatMap((name) => SCENARIOS.map((scenario) => [name, scenario] as const));
+const cleanFetch = (name: string) =>
+  sidecarFetch(sidecar, {
+    ...{ provider: NAMES[name] ?? name, claims: "promote", prepare: true },
+    onLost: (error) => expect.fail(String(error)),
+  });
+
+test.for(rowsOf(SDKS))("the SDK of %s, reasoning and calls %s", async ([name, scenario]) =>
+  isTaken(name, scenario, SDKS[name] as Loop, cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_MODELS))("the AI SDK over sidecarFetch, %s, %s", async ([name, scenario]) =>
+  isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel), cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_MODELS))("the middleware of the AI SDK, %s, %s", async ([name, scenario]) => {
+  const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
+  const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
+  return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap), globalThis.fetch);
 });
 
 test("the caller's own bytes go where nothing is to be done", async () => {
-  sent.splice(0);
+  server.sent.splice(0);
   const body = '{"model" : "qwen3", "messages": [{"role": "user", "content": "?"}]}';
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`;
-  await sidecarFetch(sidecar)(url, { method: "POST", body });
-  expect(sent.splice(0)).toEqual([body]);
+  await sidecarFetch(sidecar)(`${server.url}/groq/native/v1/chat/completions`, { method: "POST", body });
+  expect(server.sent.splice(0)).toEqual([body]);
 });

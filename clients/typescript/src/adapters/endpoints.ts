@@ -6,6 +6,7 @@ import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../body-format.
 /** What a request asks, as far as it tells how to read the answer. */
 export interface Asked {
   readonly wire: EmittedWire;
+  readonly host: string;
   readonly model?: string;
   readonly tools?: readonly unknown[];
 }
@@ -26,6 +27,7 @@ export function askedOf(method: string, url: URL, body: string): Asked | undefin
   const tools = wire === "gemini" ? declarationsIn(told["tools"]) : told["tools"];
   return {
     wire,
+    host: url.hostname,
     ...(typeof model === "string" && { model }),
     ...(Array.isArray(tools) && { tools: tools.filter(isNamed) }),
   };

@@ -4,30 +4,28 @@
 // untouched: what is no answer of that kind, and what no sidecar can be had for, or only
 // one that answers nonsense.
 
-import type { BodyFormat, EmittedWire } from "../body-format.js";
+import type { BodyFormat } from "../body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream.js";
 import { askedOf, formatOf, objectIn, type Asked } from "./endpoints.js";
 import { KeptSource } from "./kept-source.js";
+import { Listening, type ListeningOptions } from "./listening.js";
+import { Preparing, type PreparingOptions } from "./preparing.js";
 
-export interface SidecarFetchOptions {
+export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions {
   /** What sends the requests. The global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** Calls that the model wrote into its text are left out, left in the text, or made calls. "drop". */
   claims?: "drop" | "text" | "promote";
   policy?: PolicyPatch;
-  /**
-   * Requests go out without what the model leaked before, and without reasoning that their
-   * provider refuses. true; false sends them as they are, and asks nobody.
-   */
-  prepare?: boolean;
   /** Who answers, where the host of the address does not say it ("groq" behind a proxy). */
   provider?: string;
   /**
    * Called where a response passes as it came, because no sidecar can read it, where one
-   * breaks off, and where a request goes out as it came, because it could not be prepared.
+   * breaks off, where a request goes out as it came, because it could not be prepared, and
+   * with what a listener throws.
    */
   onLost?: (error: unknown) => void;
 }
@@ -67,21 +65,18 @@ function withBody(input: Parameters<typeof fetch>[0], init: RequestInit | undefi
 class Cleaner {
   readonly #sidecar: Sidecar;
   readonly #options: SidecarFetchOptions;
-  #saysOld = false;
+  readonly #preparing: Preparing;
 
   constructor(sidecar: Sidecar, options: SidecarFetchOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
+    this.#preparing = new Preparing(sidecar, options);
   }
 
   /** The body to send; undefined: the caller's own bytes. */
-  async prepared({ url, asked, body }: { url: URL; asked: Asked; body: string }): Promise<string | undefined> {
-    if (this.#options.prepare === false || !(await this.#canPrepare())) return undefined;
-    const { wire, model, tools } = this.#params(asked);
-    const { provider = url.hostname, policy } = this.#options;
-    const params = { wire: wire as EmittedWire, provider, body: objectIn(body) ?? {}, ...(model && { model }) };
-    const more = { ...(tools && { tools }), ...(policy && { policy }) };
-    const told = await this.#unlessLost(() => this.#sidecar.prepare({ ...params, ...more }));
+  async prepared({ asked, body }: { asked: Asked; body: string }): Promise<string | undefined> {
+    const request = { ...this.#about(asked), wire: asked.wire, body: objectIn(body) ?? {} };
+    const told = await this.#preparing.attempt(() => this.#sidecar.prepare(request));
     return told?.changed && told.body ? JSON.stringify(told.body) : undefined;
   }
 
@@ -97,7 +92,8 @@ class Cleaner {
     const stream = await this.#unlessLost(async () => emitting(await this.#sidecar.openStream(params)));
     if (!stream || stream.passThrough || !response.body) return response;
     const source = new KeptSource(response.body);
-    const body = ReadableStream.from(this.#written(stream, source, format));
+    const listening = new Listening(this.#options, stream.id, asked.model);
+    const body = ReadableStream.from(this.#written({ stream, listening }, source, format));
     return answer(body as ReadableStream<Uint8Array>, response);
   }
 
@@ -106,27 +102,39 @@ class Cleaner {
     const text = await response.clone().text();
     if (!objectIn(text)) return response;
     const params = { ...this.#params(asked), framing: "json" as const, body: text };
-    const body = await this.#unlessLost(async () => bodyOf(await this.#sidecar.normalize(params)));
+    const body = await this.#unlessLost(async () => this.#told(await this.#sidecar.normalize(params), asked));
     return body ? answer(JSON.stringify(body), response) : response;
+  }
+
+  /** The clean body, whose events the host has heard; undefined: it passes as it came. */
+  #told(normalized: NormalizedMessage, { model }: Asked): object | undefined {
+    const body = bodyOf(normalized);
+    if (!body) return undefined;
+    const listening = new Listening(this.#options, crypto.randomUUID(), model);
+    normalized.events.forEach(listening.event);
+    listening.message(normalized.message);
+    return body;
   }
 
   /**
    * The clean body, as it is made. What goes wrong before anything of it was given lets the
    * source pass as it came; what breaks it off later is thrown behind what was certain.
    */
-  async *#written(stream: SidecarStream, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
+  async *#written({ stream, listening }: Told, source: KeptSource, format: BodyFormat): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
     let isFirst = true;
     try {
-      for await (const chunk of stream.pipeChunks(source)) {
+      for await (const chunk of stream.pipeChunks(source, listening.event)) {
         const document = format.document(chunk, isFirst);
         isFirst = false;
         source.forget();
         yield encoder.encode(document);
       }
+      listening.message((await stream.close()).message);
       yield encoder.encode(format.end(isFirst));
     } catch (error) {
-      if (!source.brokeOffWith(error)) this.#options.onLost?.(error);
+      if (source.brokeOffWith(error)) listening.message((await stream.close()).message);
+      else this.#options.onLost?.(error);
       if (!isFirst) throw error;
       yield* source.again();
     } finally {
@@ -134,33 +142,21 @@ class Cleaner {
     }
   }
 
-  #params({ wire, model, tools }: Asked): OpenParams {
-    const { claims = "drop", policy } = this.#options;
+  #params(asked: Asked): OpenParams {
+    const { claims = "drop" } = this.#options;
+    const reasoning = this.#preparing.isCertain && { reasoning: "include" as const };
+    return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
+  }
+
+  /** What is known of the model and who answers. */
+  #about({ host, model, tools }: Asked) {
+    const { provider = host, policy } = this.#options;
     return {
-      wire,
-      emit: { wire, claims, ...(this.#includes() && { reasoning: "include" as const }) },
+      provider,
       ...(model !== undefined && { model }),
       ...(tools && { tools: tools as NonNullable<OpenParams["tools"]> }),
       ...(policy && { policy }),
     };
-  }
-
-  /** Whether what comes back is prepared, so that all reasoning may go out. */
-  #includes(): boolean {
-    return this.#options.prepare !== false && (this.#sidecar.capabilities?.methods?.includes(PREPARE) ?? false);
-  }
-
-  /** An older sidecar cannot, which is said once; that none can be had is said of the answer. */
-  async #canPrepare(): Promise<boolean> {
-    try {
-      const known = await this.#sidecar.start();
-      if (!known || known.methods?.includes(PREPARE)) return true;
-    } catch {
-      return false;
-    }
-    if (!this.#saysOld) this.#options.onLost?.(new SidecarError("unsupported", OLD));
-    this.#saysOld = true;
-    return false;
   }
 
   /** undefined: there is no sidecar that could do it, or it does not know how. */
@@ -174,8 +170,10 @@ class Cleaner {
   }
 }
 
-const PREPARE = "request/prepare";
-const OLD = `the sidecar is too old for ${PREPARE}: requests go out as they came`;
+interface Told {
+  readonly stream: SidecarStream;
+  readonly listening: Listening;
+}
 
 /** A stream whose documents are to be had; throws where the sidecar is too old for it. */
 function emitting(stream: SidecarStream): SidecarStream {

@@ -52,9 +52,26 @@ export interface GenerateResult {
 
 /** What a call of a model is asked with. */
 export interface CallOptions {
+  readonly prompt?: readonly PromptMessage[];
   readonly tools?: readonly ModelTool[];
   readonly abortSignal?: AbortSignal;
   readonly includeRawChunks?: boolean;
+}
+
+/** A message of a prompt; a system's content is a string. */
+export interface PromptMessage {
+  readonly role: string;
+  readonly content: string | readonly PromptPart[];
+}
+
+export interface PromptPart {
+  readonly type: string;
+  readonly text?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+  readonly input?: unknown;
+  readonly providerExecuted?: boolean;
+  readonly providerOptions?: ProviderMetadata;
 }
 
 export interface ModelTool {

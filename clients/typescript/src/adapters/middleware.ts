@@ -8,11 +8,14 @@ import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream.js";
 import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
+import { Listening, type ListeningOptions } from "./listening.js";
 import { ModelDocuments, partsOf } from "./model-documents.js";
+import { preparedPrompt } from "./model-prompt.js";
 import { APPROVABLE, CLAIM_PREFIX, ModelParts, type ClaimPolicy } from "./model-parts.js";
+import { Preparing } from "./preparing.js";
 import { providerName, wireOf } from "./provider-wires.js";
 
-export interface MiddlewareOptions {
+export interface MiddlewareOptions extends ListeningOptions {
   /**
    * What becomes of calls that the model wrote into its text. `drop`: nothing. `data`:
    * `providerMetadata.streamSidecar.claims` of the finish lists them. `promote`: once the
@@ -21,14 +24,23 @@ export interface MiddlewareOptions {
    */
   claims?: ClaimPolicy;
   policy?: PolicyPatch;
-  /** The sidecar cannot be had: the model's answer goes on as it is. Without it that is an error. */
+  /**
+   * Earlier answers of the prompt go out without what leaked in them, and without reasoning
+   * that the provider refuses. true; false sends the prompt as it is.
+   */
+  prepare?: boolean;
+  /**
+   * The sidecar cannot be had: the model's answer goes on as it is. Without it that is an
+   * error. Also called where a prompt goes out as it is, because it could not be prepared,
+   * and with what a listener throws.
+   */
   onLost?: (error: unknown) => void;
 }
 
 /** What `wrapLanguageModel` takes; of every version of the SDK since 6. */
 export interface SidecarMiddleware {
   readonly specificationVersion: never;
-  transformParams<P>(asked: { type: string; params: P }): Promise<P>;
+  transformParams<P>(asked: { type: string; params: P; model?: Model }): Promise<P>;
   wrapGenerate<R>(asked: { doGenerate: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
   wrapStream<R>(asked: { doStream: () => PromiseLike<R>; params: object; model: Model }): Promise<R>;
 }
@@ -38,8 +50,11 @@ export function sidecarMiddleware(sidecar: Sidecar, options: MiddlewareOptions =
   const through = new Through(sidecar, options);
   const middleware = {
     specificationVersion: "v3",
-    transformParams: async ({ type, params }: { type: string; params: CallOptions }) =>
-      type === "stream" ? { ...params, [ASKED]: params.includeRawChunks ?? false, includeRawChunks: true } : params,
+    transformParams: async ({ type, params, model }: { type: string; params: CallOptions; model?: Model }) => {
+      const prepared = model ? await through.prepared(params, model) : params;
+      if (type !== "stream") return prepared;
+      return { ...prepared, [ASKED]: params.includeRawChunks ?? false, includeRawChunks: true };
+    },
     wrapGenerate: async ({ doGenerate, params, model }: Asked) => through.whole(await doGenerate(), params, model),
     wrapStream: async ({ doStream, params, model }: Asked) => through.streamed(await doStream(), params, model),
   };
@@ -79,10 +94,21 @@ function approvable(tool: object): object {
 class Through {
   readonly #sidecar: Sidecar;
   readonly #options: MiddlewareOptions;
+  readonly #preparing: Preparing;
 
   constructor(sidecar: Sidecar, options: MiddlewareOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
+    this.#preparing = new Preparing(sidecar, options);
+  }
+
+  /** The same params where the prompt goes out as it is. */
+  async prepared(params: CallOptions, model: Model): Promise<CallOptions> {
+    const { prompt } = params;
+    if (!prompt?.some(({ role }) => role === "assistant")) return params;
+    const about = this.#params(params, model);
+    const made = await this.#preparing.attempt(() => preparedPrompt(this.#sidecar, prompt, about));
+    return made && made !== prompt ? { ...params, prompt: made } : params;
   }
 
   /** A streamed answer. */
@@ -93,6 +119,7 @@ class Through {
     const parts = this.#parts(params, stream.id);
     const chunks = told(result.stream, {
       stream,
+      listening: this.#listening(stream, model),
       parts,
       isRaw: wire !== undefined,
       showRaw: params[ASKED] ?? false,
@@ -107,15 +134,18 @@ class Through {
     const stream = await this.#open({ wire: wire ?? "openai-chat", ...this.#params(params, model) });
     if (!stream) return result;
     const parts = this.#parts(params, stream.id);
+    const listening = this.#listening(stream, model);
     const natives = [...partsOf(result.content)];
     const finish: StreamPart = { ...result, type: "finish" };
     const documents = new ModelDocuments();
     const chunks = wire ? [result.response?.body] : [...natives, finish].flatMap((part) => documents.of(part));
     const isEnd = ({ type }: StreamPart) => type === "text-end" || type === "reasoning-end";
     const told = [...natives.filter((part) => !isEnd(part)), finish].flatMap((part) => parts.native(part));
-    for await (const event of stream.pipe(chunks)) told.push(...parts.event(event));
+    for await (const event of stream.pipe(chunks)) told.push(...parts.event(listening.event(event)));
     told.push(...natives.filter(isEnd).flatMap((part) => parts.native(part)));
-    told.push(...parts.end(parts.turn.end(await stream.close())));
+    const closed = await stream.close();
+    listening.message(closed.message);
+    told.push(...parts.end(parts.turn.end(closed)));
     const { finishReason = result.finishReason, providerMetadata = {} } = told.at(-1) as StreamPart;
     const failed = told.find(({ type }) => type === "error");
     if (failed) throw failed.error;
@@ -147,6 +177,10 @@ class Through {
     };
   }
 
+  #listening({ id }: SidecarStream, { modelId }: Model): Listening {
+    return new Listening(this.#options, id, modelId);
+  }
+
   #parts({ tools = [] }: CallOptions, streamId: string): ModelParts {
     return new ModelParts({ claims: this.#options.claims ?? "data", tools, streamId });
   }
@@ -154,6 +188,7 @@ class Through {
 
 interface Reading {
   readonly stream: SidecarStream;
+  readonly listening: Listening;
   readonly parts: ModelParts;
   readonly isRaw: boolean;
   readonly showRaw: boolean;
@@ -162,7 +197,7 @@ interface Reading {
 
 /** The parts of a streamed answer. A broken upstream ends it with an error, an abort as it does. */
 async function* told(source: ReadableStream<StreamPart>, reading: Reading): AsyncGenerator<StreamPart> {
-  const { stream, parts, signal } = reading;
+  const { stream, parts, listening, signal } = reading;
   const documents = new ModelDocuments();
   let closed: ClosedStream;
   let failure: { error: unknown } | undefined;
@@ -172,7 +207,7 @@ async function* told(source: ReadableStream<StreamPart>, reading: Reading): Asyn
       const chunks = reading.isRaw ? (isRaw ? [part.rawValue] : []) : documents.of(part);
       if (chunks.length > 0) {
         yield* parts.settle();
-        for (const event of await stream.pushAll(chunks)) yield* parts.event(event);
+        for (const event of await stream.pushAll(chunks)) yield* parts.event(listening.event(event));
       }
       if (!isRaw) yield* parts.native(part);
       else if (reading.showRaw) yield part;
@@ -185,7 +220,8 @@ async function* told(source: ReadableStream<StreamPart>, reading: Reading): Asyn
   } finally {
     await stream[Symbol.asyncDispose]();
   }
-  for (const event of closed.events) yield* parts.event(event);
+  for (const event of closed.events) yield* parts.event(listening.event(event));
+  listening.message(closed.message);
   // The sidecar has an event for it, unless it is gone.
   if (failure && !closed.message.errors.length) yield { type: "error", error: failure.error };
   yield* parts.end(parts.turn.end(closed));

@@ -1,0 +1,143 @@
+// The prompt of a model of the Vercel AI SDK, as its provider takes it. It is no request of
+// a wire: the provider makes one of it, with reasoning in `reasoning_content` where it has
+// no state of the provider's beside it. So the sidecar mends the texts of earlier answers,
+// and a request with nothing but their reasoning and calls tells which reasoning may go, and
+// which ids of calls.
+// Parts with `providerOptions` (signatures, ids of items) are the provider's and stay.
+
+import type { Edit, HistoryParams, Repair } from "../protocol.js";
+import type { Sidecar } from "../sidecar.js";
+import type { PromptMessage, PromptPart } from "./language-model.js";
+
+type About = Omit<HistoryParams, "messages">;
+
+/** The same array where nothing is to be done. */
+export async function preparedPrompt(
+  sidecar: Sidecar,
+  prompt: readonly PromptMessage[],
+  about: About,
+): Promise<readonly PromptMessage[]> {
+  const [repairs, turns] = await Promise.all([repairsOf(sidecar, prompt, about), turnsOf(sidecar, prompt, about)]);
+  const ids = new Map(turns.flatMap(({ ids: renamed }) => renamed));
+  const refused = new Set(turns.filter(({ isRefused }) => isRefused).map(({ at }) => at));
+  const made = prompt.map((message, at) =>
+    mended(message, { repair: repairs.get(at), ids, isRefused: refused.has(at) }),
+  );
+  if (made.every((message, at) => message === prompt[at])) return prompt;
+  return made.filter(({ role, content }) => role !== "assistant" || content.length > 0);
+}
+
+/** What is to be mended in the texts of answers, by their places. */
+async function repairsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], about: About) {
+  const places = placesOf(prompt, isOurText);
+  if (places.length === 0) return new Map<number, Repair>();
+  const messages = places.map((at) => ({ role: "assistant", content: partsOf(prompt[at]).map(textOnly) }));
+  const { results } = await sidecar.repair({ ...about, messages });
+  return new Map(places.flatMap((at, index) => (results[index] ? [[at, results[index]] as const] : [])));
+}
+
+/** What the provider takes of an answer: whether its reasoning, and its calls by which ids. */
+interface Taken {
+  readonly at: number;
+  readonly isRefused: boolean;
+  readonly ids: readonly (readonly [string, string])[];
+}
+
+async function turnsOf(sidecar: Sidecar, prompt: readonly PromptMessage[], about: About): Promise<Taken[]> {
+  if (placesOf(prompt, (part) => isOurReasoning(part) || isOurCall(part)).length === 0) return [];
+  const messages = prompt.flatMap(skeleton);
+  const told = await sidecar.prepare({ ...about, wire: "openai-chat", body: { messages } });
+  const [asked, sent] = [messages, (told.body?.["messages"] ?? messages) as Turn[]].map((all) =>
+    all.filter(({ role }) => role === "assistant"),
+  );
+  if (!told.changed || !asked || asked.length !== sent?.length) return [];
+  const answers = prompt.flatMap(({ role }, at) => (role === "assistant" ? [at] : []));
+  return answers.map((at, index) => taken(at, asked[index], sent[index]));
+}
+
+function taken(at: number, asked: Turn | undefined, sent: Turn | undefined): Taken {
+  const ids = (asked?.tool_calls ?? []).flatMap(({ id }, index) => {
+    const other = sent?.tool_calls?.[index]?.id;
+    return other === undefined || other === id ? [] : [[id, other] as const];
+  });
+  return { at, ids, isRefused: asked?.reasoning_content !== undefined && sent?.reasoning_content === undefined };
+}
+
+/** The places of answers that have such a part. */
+function placesOf(prompt: readonly PromptMessage[], isSuch: (part: PromptPart) => boolean): number[] {
+  return prompt.flatMap(({ role, content }, at) => {
+    const isAnswer = role === "assistant" && typeof content === "object";
+    return isAnswer && content.some(isSuch) ? [at] : [];
+  });
+}
+
+function partsOf(message: PromptMessage | undefined): readonly PromptPart[] {
+  return typeof message?.content === "object" ? message.content : [];
+}
+
+const isOurText = ({ type, providerOptions }: PromptPart) => type === "text" && !providerOptions;
+const isOurReasoning = ({ type, providerOptions }: PromptPart) => type === "reasoning" && !providerOptions;
+const isOurCall = ({ type, providerOptions, providerExecuted }: PromptPart) =>
+  type === "tool-call" && !providerOptions && !providerExecuted;
+
+/** Other parts only keep their places. */
+function textOnly(part: PromptPart) {
+  return isOurText(part) ? { type: "text", text: part.text ?? "" } : { type: part.type };
+}
+
+/** A message of Chat Completions, without its text. */
+interface Turn {
+  readonly role: string;
+  readonly content: string;
+  readonly reasoning_content?: string;
+  readonly tool_call_id?: string | undefined;
+  readonly tool_calls?: readonly { readonly id: string }[];
+}
+
+function skeleton(message: PromptMessage): Turn[] {
+  const parts = partsOf(message);
+  if (message.role === "tool") {
+    return parts.map(({ toolCallId }) => ({ role: "tool", tool_call_id: toolCallId, content: TEXT }));
+  }
+  if (message.role !== "assistant") return [{ role: "user", content: TEXT }];
+  const reasoning = parts.filter(isOurReasoning).map(({ text }) => text);
+  const tool_calls = parts.filter(isOurCall).map(({ toolCallId: id = "", toolName: name, input }) => ({
+    ...{ id, type: "function" },
+    function: { name, arguments: JSON.stringify(input ?? {}) },
+  }));
+  return [
+    {
+      ...{ role: "assistant", content: TEXT },
+      ...(reasoning.length > 0 && { reasoning_content: reasoning.join("") }),
+      ...(tool_calls.length > 0 && { tool_calls }),
+    },
+  ];
+}
+
+const TEXT = "text";
+
+interface Mending {
+  readonly repair: Repair | undefined;
+  readonly ids: ReadonlyMap<string, string>;
+  readonly isRefused: boolean;
+}
+
+/** The same message where nothing of it is to be mended. */
+function mended(message: PromptMessage, { repair, ids, isRefused }: Mending): PromptMessage {
+  const edits = repair?.changed ? repair.edits : [];
+  const content = partsOf(message).flatMap((part, index) => {
+    if (isRefused && isOurReasoning(part)) return [];
+    const toolCallId = ids.get(part.toolCallId ?? "");
+    if (toolCallId !== undefined) return [{ ...part, toolCallId }];
+    const mine = edits.filter(({ path }) => path === `/content/${index}/text`);
+    const text = mine.reduceRight(edited, part.text ?? "");
+    return mine.length === 0 ? [part] : text === "" ? [] : [{ ...part, text }];
+  });
+  const before = partsOf(message);
+  const isSame = content.length === before.length && content.every((part, index) => part === before[index]);
+  return isSame ? message : { ...message, content };
+}
+
+function edited(text: string, { startUtf16, endUtf16, newText }: Edit): string {
+  return text.slice(0, startUtf16) + newText + text.slice(endUtf16);
+}
