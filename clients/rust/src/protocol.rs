@@ -1792,6 +1792,9 @@ pub struct TurnBlock {
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executor: Option<String>,
+    /// What the conversation waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<String>,
     /// How it was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,

@@ -1101,6 +1101,7 @@ export interface TurnBlock {
   arguments?: string | null;
   argumentsFormat?: string | null;
   executor?: string | null;
+  awaits?: string | null;
   origin?: string | null;
   caller?: unknown;
   raw?: unknown;
