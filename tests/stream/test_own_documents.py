@@ -103,8 +103,58 @@ def test_from_a_removal_on_documents_are_written() -> None:
     given = _pushed(CHAT, [_delta("Hi "), _delta("you.<think>"), _delta("a</think>b")])
     texts = [each["choices"][0]["delta"] for push in given for each in push]
     assert given[0] == [_delta("Hi ")]
-    assert "odd" not in json.dumps(given[1:])
+    assert json.dumps(given).count('"odd"') == 3
     assert "".join(each.get("content", "") for each in texts) == "Hi you.b"
+
+
+def _leaking(wire: str) -> tuple[list[Any], list[str]]:
+    """A stream with a leak, and what has to be in its documents all the same."""
+    text = "<think>a</think>b"
+    if wire == "openai-chat":
+        choice = {"index": 0, "delta": {"content": text}, "logprobs": {"content": []}}
+        said = {"id": "1", "model": "m", "choices": [choice], "service_tier": "x"}
+        end = {"choices": [{**FINISH["choices"][0], "stop_reason": 7}]}
+        return [said, end], ["service_tier", "logprobs", "stop_reason"]
+    if wire == "gemini":
+        item = {"content": {"parts": [{"text": text}]}, "avgLogprobs": 1}
+        end = {"candidates": [{"finishReason": "STOP", "tokenCount": 3}], "turn": "x"}
+        return [{"candidates": [item]}, end], ["avgLogprobs", "tokenCount", "turn"]
+    start = {"type": "message_start", "message": {"id": "m", "diagnostics": {}}}
+    delta = {"delta": {"type": "text_delta", "text": text}, "usual": 1}
+    block = {"type": "text", "text": ""}
+    end = {"delta": {"stop_reason": "stop_sequence", "stop_sequence": "END"}}
+    documents = [
+        start,
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, **delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", **end, "context_management": {}},
+        {"type": "message_stop"},
+    ]
+    return documents, ["diagnostics", "usual", "END", "context_management"]
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "gemini", "anthropic"])
+def test_what_no_event_carries_goes_out_all_the_same(wire: str) -> None:
+    documents, kept = _leaking(wire)
+    given = _pushed({"wire": wire, "emit": {"wire": wire}}, documents)
+    text = json.dumps(given)
+    assert not [name for name in kept if f'"{name}"' not in text]
+    assert "think>" not in text
+
+
+def test_it_goes_out_in_a_body() -> None:
+    message = {"role": "assistant", "content": "<think>a</think>b"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    body = {"choices": [choice], "service_tier": "x"}
+    stream = Stream(options_of(CHAT))
+    stream.push(body)
+    stream.close()
+    emission = stream.emission()
+    assert emission is not None
+    written: Any = emission.body(stream.message(), "openai-chat")
+    assert written["service_tier"] == "x"
+    assert written["choices"][0]["message"]["content"] == "b"
 
 
 def test_a_finish_waits_for_the_close_and_text_goes_on() -> None:

@@ -37,7 +37,7 @@ from stream_sidecar.events import (
 from stream_sidecar.message.message import TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
 from stream_sidecar.parts import Chunk
-from stream_sidecar.stream.own_documents import OwnDocuments, ReadDocument
+from stream_sidecar.stream.own_documents import OwnDocuments, ReadDocument, around
 from stream_sidecar.stream.take_back import takes_back
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
@@ -175,7 +175,7 @@ class Emission:
         self._stands = options.policy.tool_calls.mode == "report"
         self._options = options
         self._outlet = outlet
-        self._documents = OwnDocuments()
+        self._documents = OwnDocuments(WRITERS[outlet.emit.wire].told)
         self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (ToolCall, ToolCallDelta, ToolResult)
@@ -188,15 +188,14 @@ class Emission:
         chunks: list[Chunk] = []
         at = 0
         for each in passed:
-            if self._documents.written:
-                break
             end = bisect_right(events, each.last, at, key=_seq)
             self._documents.push(each.chunks, self._write(events[at:end]))
             chunks += self._documents.behind(each)
             at = end
         rest = events[at:] if at else events
         if self._documents.written:
-            return chunks + self._write(rest)
+            self._documents.push([], self._write(rest))
+            return chunks + self._documents.take(touched=True)
         if rest:
             self._hold(rest)
         return chunks
@@ -224,12 +223,14 @@ class Emission:
     def body(self, message: Message, wire: str) -> Chunk:
         """The whole clean response; the one that came, if nothing leaked."""
         came = [each.chunks for each in self._outlet.passed]
-        is_touched = self._outlet.touched or self._outlet.failed
-        if [len(chunks) for chunks in came] == [1] and not is_touched:
-            return came[0][0]
+        own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
+        if own is not None and not (self._outlet.touched or self._outlet.failed):
+            return own
         self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
         chunks = self._write(list(_told(message))) + self._end(message)
-        return self._writer.fold(chunks)
+        body = self._writer.fold(chunks)
+        told = self._writer.row.told
+        return body if own is None else Chunk(around(body, own, told))
 
     def _end(self, message: Message) -> list[Chunk]:
         finishes, promoted = [], list[ToolCall]()

@@ -49,6 +49,7 @@ ROW = WireRow(
         complete=with_compaction,
     ),
     writer=AnthropicWriter,
+    told=frozenset(("content", "stop_reason", "error")),
     request=write,
     rules=(
         Rule(

@@ -57,6 +57,15 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """What a candidate has beside its content."""
 
+TOLD = (
+    frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
+    | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
+    | frozenset(("response", "promptFeedback", "serverContent"))
+    | _SOURCES
+    | _SNAKE
+)
+"""Members of a document that events tell."""
+
 _REASONS = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"),
     *("OTHER", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),

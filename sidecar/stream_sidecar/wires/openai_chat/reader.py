@@ -67,6 +67,14 @@ _CHOICE = _PLAIN_CHOICE | {"message", "text", "error", "usage"}
 
 _DOCUMENT = _PLAIN_DOCUMENT | frozenset((*_KNOWN, "type"))
 
+TOLD = (
+    frozenset(("choices", "usage", "finish_reason", "delta", "message", "text"))
+    | frozenset((*FIELDS, PROVIDER, *SOURCE_KEYS))
+    | frozenset(("id", "object", "created", "model", "role", "type"))
+    | frozenset(("error", "errors", "detail", "base_resp", "x_groq", "event_type"))
+)
+"""Members of a document that events tell, and what would say it once more."""
+
 _ERROR_KEYS = frozenset(
     (
         *("error", "errors", "detail", "base_resp", "x_groq", "type", "event_type"),

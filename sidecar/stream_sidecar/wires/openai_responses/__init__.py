@@ -41,6 +41,7 @@ ROW = WireRow(
         ),
         reasoning=("output_tokens_details.reasoning_tokens",),
     ),
+    told=frozenset(("output", "output_text", "error", "incomplete_details")),
     writer=OpenAIResponsesWriter,
     request=write,
     rules=(

@@ -45,8 +45,9 @@ class WireRow:
     finish words (in lower case) that say something on this wire only.
 
     ``writer`` writes events as documents of the wire, those that ``is_written`` holds
-    for, ``request`` a turn as messages of its next request, by the first of the
-    ``rules`` that fits. Without them the wire is only read.
+    for; ``told`` are members that only it may write. ``request`` writes a turn as
+    messages of its next request, by the first of the ``rules`` that fits. Without them
+    the wire is only read.
     """
 
     name: str
@@ -57,6 +58,7 @@ class WireRow:
     reasons: Mapping[str, str] = field(factory=dict)
     writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
+    told: frozenset[str] = frozenset()
     request: RequestWriter | None = None
     rules: tuple[Rule, ...] = ANYBODY
 
