@@ -233,7 +233,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "as the row of OpenAI's models, under the name of a deployment"
         " (langchain-ai/langchainjs#4153)",
-        provider="^openai$|azure",
+        provider="azure",
         **_OPENAI,
     ),
     Rule(
