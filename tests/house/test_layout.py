@@ -54,6 +54,7 @@ ROOMS: dict[str, str] = {
         "tools stream history"
     ),
     "api": " errors events options message protocol",
+    "transports": "values api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "
         "protocol"
@@ -95,6 +96,8 @@ GUARDED = {
     "click": ("cli",),
     "cattrs": ("protocol.converter", "editor.server"),
     "orjson": ("values.jsontext",),
+    "httpx": ("transports.httpx",),
+    "httpx2": ("transports.httpx2",),
     "ctypes": ("rpc.processes", "session_files.windows"),
 }
 """Libraries that only these modules, or modules of these rooms, may know."""
