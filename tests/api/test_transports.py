@@ -11,10 +11,14 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-import httpx
-import httpx2
 import pytest
 from places import ROOT, TESTS
+
+pytest.importorskip("httpx", reason="no httpx (pip install --group sdks)")
+pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
+
+import httpx
+import httpx2
 
 from stream_sidecar import Stream
 from stream_sidecar.transports import cleaning
