@@ -69,10 +69,14 @@ class Method:
     quick: Callable[[Sessions, Any], bytes | None] | None = None
     batch: bool = False
 
-    def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
-        """Reads JSON ``params``, calls the handler, and gives the JSON result."""
+    def run(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
+        """Reads JSON ``params`` and gives what the handler does."""
         read = structure({} if params is None else params, self.params, "params")
-        return unstructure(self.handler(sessions, read, *watch))
+        return self.handler(sessions, read, *watch)
+
+    def call(self, sessions: Sessions, params: Any, *watch: BatchWatch) -> Any:
+        """Gives the JSON result."""
+        return unstructure(self.run(sessions, params, *watch))
 
     def write(self, sessions: Sessions, params: Any) -> bytes:
         """The result as JSON text."""

@@ -1,0 +1,80 @@
+"""Python's face: the methods of the protocol as functions and one class.
+
+Everything here runs what the method of the same name runs (``protocol.methods``), and
+has the protocol's stability. The package gives these names at its top, loaded when one
+of them is asked for; README.md beside this file is their page.
+"""
+
+from stream_sidecar.api.calls import (
+    as_json,
+    inspect,
+    normalize,
+    prepare,
+    render,
+    repair,
+)
+from stream_sidecar.api.stream import Stream
+from stream_sidecar.errors import UsageError
+from stream_sidecar.events import (
+    BlockEnd,
+    Citation,
+    Diagnostic,
+    Event,
+    Finish,
+    Metadata,
+    ProviderError,
+    ReasoningDelta,
+    Reclassify,
+    Retract,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
+from stream_sidecar.message.message import Message
+from stream_sidecar.protocol.params import (
+    CloseResult,
+    InspectResult,
+    NormalizeResult,
+    PrepareResult,
+    PushResult,
+    RenderResult,
+    RepairResult,
+    SnapshotResult,
+)
+
+__all__ = [
+    "BlockEnd",
+    "Citation",
+    "CloseResult",
+    "Diagnostic",
+    "Event",
+    "Finish",
+    "InspectResult",
+    "Message",
+    "Metadata",
+    "NormalizeResult",
+    "PrepareResult",
+    "ProviderError",
+    "PushResult",
+    "ReasoningDelta",
+    "Reclassify",
+    "RenderResult",
+    "RepairResult",
+    "Retract",
+    "SnapshotResult",
+    "Stream",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallDelta",
+    "ToolResult",
+    "Usage",
+    "UsageError",
+    "as_json",
+    "inspect",
+    "normalize",
+    "prepare",
+    "render",
+    "repair",
+]

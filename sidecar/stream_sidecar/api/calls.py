@@ -1,0 +1,123 @@
+"""The methods that need no open stream, one function each.
+
+A parameter has the name and the value that the protocol gives it, ``None`` for an
+absent one. What does not fit raises a `UsageError`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.message.message import Message
+from stream_sidecar.options import Limits, Policy
+from stream_sidecar.protocol.converter import unstructure
+from stream_sidecar.protocol.methods import METHODS
+from stream_sidecar.protocol.sessions import Sessions
+
+if TYPE_CHECKING:
+    from stream_sidecar.protocol.params import (
+        InspectResult,
+        NormalizeResult,
+        PrepareResult,
+        RenderResult,
+        RepairResult,
+    )
+
+Options = dict[str, Any]
+
+
+def normalize(
+    body: Any,
+    *,
+    wire: str = "auto",
+    framing: str = "auto",
+    encoding: str = "utf-8",
+    provider: str | None = None,
+    model: str | None = None,
+    tools: list[Any] | None = None,
+    policy: Options | None = None,
+    emit: Options | None = None,
+) -> NormalizeResult:
+    """``message/normalize``: a whole response."""
+    result: NormalizeResult = call("message/normalize", locals())
+    return result
+
+
+def inspect(
+    messages: list[Any],
+    *,
+    tools: list[Any] | None = None,
+    model: str | None = None,
+    provider: str | None = None,
+    policy: Options | None = None,
+) -> InspectResult:
+    """``message/inspect``: what of a session's messages is malformed."""
+    result: InspectResult = call("message/inspect", locals(), _watch)
+    return result
+
+
+def repair(
+    messages: list[Any],
+    *,
+    tools: list[Any] | None = None,
+    model: str | None = None,
+    provider: str | None = None,
+    policy: Options | None = None,
+) -> RepairResult:
+    """``message/repair``: a session's messages without what is malformed."""
+    result: RepairResult = call("message/repair", locals(), _watch)
+    return result
+
+
+def render(
+    message: Message | Options,
+    wire: str,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    results: list[Any] | None = None,
+    claims: str = "drop",
+    reasoning: str = "auto",
+) -> RenderResult:
+    """``message/render``: a message as the next request must carry it."""
+    if isinstance(message, Message):
+        message = as_json(message)
+    result: RenderResult = call("message/render", locals())
+    return result
+
+
+def prepare(
+    body: Options,
+    wire: str,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    tools: list[Any] | None = None,
+    policy: Options | None = None,
+    claims: str = "drop",
+    reasoning: str = "auto",
+) -> PrepareResult:
+    """``request/prepare``: a whole request, clean and with nothing that is refused."""
+    result: PrepareResult = call("request/prepare", locals())
+    return result
+
+
+def as_json(value: Any) -> Any:
+    """An event, a message or a result as the protocol writes it."""
+    return unstructure(value)
+
+
+def call(
+    method: str, params: Options, *more: Any, sessions: Sessions | None = None
+) -> Any:
+    """Runs the method, in ``sessions`` of its own where none are given."""
+    return METHODS[method].run(sessions or new_sessions(), params, *more)
+
+
+def new_sessions() -> Sessions:
+    """Sessions with the protocol's defaults."""
+    return Sessions(Policy(), Limits())
+
+
+def _watch(done: int, total: int) -> None:
+    """Nobody waits between two messages."""

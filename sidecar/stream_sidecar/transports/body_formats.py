@@ -1,0 +1,59 @@
+"""How the documents of a clean response are the body of one over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.records import frozen
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@frozen
+class BodyFormat:
+    """``document`` writes one, told whether it is the first; ``end`` is what stands
+    behind the last, told whether there was none."""
+
+    framing: str
+    document: Callable[[Any, bool], bytes]
+    end: Callable[[bool], bytes]
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + encode(data) + b"\n\n"
+
+
+def _data(chunk: Any, _is_first: bool) -> bytes:
+    if chunk.keys() == {"event", "data"} and isinstance(chunk["event"], str):
+        return _event(chunk["event"], chunk["data"])
+    return b"data: " + encode(chunk) + b"\n\n"
+
+
+def _named(chunk: Any, is_first: bool) -> bytes:
+    """An event whose name is the document's ``type``."""
+    name = chunk.get("type")
+    return _event(name, chunk) if isinstance(name, str) else _data(chunk, is_first)
+
+
+def _item(chunk: Any, is_first: bool) -> bytes:
+    return (b"[" if is_first else b",") + encode(chunk) + b"\n"
+
+
+def _nothing(_is_first: bool) -> bytes:
+    return b""
+
+
+ARRAY = BodyFormat("json-array", _item, lambda is_first: b"[]" if is_first else b"]")
+"""Gemini's, where no server-sent events were asked for."""
+
+_NAMED = BodyFormat("sse", _named, _nothing)
+
+SSE = {
+    "openai-chat": BodyFormat("sse", _data, lambda _is_first: b"data: [DONE]\n\n"),
+    "openai-responses": _NAMED,
+    "anthropic": _NAMED,
+    "gemini": BodyFormat("sse", _data, _nothing),
+}
+"""The server-sent events of a wire."""

@@ -1,0 +1,169 @@
+"""What a cleaning transport does, without any I/O: `Cleaner` prepares a request and
+makes a response clean, `CleanBody` a body that comes in slices.
+
+Whatever cannot be cleaned passes as it came, and ``on_lost`` is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar.api import Diagnostic, Stream, normalize, prepare
+from stream_sidecar.records import frozen
+from stream_sidecar.transports.endpoints import object_in
+from stream_sidecar.values.jsontext import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stream_sidecar.api import NormalizeResult
+    from stream_sidecar.transports.body_formats import BodyFormat
+    from stream_sidecar.transports.endpoints import Asked
+
+_UNREAD = frozenset(("malformed-chunk", "unknown-chunk"))
+"""What is said of a document that the wire does not know."""
+
+
+@frozen
+class Cleaner:
+    """The options of a transport. ``claims``: what becomes of calls that the model
+    wrote into its text ("drop", "text", "promote"). ``prepare``: whether requests are
+    prepared. ``provider``: who answers, where the host of the address does not say it.
+    ``on_lost`` is told why something passed as it came, or broke off.
+    """
+
+    claims: str = "drop"
+    policy: dict[str, Any] | None = None
+    prepare: bool = True
+    provider: str | None = None
+    on_lost: Callable[[Exception], object] | None = None
+
+    def prepared(self, asked: Asked, authorization: str) -> bytes | None:
+        """The body to send; None: the caller's own, as where a signature covers it."""
+        if not self.prepare or authorization.startswith("AWS4-HMAC"):
+            return None
+        try:
+            result = prepare(
+                asked.body,
+                asked.wire,
+                provider=self.provider or asked.host,
+                model=asked.model,
+                tools=asked.tools,
+                policy=self.policy,
+            )
+        except Exception as error:
+            self.lose(error)
+            return None
+        return encode(result.body) if result.changed else None
+
+    def streamed(self, asked: Asked, content_type: str) -> CleanBody | None:
+        """The body of a response that streams; None: it does not, or is not ours."""
+        form = asked.format_of(content_type)
+        if form is None:
+            return None
+        try:
+            return CleanBody(self, asked, form)
+        except Exception as error:
+            self.lose(error)
+            return None
+
+    def whole(self, asked: Asked, body: bytes) -> bytes | None:
+        """The clean body; None: nothing of it leaked, or nothing was read."""
+        if (came := object_in(body)) is None:
+            return None
+        try:
+            result = normalize(came, framing="json", **self.options(asked))
+        except Exception as error:
+            self.lose(error)
+            return None
+        return (
+            None if _is_unread(result) or result.body == came else encode(result.body)
+        )
+
+    def options(self, asked: Asked) -> dict[str, Any]:
+        """Options of a stream; where all that comes back is prepared, reasoning that
+        stood in the text may go to the wire's own field."""
+        emit = {"wire": asked.wire, "claims": self.claims}
+        if self.prepare:
+            emit["reasoning"] = "include"
+        return {
+            "wire": asked.wire,
+            "provider": self.provider,
+            "model": asked.model,
+            "tools": asked.tools,
+            "policy": self.policy,
+            "emit": emit,
+        }
+
+    def lose(self, error: Exception) -> None:
+        if self.on_lost is not None:
+            self.on_lost(error)
+
+
+class CleanBody:
+    """A clean body, made as the slices of the one that came are pushed.
+
+    What fails before anything of it was given lets all pass as it came; what fails
+    later is raised, behind what was certain.
+    """
+
+    def __init__(self, cleaner: Cleaner, asked: Asked, form: BodyFormat) -> None:
+        self._cleaner = cleaner
+        self._format = form
+        self._stream = Stream(framing=form.framing, **cleaner.options(asked))
+        self._kept: list[bytes] = []
+        self._is_first = True
+        self._passes = False
+
+    def push(self, data: bytes) -> bytes:
+        """What is certain of the clean body; ``data`` may be cut anywhere."""
+        if self._passes:
+            return data
+        if self._is_first:
+            self._kept.append(data)
+        try:
+            return self._written(self._stream.push(data).chunks)
+        except Exception as error:
+            return self._passed(error)
+
+    def close(self) -> bytes:
+        """The rest of it."""
+        if self._passes:
+            return b""
+        try:
+            rest = self._written(self._stream.close().chunks)
+            return rest + self._format.end(self._is_first)
+        except Exception as error:
+            return self._passed(error)
+
+    def broken(self, error: Exception) -> bytes:
+        """What was certain when the source broke off; no end stands behind it."""
+        if self._passes:
+            return b""
+        try:
+            failure = {"body": str(error) or type(error).__name__}
+            return self._written(self._stream.close(error=failure).chunks)
+        except Exception as ours:
+            return self._passed(ours)
+
+    def _written(self, chunks: list[Any] | None) -> bytes:
+        written = b""
+        for chunk in chunks or ():
+            if isinstance(chunk, dict):  # the end mark is a text, and the format's
+                written += self._format.document(chunk, self._is_first)
+                self._is_first = False
+        if not self._is_first:
+            self._kept.clear()
+        return written
+
+    def _passed(self, error: Exception) -> bytes:
+        self._cleaner.lose(error)
+        if not self._is_first:
+            raise error
+        self._passes = True
+        return b"".join(self._kept)
+
+
+def _is_unread(result: NormalizeResult) -> bool:
+    told = (each for each in result.events if isinstance(each, Diagnostic))
+    return result.body is None or any(each.code in _UNREAD for each in told)

@@ -1,0 +1,152 @@
+"""Python's face gives what the methods of the protocol give, and costs nothing until
+it is asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from memory_host import MemoryHost
+
+import stream_sidecar
+from stream_sidecar import (
+    Stream,
+    TextDelta,
+    UsageError,
+    api,
+    as_json,
+    inspect,
+    normalize,
+    prepare,
+    render,
+    repair,
+)
+
+LEAK = {"role": "assistant", "content": "<think>Hm.</think>Hi"}
+SSE = (
+    'data: {"choices":[{"index":0,"delta":{"content":"<think>2 + 2 🌿</think>Four"}}]}'
+    '\n\ndata: {"choices":[{"index":0,"delta":{"content":" 🌿."},'
+    '"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+).encode()
+OPTIONS: dict[str, Any] = {
+    "wire": "openai-chat",
+    "model": "qwen3",
+    "tools": [{"type": "function", "function": {"name": "look"}}],
+    "policy": {"toolResults": {"mode": "keep"}},
+    "emit": {"wire": "openai-chat"},
+}
+
+
+def read(chunks: list[Any], **options: Any) -> dict[str, Any]:
+    """What a stream gives, as JSON; ``events`` and ``chunks`` are all of them."""
+    stream = Stream(**options)
+    pushed = [as_json(stream.push(chunk)) for chunk in chunks]
+    closed: dict[str, Any] = as_json(stream.close())
+    for name in ("events", "chunks"):
+        if name in closed:
+            closed[name] = [each for one in (*pushed, closed) for each in one[name]]
+    return closed
+
+
+def test_a_stream_says_what_the_process_says(host: MemoryHost) -> None:
+    host.request("stream/open", {"streamId": "stream", **OPTIONS})
+    chunk = {"streamId": "stream", "chunk": SSE.decode()}
+    pushed = host.request("stream/push", chunk)
+    closed = host.request("stream/close", {"streamId": "stream"})
+    for name in ("events", "chunks"):
+        closed[name] = pushed[name] + closed[name]
+    assert read([SSE.decode()], **OPTIONS) == closed
+
+
+@pytest.mark.parametrize("size", [1, 3, len(SSE)])
+@pytest.mark.parametrize("encoding", ["utf-8", "base64"])
+def test_bytes_are_cut_anywhere(size: int, encoding: str) -> None:
+    slices = [SSE[at : at + size] for at in range(0, len(SSE), size)]
+    message = read(slices, encoding=encoding, framing="sse", **OPTIONS)["message"]
+    assert (message["text"], message["reasoning"]) == ("Four 🌿.", "2 + 2 🌿")
+
+
+@pytest.mark.parametrize("emit", [None, {"wire": "openai-chat"}])
+def test_a_character_that_is_cut_off_is_told(emit: dict[str, Any] | None) -> None:
+    closed = read([b"Hi ", "🌿".encode()[:2]], wire="text", emit=emit)
+    assert closed["message"]["text"] == "Hi \ufffd"
+    assert "".join(each.get("text", "") for each in closed["events"]) == "Hi \ufffd"
+
+
+def test_events_are_objects() -> None:
+    stream = Stream(wire="text")
+    assert stream.opened.wire == "text"
+    (event,) = stream.push("Hi").events
+    assert isinstance(event, TextDelta)
+    assert (event.type, event.text) == ("text-delta", "Hi")
+    assert stream.snapshot().message.text == "Hi"
+    error = {"status": 500, "body": "boom"}
+    assert stream.close(error=error).message.finish.reason == "error"
+
+
+def test_functions_say_what_the_process_says(host: MemoryHost) -> None:
+    body = {"messages": [LEAK, {"role": "user", "content": "Go on."}]}
+    message = normalize("Hi", wire="text").message
+    calls: list[tuple[str, Any, dict[str, Any]]] = [
+        ("message/normalize", normalize, {"body": SSE.decode(), **OPTIONS}),
+        ("request/prepare", prepare, {"body": body, "wire": "openai-chat"}),
+        ("message/render", render, {"message": as_json(message), "wire": "anthropic"}),
+    ]
+    for method, function, params in calls:
+        assert as_json(function(**params)) == host.request(method, params), method
+    assert render(message, "anthropic").messages[0]["role"] == "assistant"
+
+
+def test_sessions_are_inspected_and_repaired() -> None:
+    (found,) = inspect([LEAK], model="qwen3").results
+    assert [finding.text for finding in found.findings] == ["<think>Hm.</think>"]
+    (repaired,) = repair([LEAK]).results
+    assert repaired.message == {"role": "assistant", "content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    ("call", "path"),
+    [
+        (lambda: Stream(wire="telepathy"), "params.wire"),
+        (lambda: Stream(policy={"trace": "yes"}), "params.policy.trace"),
+        (lambda: prepare({}, "carrier-pigeon"), "params.wire"),
+    ],
+)
+def test_mistakes_are_typed(call: Any, path: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert (caught.value.kind, caught.value.data["path"]) == ("invalid-params", path)
+
+
+def test_a_closed_stream_is_closed() -> None:
+    stream = Stream(wire="text")
+    stream.close()
+    with pytest.raises(UsageError, match="is closed"):
+        stream.push("Hi")
+
+
+def test_the_package_names_the_face() -> None:
+    assert sorted(stream_sidecar.__all__) == sorted(api.__all__)
+    for name in api.__all__:
+        assert getattr(stream_sidecar, name) is getattr(api, name)
+    with pytest.raises(AttributeError, match="no attribute 'telepathy'"):
+        _ = stream_sidecar.telepathy  # type: ignore[attr-defined]
+
+
+LOADED = """
+import sys
+import stream_sidecar
+from stream_sidecar import patterns
+print(*sorted(name for name in sys.modules if name.startswith("stream_sidecar")))
+stream_sidecar.Stream
+assert "stream_sidecar.api" in sys.modules and "pygls" not in sys.modules
+"""
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "stream_sidecar stream_sidecar.patterns\n"

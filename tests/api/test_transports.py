@@ -1,0 +1,433 @@
+"""What goes through a cleaning transport: responses are clean, requests prepared, and
+everything else is byte for byte what it was. Both libraries, with and without asyncio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from places import ROOT, TESTS
+
+pytest.importorskip("httpx", reason="no httpx (pip install --group sdks)")
+pytest.importorskip("httpx2", reason="no httpx2 (pip install --group sdks)")
+
+import httpx
+import httpx2
+
+from stream_sidecar import Stream
+from stream_sidecar.transports import cleaning
+from stream_sidecar.transports import httpx as of_httpx
+from stream_sidecar.transports import httpx2 as of_httpx2
+
+LEAKING = (TESTS / "wires" / "openai-chat" / "leaking.sse").read_bytes()
+CHAT = "https://api.groq.com/openai/v1/chat/completions"
+ASK: dict[str, Any] = {
+    "model": "qwen3",
+    "messages": [{"role": "user", "content": "Go."}],
+    "tools": [{"type": "function", "function": {"name": "look"}}, {"type": "web"}, 7],
+}
+LEFT: dict[str, Any] = {
+    **ASK,
+    "messages": [
+        *ASK["messages"],
+        {"role": "assistant", "content": "<think>Hm.</think>Hi"},
+        {"role": "user", "content": "Go on."},
+    ],
+}
+SSE = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "r1"}
+JSON = {"content-type": "application/json", "x-request-id": "r1"}
+
+
+class Slices(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body in slices; ``error`` ends it, ``given`` are those that were asked for."""
+
+    def __init__(self, slices: list[bytes], error: Exception | None = None) -> None:
+        self.slices = slices
+        self.error = error
+        self.given = 0
+        self.is_closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self.slices:
+            self.given += 1
+            yield data
+        if self.error:
+            raise self.error
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for data in self:
+            yield data
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+class Slices2(Slices, httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A body that httpx2 knows as one, too."""
+
+
+def cut(body: bytes, size: int) -> Slices:
+    return Slices2([body[at : at + size] for at in range(0, len(body), size)])
+
+
+class Lane:
+    """One library, with asyncio or without."""
+
+    def __init__(self, library: Any, transports: Any, is_async: bool) -> None:
+        self.library = library
+        self.transports = transports
+        self.is_async = is_async
+        self.sent: list[Any] = []
+        self.lost: list[Exception] = []
+
+    def get(
+        self,
+        response: Callable[[Any], Any],
+        body: Any = None,
+        url: str = CHAT,
+        **more: Any,
+    ) -> Any:
+        """The response as its user has it; ``more`` are options and headers."""
+        headers = more.pop("headers", {})
+        content = body if isinstance(body, bytes) else json.dumps(body or ASK).encode()
+        make = self.library.AsyncClient if self.is_async else self.library.Client
+        client = make(transport=self.transport(response, **more))
+        request = client.build_request("POST", url, content=content, headers=headers)
+        if not self.is_async:
+            with client:
+                return client.send(request)
+
+        async def send() -> Any:
+            async with client:
+                return await client.send(request)
+
+        return asyncio.run(send())
+
+    def transport(self, response: Callable[[Any], Any], **options: Any) -> Any:
+        def handle(request: Any) -> Any:
+            self.sent.append(request)
+            return response(self.library)
+
+        name = "AsyncCleaningTransport" if self.is_async else "CleaningTransport"
+        inner = self.library.MockTransport(handle)
+        cleaning_transport = getattr(self.transports, name)
+        return cleaning_transport(inner, on_lost=self.lost.append, **options)
+
+
+@pytest.fixture(
+    params=[
+        (httpx, of_httpx, False),
+        (httpx, of_httpx, True),
+        (httpx2, of_httpx2, False),
+        (httpx2, of_httpx2, True),
+    ],
+    ids=["httpx", "httpx-async", "httpx2", "httpx2-async"],
+)
+def lane(request: pytest.FixtureRequest) -> Lane:
+    return Lane(*request.param)
+
+
+def answers(
+    stream: Any, headers: dict[str, str], status: int = 200
+) -> Callable[..., Any]:
+    return lambda library: library.Response(status, headers=headers, stream=stream)
+
+
+def documents(body: bytes) -> list[Any]:
+    lines = (line.removeprefix(b"data: ") for line in body.split(b"\n\n"))
+    return [json.loads(line) for line in lines if line not in (b"", b"[DONE]")]
+
+
+def contents(body: bytes) -> tuple[str, str]:
+    """The answer and the reasoning of the documents."""
+    deltas = [
+        choice["delta"]
+        for each in documents(body)
+        for choice in each.get("choices", [])
+    ]
+    names = ("content", "reasoning_content")
+    text, reasoning = ("".join(each.get(n) or "" for each in deltas) for n in names)
+    return text, reasoning
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_a_stream_is_clean_however_it_is_cut(lane: Lane, size: int) -> None:
+    source = cut(LEAKING, size)
+    response = lane.get(answers(source, SSE))
+    text, reasoning = contents(response.content)
+    assert text == "I will look at the branch 🌿 first."
+    assert "A `</think>` in code is no end." in reasoning
+    assert response.content.endswith(b"data: [DONE]\n\n")
+    assert dict(response.headers) == SSE
+    assert response.request.url == CHAT
+    assert source.is_closed
+    assert lane.lost == []
+
+
+def test_a_stream_is_read_compressed(lane: Lane) -> None:
+    headers = {**SSE, "content-encoding": "gzip", "content-length": "7"}
+    response = lane.get(answers(cut(gzip.compress(LEAKING), 11), headers))
+    assert contents(response.content)[0] == "I will look at the branch 🌿 first."
+    assert dict(response.headers) == SSE
+
+
+def test_a_stream_does_not_wait_for_its_end() -> None:
+    source = cut(LEAKING, 40)
+    lane = Lane(httpx2, of_httpx2, False)
+    client = httpx2.Client(transport=lane.transport(answers(source, SSE)))
+    with client, client.stream("POST", CHAT, json=ASK) as response:
+        first = next(response.iter_bytes())
+        assert first.startswith(b"data: {")
+        assert source.given < len(source.slices) / 2
+
+
+def body_of(text: str) -> bytes:
+    message = {"role": "assistant", "content": text, "extra": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return json.dumps({"id": "c", "choices": [choice]}, indent=1).encode()
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_a_body_is_clean(lane: Lane, encoding: str) -> None:
+    raw = body_of("<think>Hm.</think>Hi 🌿")
+    raw = gzip.compress(raw) if encoding == "gzip" else raw
+    headers = {**JSON, "content-encoding": encoding}
+    response = lane.get(answers(cut(raw, 5), headers))
+    message = response.json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("Hi 🌿", "Hm.")
+    length = {"content-length": str(len(response.content))}
+    assert dict(response.headers) == {**JSON, **length}
+
+
+ZLIB = zlib.compress(body_of("Hi 🌿"))
+
+UNTOUCHED: list[tuple[str, int, dict[str, str], bytes, str]] = [
+    ("clean", 200, JSON, body_of("Hi 🌿"), CHAT),
+    ("compressed", 200, {**JSON, "content-encoding": "deflate"}, ZLIB, CHAT),
+    ("an error", 429, JSON, b'{"error": {"message": "<think>"}}', CHAT),
+    ("an error of a stream", 500, SSE, LEAKING, CHAT),
+    ("no object", 200, JSON, b'["<think>"]', CHAT),
+    ("no JSON", 200, JSON, b"<think>Hm.</think>", CHAT),
+    ("another document", 200, JSON, b'{"hello":  "<think>"}', CHAT),
+    ("text", 200, {"content-type": "text/plain"}, b"<think>Hm.</think>", CHAT),
+    ("elsewhere", 200, SSE, LEAKING, "https://api.groq.com/openai/v1/models"),
+]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "raw", "url"),
+    [row[1:] for row in UNTOUCHED],
+    ids=[row[0] for row in UNTOUCHED],
+)
+def test_what_is_not_touched_is_as_it_was(
+    lane: Lane, status: int, headers: dict[str, str], raw: bytes, url: str
+) -> None:
+    response = lane.get(answers(cut(raw, 9), headers, status), url=url)
+    own = lane.library.Response(status, headers=headers, stream=cut(raw, 9))
+    assert (response.status_code, dict(response.headers)) == (status, headers)
+    assert response.content == own.read()
+
+
+def test_a_body_that_cannot_be_decompressed_is_its_readers(lane: Lane) -> None:
+    headers = {**JSON, "content-encoding": "gzip"}
+    with pytest.raises(lane.library.DecodingError):
+        lane.get(answers(cut(b"no gzip", 3), headers))
+    assert [type(each) for each in lane.lost] == [lane.library.DecodingError]
+
+
+def test_a_request_is_prepared(lane: Lane) -> None:
+    headers = {"authorization": "Bearer k", "x-own": "1"}
+    lane.get(answers(cut(b"{}", 9), JSON), LEFT, headers=headers)
+    (request,) = lane.sent
+    assert json.loads(request.content)["messages"][1]["content"] == "Hi"
+    assert request.headers["content-length"] == str(len(request.content))
+    assert {name: request.headers[name] for name in headers} == headers
+    assert set(request.extensions) == {"timeout"}
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (json.dumps(ASK, indent=3).encode(), {}),
+        (json.dumps(LEFT, indent=3).encode(), {"prepare": False}),
+        (
+            json.dumps(LEFT, indent=3).encode(),
+            {"headers": {"authorization": "AWS4-HMAC-SHA256 Credential=..."}},
+        ),
+        (b"no JSON", {}),
+        (b'["no object"]', {}),
+    ],
+    ids=["clean", "switched off", "signed", "no JSON", "no object"],
+)
+def test_a_request_goes_as_it_is(lane: Lane, body: bytes, more: dict[str, Any]) -> None:
+    lane.get(answers(cut(b"{}", 9), JSON), body, **more)
+    assert [request.content for request in lane.sent] == [body]
+
+
+def test_a_request_that_is_written_while_it_is_sent_is_not_read() -> None:
+    lane = Lane(httpx2, of_httpx2, False)
+    transport = lane.transport(answers(cut(LEAKING, 99), SSE))
+    with httpx2.Client(transport=transport) as client:
+        response = client.post(CHAT, content=iter([json.dumps(ASK).encode()]))
+    assert response.content == LEAKING
+
+
+def test_a_source_that_breaks_off(lane: Lane) -> None:
+    """What was certain is given, and then the error of the source."""
+    source = cut(LEAKING[: LEAKING.index(b"data: undefined")], 20)
+    source.error = lane.library.ReadError("gone")
+    for status, given in ((200, True), (500, False)):
+        with pytest.raises(lane.library.ReadError, match="gone"):
+            lane.get(answers(source, SSE, status))
+        assert source.is_closed is given or not given
+    assert lane.lost == []
+
+
+class BrokenError(Exception):
+    """A bug of ours."""
+
+
+def broken(*_words: Any, **_more: Any) -> Any:
+    raise BrokenError
+
+
+@pytest.mark.parametrize("name", ["push", "close", "__init__"])
+def test_a_stream_that_we_cannot_read_passes(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(Stream, name, broken)
+    if name == "close":  # nothing was certain before
+        monkeypatch.setattr(Stream, "push", lambda *_words: Nothing)
+    response = lane.get(answers(cut(LEAKING, 30), SSE))
+    assert response.content == LEAKING
+    assert [type(each) for each in lane.lost] == [BrokenError]
+
+
+class Nothing:
+    """What a push gives before anything is certain."""
+
+    chunks = None
+
+
+@pytest.mark.parametrize("name", ["normalize", "prepare"])
+def test_a_body_that_we_cannot_read_passes(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(cleaning, name, broken)
+    lane.get(answers(cut(body_of("Hi"), 30), JSON), LEFT)
+    kept = json.loads(lane.sent[0].content) == LEFT
+    assert kept is (name == "prepare")
+    assert [type(each) for each in lane.lost] == [BrokenError]
+
+
+def test_what_breaks_off_behind_what_was_given_is_raised(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stream, "close", broken)
+    with pytest.raises(BrokenError):
+        lane.get(answers(cut(LEAKING, 30), SSE))
+    assert [type(each) for each in lane.lost] == [BrokenError]
+
+
+def test_a_source_breaks_off_where_we_do(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stream, "push", broken)
+    source = cut(LEAKING, 30)
+    source.error = lane.library.ReadError("gone")
+    with pytest.raises(lane.library.ReadError):
+        lane.get(answers(source, SSE))
+    monkeypatch.setattr(Stream, "close", broken)
+    monkeypatch.setattr(Stream, "push", lambda *_words: Nothing)
+    with pytest.raises(lane.library.ReadError):
+        lane.get(answers(source, SSE))
+    assert [type(each) for each in lane.lost] == [BrokenError] * 2
+
+
+def test_nobody_needs_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleaning, "normalize", broken)
+    handle = httpx2.MockTransport(lambda _request: httpx2.Response(200, json={}))
+    with httpx2.Client(transport=of_httpx2.CleaningTransport(handle)) as client:
+        assert client.post(CHAT, json=ASK).json() == {}
+
+
+def test_a_transport_sends_by_itself() -> None:
+    of_httpx2.CleaningTransport().close()
+    asyncio.run(of_httpx.AsyncCleaningTransport().aclose())
+
+
+GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/gemini%2D3"
+GEMINI_ASK = {
+    "contents": [{"role": "user", "parts": [{"text": "Go."}]}],
+    "tools": [{"functionDeclarations": [{"name": "look", "parameters": {}}, 3]}, 5],
+}
+
+
+def gemini(*texts: str) -> bytes:
+    parts = [
+        {"content": {"role": "model", "parts": [{"text": each}]}} for each in texts
+    ]
+    return json.dumps([{"candidates": [each]} for each in parts]).encode()
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_gemini_streams_as_an_array(lane: Lane, size: int) -> None:
+    raw = gemini("<thi", "nk>Hm.</think>Hi", " there.")
+    url = f"{GEMINI}:streamGenerateContent"
+    response = lane.get(answers(cut(raw, size), JSON), GEMINI_ASK, url)
+    parts = [
+        part
+        for each in response.json()
+        for candidate in each["candidates"]
+        for part in candidate["content"]["parts"]
+    ]
+    text = "".join(part["text"] for part in parts if not part.get("thought"))
+    assert text == "Hi there."
+
+
+@pytest.mark.parametrize("tools", [None, "none"])
+def test_gemini_streams_nothing(lane: Lane, tools: Any) -> None:
+    url = f"{GEMINI}:streamGenerateContent"
+    ask = {**GEMINI_ASK, "tools": tools}
+    (document,) = lane.get(answers(cut(b"", 1), JSON), ask, url).json()
+    assert document["error"]["status"] == "INTERNAL"
+
+
+def test_gemini_streams_as_events(lane: Lane) -> None:
+    (document,) = json.loads(gemini("<think>Hm.</think>Hi"))
+    raw = b"data: " + json.dumps(document).encode() + b"\n\n"
+    url = f"{GEMINI}:streamGenerateContent?alt=sse"
+    response = lane.get(answers(cut(raw, 3), SSE), GEMINI_ASK, url)
+    assert b"<think>" not in response.content
+    assert b"[DONE]" not in response.content
+
+
+def test_named_events_keep_their_names(lane: Lane) -> None:
+    """An event whose document says no type has the name of its event."""
+    start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    raw = (
+        b"event: message_start\ndata: " + json.dumps(start).encode() + b"\n\n"
+        b'event: own\ndata: {"a": 1}\n\n'
+    )
+    url = "https://api.anthropic.com/v1/messages"
+    response = lane.get(answers(cut(raw, 4), SSE), ASK, url)
+    assert b'event: message_start\ndata: {"type":"message_start"' in response.content
+    assert b'event: own\ndata: {"a":1}\n\n' in response.content
+
+
+def test_the_libraries_have_one_text() -> None:
+    home = ROOT / "sidecar" / "stream_sidecar" / "transports"
+    one, two = (
+        (home / f"{name}.py").read_text(encoding="utf-8")
+        for name in ("httpx", "httpx2")
+    )
+    assert two.replace("httpx2", "httpx") == one
