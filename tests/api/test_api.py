@@ -51,10 +51,10 @@ def read(chunks: list[Any], **options: Any) -> dict[str, Any]:
 
 
 def test_a_stream_says_what_the_process_says(host: MemoryHost) -> None:
-    host.request("stream/open", {"streamId": "stream", **OPTIONS})
-    chunk = {"streamId": "stream", "chunk": SSE.decode()}
+    host.request("stream/open", {"streamId": "stream-1", **OPTIONS})
+    chunk = {"streamId": "stream-1", "chunk": SSE.decode()}
     pushed = host.request("stream/push", chunk)
-    closed = host.request("stream/close", {"streamId": "stream"})
+    closed = host.request("stream/close", {"streamId": "stream-1"})
     for name in ("events", "chunks"):
         closed[name] = pushed[name] + closed[name]
     assert read([SSE.decode()], **OPTIONS) == closed
@@ -150,3 +150,19 @@ def test_importing_the_package_loads_nothing() -> None:
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
     )
     assert done.stdout == "stream_sidecar stream_sidecar.patterns\n"
+
+
+def test_two_turns_have_ids_of_their_own() -> None:
+    call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    body = {"choices": [{"message": {"content": call}}]}
+    ids = []
+    for turn in ("one", "two"):
+        stream = Stream(wire="openai-chat", stream_id=turn)
+        stream.push(body)
+        (streamed,) = stream.close().message.tool_calls
+        message = normalize(body, wire="openai-chat", stream_id=turn).message
+        assert [streamed.tool_call_id] == [
+            each.tool_call_id for each in message.tool_calls
+        ]
+        ids.append(streamed.tool_call_id)
+    assert ids[0] != ids[1]

@@ -37,9 +37,12 @@ def normalize(
     tools: list[Any] | None = None,
     policy: Options | None = None,
     emit: Options | None = None,
+    stream_id: str | None = None,
 ) -> NormalizeResult:
-    """``message/normalize``: a whole response."""
-    result: NormalizeResult = call("message/normalize", locals())
+    """``message/normalize``: a whole response. ``stream_id`` as of `Stream`."""
+    params = {**locals()}
+    params["streamId"] = params.pop("stream_id")
+    result: NormalizeResult = call("message/normalize", params)
     return result
 
 

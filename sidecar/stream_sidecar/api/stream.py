@@ -17,11 +17,11 @@ if TYPE_CHECKING:
         SnapshotResult,
     )
 
-_NAME = {"streamId": "stream"}
-
 
 class Stream:
-    """``stream/open`` and the methods of the stream. ``opened`` is what open gives."""
+    """``stream/open`` and the methods of the stream. ``opened`` is what open gives.
+    ``stream_id``: from it ids are made of calls that have none, so that each turn
+    should have another."""
 
     def __init__(
         self,
@@ -34,12 +34,16 @@ class Stream:
         tools: list[Any] | None = None,
         policy: Options | None = None,
         emit: Options | None = None,
+        stream_id: str | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name != "self"}
+        options["streamId"] = options.pop("stream_id")
+        self._name: dict[str, str] = {}
         self._sessions = new_sessions()
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._is_base64 = encoding == "base64"
         self.opened: OpenResult = self._call("stream/open", **options)
+        self._name = {"streamId": self.opened.stream_id}
 
     def push(self, chunk: Any) -> PushResult:
         """``stream/push``: a slice as text or bytes, cut anywhere, or a document."""
@@ -63,7 +67,7 @@ class Stream:
         return result
 
     def _call(self, method: str, **params: Any) -> Any:
-        return call(method, {**_NAME, **params}, sessions=self._sessions)
+        return call(method, {**params, **self._name}, sessions=self._sessions)
 
     def _text(self, data: bytes) -> str:
         if self._is_base64:

@@ -7,6 +7,7 @@ Whatever cannot be cleaned passes as it came, and ``on_lost`` is told.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from stream_sidecar.api import Diagnostic, Stream, normalize, prepare
 from stream_sidecar.records import frozen
@@ -82,7 +83,8 @@ class Cleaner:
 
     def options(self, asked: Asked) -> dict[str, Any]:
         """Options of a stream; where all that comes back is prepared, reasoning that
-        stood in the text may go to the wire's own field."""
+        stood in the text may go to the wire's own field. Each response has a name of
+        its own, so that no two turns have a call of one id."""
         emit = {"wire": asked.wire, "claims": self.claims}
         if self.prepare:
             emit["reasoning"] = "include"
@@ -93,6 +95,7 @@ class Cleaner:
             "tools": asked.tools,
             "policy": self.policy,
             "emit": emit,
+            "stream_id": uuid4().hex,
         }
 
     def lose(self, error: Exception) -> None:

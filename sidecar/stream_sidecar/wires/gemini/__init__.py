@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stream_sidecar.wires.gemini.interactions import is_interaction
-from stream_sidecar.wires.gemini.reader import TOLD, GeminiWire, fits
+from stream_sidecar.wires.gemini.reader import GEMINI_TOLD, GeminiWire, fits
 from stream_sidecar.wires.gemini.request import write
 from stream_sidecar.wires.gemini.writer import GeminiWriter
 from stream_sidecar.wires.shared.request_rules import Rule
@@ -43,7 +43,7 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
-    told=TOLD,
+    told=GEMINI_TOLD,
     is_written=lambda value: not is_interaction(value),
     request=write,
     rules=(

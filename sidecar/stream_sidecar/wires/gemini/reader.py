@@ -57,7 +57,7 @@ _CANDIDATE = _SOURCES | frozenset(
 )
 """What a candidate has beside its content."""
 
-TOLD = (
+GEMINI_TOLD = (
     frozenset(("candidates", "content", "parts", "role", "usageMetadata", "error"))
     | frozenset(("modelVersion", "responseId", "finishReason", "finishMessage"))
     | frozenset(("response", "promptFeedback", "serverContent"))

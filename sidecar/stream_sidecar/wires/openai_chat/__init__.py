@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stream_sidecar.wires.openai_chat.reader import TOLD, OpenAIChatWire, fits
+from stream_sidecar.wires.openai_chat.reader import CHAT_TOLD, OpenAIChatWire, fits
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
 from stream_sidecar.wires.openai_chat.writer import OpenAIChatWriter
@@ -34,7 +34,7 @@ ROW = WireRow(
         reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
     ),
     writer=OpenAIChatWriter,
-    told=TOLD,
+    told=CHAT_TOLD,
     request=write,
     rules=RULES,
 )
