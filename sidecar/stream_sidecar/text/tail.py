@@ -186,15 +186,14 @@ class Tail:
     def end_trailing(self, *, followed: bool) -> None:
         """Visible text has ``followed`` the trailing forms, or the answer ends: then
         they go, with what stands between tokens; blanks behind them stay. What is text
-        and has delimiters in it, or may, as a call, is refused: it has to be read (text
-        rule 11.6)."""
+        and has delimiters in it is refused: it has to be read (text rule 11.6)."""
         trailing, self.trailing = self.trailing, None
         if trailing is None:
             return
         called, delimiters = trailing.called, self._rules.lexicon.delimiters
         seen = called and self._rules.context.calls == "report"
         torn = any(delimiters.any.search(text) for text, *_ in trailing.items)
-        if seen or (followed and (called or torn)):
+        if seen or (followed and torn):
             self.refused = trailing.items
             for text, start, taken in () if followed else trailing.items:
                 if taken is not None and taken.kind is PieceKind.CALL:
@@ -230,7 +229,7 @@ class Tail:
     def place(self) -> AnswerPlace:
         """What is known of the place before the next character, for mentions."""
         shown, before = self.shown, self.before
-        waits = self.trailing is not None or shown.waits
+        waits = self.trailing is not None
         in_json = shown.json is not None and shown.json.in_string
         is_all = not waits and len(before) <= WINDOW
         return AnswerPlace(before, is_all, "" if waits else shown.head, in_json)
