@@ -11,9 +11,11 @@
 //! stays in the window, events that nobody took stay in `unclaimed`.
 
 use std::{
+    collections::hash_map::RandomState,
+    hash::{BuildHasher, Hasher},
     mem,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -87,13 +89,16 @@ const MAX_EXPIRIES: u32 = 3;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// Ids of calls are made of a stream's name, so no two runs of a program share one.
+static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+
 impl Stream {
     pub(crate) async fn open(
         supervisor: Arc<Supervisor>,
         mut params: OpenParams,
     ) -> Result<Self, Error> {
         let chosen = params.stream_id.is_some();
-        let make = || format!("rust-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed));
+        let make = || format!("{:016x}-{}", *RUN, NEXT_ID.fetch_add(1, Ordering::Relaxed));
         let stream_id = params.stream_id.get_or_insert_with(make).clone();
         let timeout = supervisor.config.request_timeout;
         let enter = async |connection: Arc<Connection>| {

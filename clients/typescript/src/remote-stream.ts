@@ -32,7 +32,7 @@ export class RemoteStream implements StreamCore {
   readonly #settings: Settings;
   readonly #log: ReplayLog;
   #link: Link | undefined;
-  #opened = 0;
+  #isOpened = false;
   #pushes = 0;
   #lastSeq = 0;
 
@@ -87,7 +87,7 @@ export class RemoteStream implements StreamCore {
   /** The stream is as before a push of which some requests were answered: it is left, and opened again when it is needed. */
   #takeBack(kept: number, lastSeq: number): void {
     const link = this.#link;
-    const params = { streamId: this.#name, reason: "cancelled" } as const;
+    const params = { streamId: this.#id, reason: "cancelled" } as const;
     if (link) this.#request(link, "stream/close", params).catch(() => {});
     this.#link = undefined;
     this.#log.shorten(kept);
@@ -126,7 +126,7 @@ export class RemoteStream implements StreamCore {
     for (let losses = 0; ; losses++) {
       try {
         const link = await this.#attached();
-        return await this.#request(link, method, { ...what, streamId: this.#name } as Params<M>);
+        return await this.#request(link, method, { ...what, streamId: this.#id } as Params<M>);
       } catch (error) {
         this.#examine(error);
         if (losses >= restarts.max)
@@ -159,17 +159,24 @@ export class RemoteStream implements StreamCore {
     return link;
   }
 
+  /** By the same name in a replay: ids are made of it. So an old self that is left there ends. */
   async #openOn(link: Link): Promise<OpenResult> {
-    this.#opened += 1;
-    const params = { ...this.#params, streamId: this.#name };
-    const answer = await this.#request(link, "stream/open", params);
-    return { ...answer, streamId: this.#id };
+    const params = { ...this.#params, streamId: this.#id };
+    const opening = this.#request(link, "stream/open", params);
+    const opened = await opening.catch((error: unknown) => {
+      const isOwn = error instanceof RefusedError && error.kind === "stream-exists" && this.#isOpened;
+      if (!isOwn) throw error;
+      this.#request(link, "stream/close", { streamId: this.#id, reason: "cancelled" }).catch(() => {});
+      return this.#request(link, "stream/open", params);
+    });
+    this.#isOpened = true;
+    return opened;
   }
 
   async #replay(link: Link): Promise<void> {
     let reached = 0;
     for (const chunks of this.#log.batches()) {
-      const answer = await this.#request(link, "stream/push", { streamId: this.#name, chunks });
+      const answer = await this.#request(link, "stream/push", { streamId: this.#id, chunks });
       reached = answer.lastSeq;
     }
     if (reached !== this.#lastSeq) {
@@ -179,11 +186,6 @@ export class RemoteStream implements StreamCore {
 
   #request<M extends string>(link: Link, method: M, params: Params<M>): Promise<Result<M>> {
     return link.request(method, params, { timeoutMs: this.#settings.requestTimeoutMs, isResumable: true });
-  }
-
-  /** What the sidecar knows the stream as: a reopened one must not meet its old self. */
-  get #name(): string {
-    return this.#opened <= 1 ? this.#id : `${this.#id}~${this.#opened}`;
   }
 
   #lost(reason: LossReason, message: string, cause?: unknown): StreamLost {

@@ -250,6 +250,21 @@ test("a stream that the sidecar forgot because nobody used it", async () => {
   expect((await stream.close()).stats.pushes).toBe(2);
 });
 
+test("the id of a call is the same in a replay", async () => {
+  await using sidecar = await Sidecar.spawn({ ...REAL, limits: { idleTimeoutMs: 500 } });
+  const stream = await sidecar.openStream({ wire: "openai-chat" });
+  const called = (call: object) =>
+    stream.push({ choices: [{ delta: { tool_calls: [{ index: 0, function: call }] } }] });
+  const [begun] = await called({ name: "f", arguments: '{"a":' });
+  if (begun?.type !== "tool-call-delta") throw new TypeError(begun?.type);
+  while ((await sidecar.request("stream/list", {})).streams.length > 0);
+  await called({ arguments: "1}" });
+  expect((await stream.close()).message.toolCalls[0]).toMatchObject({
+    toolCallId: begun.toolCallId,
+    idSynthetic: true,
+  });
+});
+
 test("what no JSON can hold is the caller's mistake, and ends nothing", async () => {
   await using sidecar = await Sidecar.spawn(REAL);
   const { pid } = sidecar;

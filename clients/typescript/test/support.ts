@@ -59,6 +59,13 @@ function recording(path: string, name: string): Recording {
   return { name, params: header.options, closing: header.close ?? {}, chunks, events };
 }
 
+/** Without the ids that are made of a stream's name, which is another one each time. */
+export function withoutMadeIds<T>(told: T): T {
+  const text = JSON.stringify(told);
+  const made = [...text.matchAll(/"toolCallId":"([^"]+)","idSynthetic":true/g)].map(([, id]) => `"${id}"`);
+  return JSON.parse(made.reduce((rest, id) => rest.replaceAll(id, '"made"'), text)) as T;
+}
+
 /** Strings are cut further: into 12 pieces or so. */
 export function cut({ params, chunks }: Recording): unknown[] {
   if (params.framing === "json" || params.encoding === "base64") return [...chunks];

@@ -71,7 +71,7 @@ fn recording(path: &Path) -> Recording {
         name,
         options: header.options,
         chunks: lines.map(|it| serde_json::from_str(it).unwrap()).collect(),
-        events: golden.lines().map(|it| serde_json::from_str(it).unwrap()).collect(),
+        events: without_made_ids(golden.lines().map(|it| serde_json::from_str(it).unwrap())),
     }
 }
 
@@ -83,7 +83,23 @@ impl Recording {
 
 /// Events as JSON, to be compared with what was recorded.
 pub fn plain(events: &[Event]) -> Vec<Value> {
-    events.iter().map(|it| serde_json::to_value(it).unwrap()).collect()
+    without_made_ids(events.iter().map(|it| serde_json::to_value(it).unwrap()))
+}
+
+/// Some ids are made of a stream's name, which is another one each time.
+fn without_made_ids(events: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut events: Vec<Value> = events.collect();
+    let made: Vec<Value> = events
+        .iter()
+        .filter(|it| it["idSynthetic"] == true)
+        .map(|it| it["toolCallId"].clone())
+        .collect();
+    for event in &mut events {
+        if event.get("toolCallId").is_some_and(|it| made.contains(it)) {
+            event["toolCallId"] = "made".into();
+        }
+    }
+    events
 }
 
 pub fn files(home: &Path, ending: &str) -> Vec<PathBuf> {
