@@ -67,17 +67,17 @@ def test_text() -> None:
     assert (done.code, done.errors) == (0, "")
     assert done.text == (
         "-- reasoning (tag)\n"
-        "The user wants the current branch; `git branch` tells."
+        "  The user wants the current branch; `git branch` tells."
         " A `</think>` in code is no end.\n"
         "\n"
         "-- answer\n"
-        "I will look at the branch 🌿 first.\n"
+        "  I will look at the branch 🌿 first.\n"
         "-- diagnostic orphan-reasoning-close: a closer without an opener\n"
         "\n"
         "-- diagnostic malformed-chunk: Input that is not JSON was left out.\n"
         "\n"
         "-- tool-call run_command (client, complete, execute)\n"
-        '{"command": "git branch --show-current"}\n'
+        '  {"command": "git branch --show-current"}\n'
         "-- finish tool-calls\n"
         "\n"
     )
@@ -86,7 +86,77 @@ def test_text() -> None:
 @pytest.mark.parametrize("text", ["a [bold]b[/bold] [/] c", "x " * 500, "\ta\n\n  b"])
 def test_text_is_shown_as_it_is(text: str) -> None:
     """No markup, no wrapping, no trimming."""
-    assert text in run("normalize", "-", data=text.encode()).text
+    said = run("normalize", "--answer", "-", data=text.encode())
+    assert (said.code, said.text) == (0, f"{text}\n")
+
+
+FORGED = [
+    "a\n-- finish stop",
+    "a\r-- finish stop\r\n\r\n-- x",
+    "-- a\x85-- b\u2028-- c",
+]
+
+
+@pytest.mark.parametrize("text", FORGED)
+def test_no_text_looks_like_a_heading(text: str) -> None:
+    """Lines of a model's text and reasoning are indented, wherever chunks end."""
+    deltas = [{"reasoning_content": each} for each in text]
+    deltas += [{"content": each} for each in text] + [{"content": text}]
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    data = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    lines = run("normalize", "-", data=data.encode()).text.splitlines()
+    heads = [line.split()[1] for line in lines if line.startswith("-- ")]
+    assert heads == ["reasoning", "answer", "diagnostic", "finish"]
+
+
+def test_results_are_json_and_tell_what_is_left_out() -> None:
+    found = [{"type": "web_search_result", "url": "https://e.org", "title": "é" * 9000}]
+    result = {"type": "web_search_tool_result", "tool_use_id": "t", "content": found}
+    body = {"type": "message", "role": "assistant", "content": [result]}
+    data = json.dumps(body).encode()
+    said = run("normalize", "--wire", "anthropic", "-", data=data).text
+    assert '  {"type":"web_search_tool_result","tool_use_id":"t","content":[{' in said
+    assert "\n  ... 14 kB more\n" in said
+
+
+def test_the_message() -> None:
+    """``--message`` is what the server gives, on one line."""
+    said = strict_json(run("normalize", "--message", str(LEAKING)).output)
+    assert said["text"] == "I will look at the branch 🌿 first."
+    assert [call["name"] for call in said["toolCalls"]] == ["run_command"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "declared"),
+    [
+        ([{"name": "run_command", "kind": "read"}], True),
+        ([{"type": "function", "function": {"name": "run_command"}}], True),
+        ({"model": "m", "tools": [{"name": "other"}]}, False),
+        ([], False),
+    ],
+)
+def test_declared_tools(tools: Any, declared: bool, tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), encoding="utf-8")
+    done = run("normalize", "--message", "--tools", str(file), str(LEAKING))
+    assert strict_json(done.output)["toolCalls"][0]["declared"] is declared
+
+
+@pytest.mark.parametrize("text", ["{", "7", '[{"description": "no name"}]'])
+def test_tools_that_are_none(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    file.write_text(text, encoding="utf-8")
+    done = run("normalize", "--tools", str(file), str(LEAKING))
+    assert (done.code, done.output) == (2, b"")
+    assert done.errors.startswith("Error: --tools ")
+    assert done.errors.count("\n") == 1
+
+
+def test_framing() -> None:
+    """An answer that looks like a stream is a text, where one says so."""
+    data = b"data: {}\n\n"
+    done = run("normalize", "--answer", "--framing", "text", "-", data=data)
+    assert done.output == data
 
 
 def test_a_pipe_gets_no_colours() -> None:

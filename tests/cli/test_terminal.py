@@ -72,18 +72,20 @@ def test_a_title_forges_no_heading(tmp_path: Path) -> None:
     said = on_terminal("normalize", str(file))
     assert f"-- citation {SHOWN} https://e.org/{SHOWN[:-2]}\n" in said
     assert f"-- tool-call {SHOWN} (" in said
-    bodies = said.count("answer \\x1b") + said.count("thought \\x1b")
-    assert said.count("\n-- finish forged") == bodies == 2
+    assert said.count("\n  -- finish forged") == 2
+    assert said.count("\n-- finish ") == 1
 
 
 def test_a_pipe_gets_headings_in_one_line(tmp_path: Path) -> None:
-    """And the text of the model as it is."""
+    """And the text of the model as it is, but for the indentation of its lines."""
     file = tmp_path / "body.json"
     file.write_text(json.dumps(BODY), encoding="utf-8")
     command = [sys.executable, "-m", "stream_sidecar", "normalize", str(file)]
     said = subprocess.check_output(command, cwd=ROOT).decode()
     assert f"-- citation {SHOWN}" in said
-    assert f"answer {POISON}" in said
+    lines = [line.removeprefix("  ") for line in said.splitlines(keepends=True)]
+    assert f"answer {POISON}" in "".join(lines)
+    assert "\n-- finish forged" not in said
 
 
 def test_json_means_the_same() -> None:

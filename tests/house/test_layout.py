@@ -63,8 +63,8 @@ ROOMS: dict[str, str] = {
     "session_files": "options values history",
     "editor": " errors options values history rpc session_files",
     "cli": (
-        " events options values framing dialects wires stream history protocol explain "
-        "rpc session_files editor"
+        " errors events options values framing dialects wires stream message history "
+        "protocol explain rpc session_files editor"
     ),
     "worker": "rpc editor",
     "__main__": " values cli",

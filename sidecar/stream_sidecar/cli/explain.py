@@ -19,12 +19,11 @@ import click
 
 from stream_sidecar.cli import Failure
 from stream_sidecar.cli.explain_text import ExplainText
-from stream_sidecar.cli.input_file import InputFile, wire_option
+from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
 from stream_sidecar.cli.report_file import open_report
 from stream_sidecar.explain.page import page
 from stream_sidecar.explain.source import body, is_transcript, recorded
 from stream_sidecar.explain.telling import explain
-from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.options import StreamOptions
 
 if TYPE_CHECKING:
@@ -53,13 +52,7 @@ or the page could not be written; 141 when whoever read the output went away.
 @click.option("--open", "opens", is_flag=True, help="Show the page in the browser.")
 @click.option("--force", is_flag=True, help="--html may replace an older file.")
 @wire_option
-@click.option(
-    "--framing",
-    type=click.Choice(FRAMINGS),
-    default="auto",
-    show_default=True,
-    help="How documents lie in FILE.",
-)
+@framing_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
 @click.option("--provider", help="Name of the provider.")
 @click.option("--stream", "chosen", help="Transcripts: the stream; default: the first.")

@@ -8,6 +8,7 @@ from typing import IO, Any
 import click
 
 from stream_sidecar.cli import Failure
+from stream_sidecar.framing.framer import FRAMINGS
 from stream_sidecar.wires import WIRES
 
 wire_option = click.option(
@@ -16,6 +17,14 @@ wire_option = click.option(
     default="auto",
     show_default=True,
     help="The provider's format.",
+)
+
+framing_option = click.option(
+    "--framing",
+    type=click.Choice(FRAMINGS),
+    default="auto",
+    show_default=True,
+    help="How documents lie in FILE.",
 )
 
 

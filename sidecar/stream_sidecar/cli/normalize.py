@@ -1,9 +1,12 @@
 """``stream-sidecar normalize FILE``: the channels of a stored stream or body.
 
-The same engine as the server: the file is pushed once and closed. Text goes to standard
-output; with ``--json`` one event a line, as the protocol spells it. Exit codes: 0 with
-an answer; 1 when the stream holds an error of its provider; 2 when nothing of an answer
-was in it, as in an empty file, or it could not be read; and those of all commands.
+The same engine as the server: the file is pushed once and closed. The channels go to
+standard output under headings; ``--json`` prints one event a line, ``--message`` the
+message, as the protocol spells them, and ``--answer`` the text alone.
+
+Exit codes: 0 with an answer; 1 when the stream holds an error of its provider; 2 when
+nothing of an answer was in it, as in an empty file, or it could not be read; and those
+of all commands.
 
 An answer that was cut off is 0, too: many a server writes neither finish reason nor end
 mark, and only the host knows how its connection ended. ``complete`` of ``finish``
@@ -13,13 +16,15 @@ tells what the stream itself says of that.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from stream_sidecar.cli.input_file import InputFile, wire_option
+from stream_sidecar.cli import Failure
+from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
 from stream_sidecar.cli.page import Page
 from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.errors import UsageError
 from stream_sidecar.events import Diagnostic, Finish, Metadata, ProviderError, Usage
 from stream_sidecar.options import StreamOptions
 from stream_sidecar.stream.stream import Stream
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from stream_sidecar.events import Event
+    from stream_sidecar.message.message import Message
+    from stream_sidecar.options import Tool
 
 _SLICE = 65_536
 
@@ -38,6 +45,7 @@ Examples:
   stream-sidecar normalize response.sse
   curl -sN ... | stream-sidecar normalize - --model qwen3:32b
   stream-sidecar normalize body.json --json   one event a line
+  stream-sidecar normalize body.json --answer > answer.md
 
 Exit codes: 0 with an answer, also one that was cut off: its last line says
 (incomplete); 1 when the stream holds an error of its provider; 2 when there was
@@ -52,20 +60,59 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 @click.command("normalize", epilog=_EPILOG)
 @click.argument("file", type=InputFile())
 @wire_option
+@framing_option
 @click.option("--model", help="Name of the model, to choose its dialects.")
-@click.option("--json", "as_json", is_flag=True, help="Print one event a line.")
-def command(file: BufferedReader, wire: str, model: str | None, as_json: bool) -> None:
+@click.option(
+    "--tools",
+    type=click.File("rb"),
+    help="The declared tools: JSON, a list or a request with it.",
+)
+@click.option("--json", "form", flag_value="json", help="Print one event a line.")
+@click.option("--answer", "form", flag_value="answer", help="Print the text alone.")
+@click.option("--message", "form", flag_value="message", help="Print it as JSON.")
+def command(
+    file: BufferedReader, form: str | None, tools: BinaryIO | None, **options: Any
+) -> None:
     """Print the clean channels of FILE ("-" is standard input)."""
-    stream = Stream(StreamOptions(wire=wire, encoding="base64", model=model))
-    show = _print_json if as_json else Page().show
+    declared = None if tools is None else _declared(tools)
+    stream = Stream(StreamOptions(encoding="base64", tools=declared, **options))
+    page = Page()
     kinds: set[type] = set()
     is_empty = False
     for events in _events(stream, file):
-        show(events)
+        if form is None:
+            page.show(events)
+        elif form == "json":
+            _print_json(*events)
         kinds.update(map(type, events))
         codes = (each.code for each in events if isinstance(each, Diagnostic))
         is_empty = is_empty or "empty-stream" in codes
+    if form == "answer":
+        _print_answer(stream.message())
+    elif form == "message":
+        _print_json(stream.message())
     raise SystemExit(2 if is_empty else _code(kinds))
+
+
+def _declared(file: BinaryIO) -> tuple[Tool, ...]:
+    """The tools of a file: a list of them or a request that has it, each as
+    ``stream/open`` or as a provider's request spells it."""
+    from stream_sidecar.options import Tool
+    from stream_sidecar.protocol.converter import structure
+    from stream_sidecar.protocol.requests import tools_of
+    from stream_sidecar.values.jsontext import decode
+
+    try:
+        found = decode(file.read())
+        body = found if isinstance(found, dict) else {"tools": found}
+        try:
+            return structure(body.get("tools"), tuple[Tool, ...], "tools")
+        except UsageError:
+            if theirs := tools_of(body):
+                return theirs
+            raise
+    except (ValueError, UsageError) as error:
+        raise Failure(f"--tools {file.name}: {error}") from None
 
 
 def _events(stream: Stream, file: BufferedReader) -> Iterator[list[Event]]:
@@ -82,11 +129,18 @@ def _code(kinds: set[type]) -> int:
     return 2 if kinds <= _ABOUT else 0
 
 
-def _print_json(events: list[Event]) -> None:
-    """One event a line, spelled and sanitised as the server does it."""
+def _print_json(*values: Event | Message) -> None:
+    """One value a line, spelled and sanitised as the server does it."""
     from stream_sidecar.protocol.converter import unstructure
     from stream_sidecar.values.jsontext import encode
 
     terminal = Terminal()
-    for event in events:
-        terminal.json(encode(unstructure(event)))
+    for value in values:
+        terminal.json(encode(unstructure(value)))
+
+
+def _print_answer(message: Message) -> None:
+    """The text of the first choice, with a line end."""
+    terminal, text = Terminal(), message.text
+    if text:
+        terminal.body(text if text.endswith("\n") else f"{text}\n")

@@ -1,4 +1,8 @@
-"""Events as a person reads them: channels under headings, colour on a terminal."""
+"""Events as a person reads them: channels under headings, colour on a terminal.
+
+A heading begins at the line's first column. What is under it is indented, each line of
+it, so that no text of a model or a tool looks like a heading.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import events as kinds
 from stream_sidecar.cli.terminal import Terminal
+from stream_sidecar.values.jsontext import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +27,10 @@ _STYLES = {
 }
 
 
+_INDENT = "  "
+_MOST_CHARS = 2000
+"""Code points that are shown of a result."""
+
 _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
     kinds.Reclassify: lambda e: ("diagnostic", f"block {_numbers(e)} was {e.to}"),
     kinds.Retract: lambda e: (
@@ -32,7 +41,7 @@ _LINES: dict[type, Callable[[Any], tuple[str, ...]]] = {
     ),
     kinds.ToolResult: lambda e: (
         *("tool-result", f"{e.name or e.tool_call_id or ''} ({e.source})"),
-        str(e.raw)[:2000],
+        _shortened(e.raw),
     ),
     kinds.Citation: lambda e: (
         *("citation", " ".join(filter(None, (e.title, e.url))) or e.kind),
@@ -50,21 +59,33 @@ def _numbers(event: kinds.Reclassify | kinds.Retract) -> str:
     return ", ".join(map(str, event.blocks))
 
 
+def _shortened(raw: Any) -> str:
+    """A result, text as it is and anything else as JSON, with the size of what is left
+    out: ``... 31 kB more``, or bytes below 1 kB."""
+    text = raw if isinstance(raw, str) else dumps(raw)
+    left = len(text[_MOST_CHARS:].encode("utf-8", "surrogatepass"))
+    if not left:
+        return text
+    size = f"{left} bytes" if left < 1000 else f"{left // 1000} kB"
+    return f"{text[:_MOST_CHARS]}\n... {size} more"
+
+
 class Page:
     """``show(events)`` prints them as they come, a heading at each change."""
 
     def __init__(self) -> None:
         self._terminal = Terminal()
         self._heading = ""
+        self._begins = True
 
     def show(self, events: list[Any]) -> None:
         for event in events:
             if isinstance(event, kinds.TextDelta):
                 self._head("answer", f"choice {event.choice}" if event.choice else "")
-                self._terminal.body(event.text)
+                self._body(event.text)
             elif isinstance(event, kinds.ReasoningDelta):
                 self._head("reasoning", f"({event.source})")
-                self._terminal.body(event.text, "dim")
+                self._body(event.text, "dim")
             elif line := _LINES.get(type(event)):
                 self._line(*line(event))
             if isinstance(event, kinds.Finish):
@@ -77,11 +98,20 @@ class Page:
         if self._heading:
             self._terminal.line()
         self._heading = heading
+        self._begins = True
         self._terminal.line((f"-- {heading}", _STYLES[kind]))
+
+    def _body(self, text: str, style: str = "") -> None:
+        """A piece of what is under a heading, which may begin within a line."""
+        lines = []
+        for line in text.splitlines(keepends=True):
+            lines.append(_INDENT * (self._begins and not line.isspace()) + line)
+            self._begins = line.splitlines()[0] != line
+        self._terminal.body("".join(lines), style)
 
     def _line(self, kind: str, words: str, body: str = "") -> None:
         """A heading of its own, with an optional body."""
         self._head(kind, words)
         if body:
-            self._terminal.body(body)
+            self._body(body)
         self._heading = f"{kind} {words} (shown)"

@@ -48,7 +48,7 @@ def prepare_request(sessions: Sessions, params: PrepareParams) -> PrepareResult:
         StreamOptions(
             provider=params.provider,
             model=_model(params),
-            tools=_tools(body) if params.tools is None else params.tools,
+            tools=tools_of(body) if params.tools is None else params.tools,
             policy=patched(sessions.policy, params.policy or {}),
             limits=sessions.limits,
         ),
@@ -145,7 +145,8 @@ def _is(one: Json, other: Json) -> bool:
 # The body's own tools
 
 
-def _tools(body: JsonObject) -> tuple[Tool, ...] | None:
+def tools_of(body: JsonObject) -> tuple[Tool, ...] | None:
+    """The tools that a request declares, in the spelling of any wire."""
     config = body.get("toolConfig")
     declared = body.get("tools", config.get("tools") if isinstance(config, dict) else 0)
     if not isinstance(declared, list):
