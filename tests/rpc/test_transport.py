@@ -209,6 +209,47 @@ def test_limit_error_says_limit_and_value():
     }
 
 
+def of_document(method, uri, *, uri_last=False):
+    """A notification over the limit, as editors write it, whatever order they take."""
+    text = {"text": '{"uri":"file:///other"}\n' * 400}
+    item = {**text, "uri": uri} if uri_last else {"uri": uri, **text}
+    body = message(f"textDocument/{method}", {"textDocument": item})
+    return frame(dict(reversed(body.items())) if uri_last else body)
+
+
+def editor():
+    host = MemoryHost(started=False)
+    ours = {"streamSidecar": {"limits": {"maxMessageBytes": 4096}}}
+    capabilities = {"textDocument": {}}
+    params = {"capabilities": capabilities, "initializationOptions": ours}
+    host.request("initialize", params)
+    host.notify("initialized", {})
+    return host
+
+
+@pytest.mark.parametrize("uri_last", [False, True])
+def test_a_document_over_the_limit_is_told_to_an_editors_user_once(uri_last):
+    host = editor()
+    document = of_document("didOpen", "file:///a%20b/s.jsonl", uri_last=uri_last)
+    (told,) = host.push(document)
+    assert host.push(document, of_document("didChange", "file:///a%20b/s.jsonl")) == []
+    assert (told["method"], told["params"]["type"]) == ("window/showMessage", 2)
+    said = told["params"]["message"]
+    assert said.startswith("Nothing is underlined in s.jsonl: message of ")
+    assert said.endswith('stream-sidecar repair --diff "/a b/s.jsonl"')
+    (other,) = host.push(of_document("didOpen", "untitled:Untitled-1"))
+    assert other["params"]["message"].endswith("stream-sidecar repair --diff FILE")
+
+
+def test_other_messages_over_the_limit_are_errors():
+    long = frame(message("stream/push", {"uri": "file:///a", "chunk": "x" * 9000}))
+    document = of_document("didOpen", "file:///a")
+    no_editor = MemoryHost(limits={"maxMessageBytes": 4096})
+    for host, data in ((editor(), long), (no_editor, document)):
+        (answer,) = host.push(data)
+        assert answer["error"]["code"] == LIMIT
+
+
 def test_request_with_a_far_too_long_length_is_answered_at_once():
     """Its client waits for the answer before it writes anything else."""
     host = MemoryHost()

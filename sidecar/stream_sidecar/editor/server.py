@@ -4,7 +4,7 @@ pygls keeps what it is good at: registration (``@server.feature``), the builtin 
 features, capabilities, progress, requests to the client. Replaced is what breaks the
 promise of exactly one answer (pygls 2.1.1): messages come decoded and checked from
 ``stream_sidecar.rpc.connection``, params are read once at the top level, and every
-answer goes back there. Errors are answers or log lines, never ``window/showMessage``.
+answer goes back there. Errors are answers or log lines.
 """
 
 from __future__ import annotations

@@ -28,10 +28,12 @@ from stream_sidecar.rpc.envelope import SAMPLE, Id, recover_id
 
 @frozen
 class UnreadableFrame:
-    """A message whose body could not be used; ``id`` where it could be found."""
+    """A message whose body could not be used; ``id`` where it could be found, and of
+    one that was skipped a ``sample``: its first and last bytes."""
 
     error: UsageError
     id: Id | None = None
+    sample: bytes = b""
 
 
 ReadFrame: TypeAlias = bytes | UnreadableFrame
@@ -262,7 +264,7 @@ class _Skipped:
             value=self.size,
             retryable=False,
         )
-        return UnreadableFrame(error, found)
+        return UnreadableFrame(error, found, self.head + self.tail)
 
 
 def _find_header(data: bytes, start: int, end: int) -> int:

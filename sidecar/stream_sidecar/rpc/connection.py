@@ -47,6 +47,7 @@ from stream_sidecar.rpc.envelope import (
 )
 from stream_sidecar.rpc.logs import log
 from stream_sidecar.rpc.lsp_methods import LSP_METHODS
+from stream_sidecar.rpc.skipped_documents import uri_in, warning
 from stream_sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Connection:
         self._lsp: Lsp | None = None
         self._batches = open_batches(self)
         self._in_flight: set[Id] = set()
+        self._warned: set[str] = set()  # uris of documents that were skipped
         self._answered = threading.Condition()
 
     def push(self, data: bytes) -> bytes:
@@ -200,7 +202,8 @@ class Connection:
 
     def _receive(self, found: ReadFrame) -> None:
         if isinstance(found, UnreadableFrame):
-            self._write(refusal(found.id, found.error))
+            if not self._warned_of(found):
+                self._write(refusal(found.id, found.error))
             return
         try:
             message = decode(found)
@@ -208,6 +211,17 @@ class Connection:
             self._unreadable(found, error)
         else:
             self._route(message)
+
+    def _warned_of(self, skipped: UnreadableFrame) -> bool:
+        """Tells an editor's user of a document that it cannot see; once of each."""
+        is_editor = _has_documents(self._initialize_params)
+        uri = uri_in(skipped.sample) if is_editor and skipped.id is None else None
+        if uri is None:
+            return False
+        if uri not in self._warned:
+            self._warned.add(uri)
+            self._write(warning(uri, str(skipped.error)))
+        return True
 
     def _unreadable(self, body: bytes, error: ValueError) -> None:
         """No JSON; with a wrong length a message may end inside ``body``."""
