@@ -86,6 +86,44 @@ def test_plain_text() -> None:
     assert "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n" in said
 
 
+SAID = {"role": "assistant", "content": "<think>why</think>Because."}
+ASKED = {"role": "user", "content": "Is <think> a tag?"}
+SESSIONS: dict[str, list[Any]] = {
+    "lines": [ASKED, SAID, ASKED, SAID],
+    "a list": [[ASKED, SAID, ASKED, SAID]],
+    "envelopes": [{"type": "x", "message": each} for each in (ASKED, SAID, SAID)],
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_stored_session(name: str, tmp_path: Path) -> None:
+    """The texts of the model's messages, and nothing of others."""
+    data = "\n".join(map(json.dumps, SESSIONS[name])).encode()
+    said = told("-", data=data)
+    piece = "\nreasoning  why\ndelimiter  </think>\nanswer     Because.\n"
+    assert said.count(piece) == 2
+    assert "-- message 1\n" in said
+    assert "-- message 2\n" in said
+    assert "a tag?" not in said
+    assert "unknown-chunk" not in said
+    page = tmp_path / "page.html"
+    told("-", "--html", page, data=data)
+    assert '"unknown": ""' in page.read_text(encoding="utf-8")
+
+
+def test_a_file_of_which_nothing_is_understood(tmp_path: Path) -> None:
+    """The command says it, and so does the page, which is written."""
+    page, data = tmp_path / "page.html", b'{"a": 1}\n{"b": 2}\n'
+    for more in ([], ["--html", page]):
+        done = run("-", *more, data=data)
+        assert done.returncode == 2
+        assert b"Nothing in it was understood: " in done.stderr
+        assert done.stderr.count(b"\n") == 1
+    assert '"unknown": "Nothing in it was understood: ' in page.read_text(
+        encoding="utf-8"
+    )
+
+
 def test_the_model_chooses_the_dialects() -> None:
     data = b"I weigh both.</think>Take the first."
     assert "\nreasoning  I weigh both.\n" in told(

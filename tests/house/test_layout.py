@@ -57,7 +57,7 @@ ROOMS: dict[str, str] = {
     "transports": "values api",
     "explain": (
         " errors events options values forms dialects message wires channel stream "
-        "protocol"
+        "history protocol"
     ),
     "rpc": " errors options values protocol",
     "session_files": "options values history",

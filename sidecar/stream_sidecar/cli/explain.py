@@ -1,10 +1,10 @@
 """``stream-sidecar explain FILE``: whose each character of a stream is, and why.
 
-FILE is what a provider sent, in any framing, plain text, or a transcript that
-``--record`` wrote. The stream goes through the engine as a host's does. A terminal gets
-the text in colours, ``--html`` a page on which each piece tells its rule. Exit codes:
-0, whatever is in the stream; 2 when FILE is empty or could not be read, or the page not
-written.
+FILE is what a provider sent, in any framing, plain text, a stored session, or a
+transcript that ``--record`` wrote. The stream goes through the engine as a host's does.
+A terminal gets the text in colours, ``--html`` a page on which each piece tells its
+rule. Exit codes: 0, whatever is in the stream; 2 when FILE is empty, could not be read
+or nothing in it was understood, or the page not written.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from stream_sidecar.cli import Failure
 from stream_sidecar.cli.explain_text import ExplainText
 from stream_sidecar.cli.input_file import InputFile, framing_option, wire_option
 from stream_sidecar.cli.report_file import open_report
+from stream_sidecar.explain.explanation import UNKNOWN
 from stream_sidecar.explain.page import page
-from stream_sidecar.explain.source import body, is_transcript, recorded
+from stream_sidecar.explain.source import is_transcript, recorded
+from stream_sidecar.explain.stored import explain_file
 from stream_sidecar.explain.telling import explain
 from stream_sidecar.options import StreamOptions
 
 if TYPE_CHECKING:
     from stream_sidecar.explain.explanation import Explanation
-    from stream_sidecar.explain.source import StreamSource
 
 _EPILOG = """\b
 Examples:
@@ -36,8 +37,9 @@ Examples:
   stream-sidecar explain response.sse --html page.html
   stream-sidecar explain said-4711.txt --stream s1 --open   from --record
 
-Exit codes: 0, whatever is in the stream; 2 when FILE is empty or could not be read,
-or the page could not be written; 141 when whoever read the output went away.
+Exit codes: 0, whatever is in the stream; 2 when FILE is empty, could not be read or
+nothing in it was understood, or the page could not be written; 141 when whoever
+read the output went away.
 """
 
 
@@ -59,12 +61,12 @@ or the page could not be written; 141 when whoever read the output went away.
 def command(file: BinaryIO, **given: Any) -> None:
     """Show whose each character of FILE is, and which rule says so.
 
-    FILE ("-" is standard input) is what a provider sent, plain text, or a transcript
-    that --record wrote.
+    FILE ("-" is standard input) is what a provider sent, plain text, a stored session,
+    or a transcript that --record wrote.
     """
     if given["force"] and given["out"] is None:
         raise click.UsageError("--force goes with --html")
-    explanation = explain(_source(file, given))
+    explanation = _explanation(file, given)
     out: Path | None = given["out"]
     if given["opens"] and out is None:
         out = Path(tempfile.mkdtemp(prefix="stream-sidecar-"), "page.html")
@@ -77,10 +79,12 @@ def command(file: BinaryIO, **given: Any) -> None:
         text.written(explanation, str(out))
     if given["opens"] and out is not None:
         webbrowser.open(out.resolve().as_uri())
+    if explanation.is_unknown:
+        raise Failure(f"{explanation.name}: {UNKNOWN}")
 
 
-def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
-    """The stream that is meant; of a page that is passed on nobody learns a folder."""
+def _explanation(file: BinaryIO, given: dict[str, Any]) -> Explanation:
+    """Of the stream that is meant; from its page nobody learns a folder."""
     data, names = file.read(), ("wire", "framing", "model", "provider")
     name = os.path.basename(file.name)
     if not data:
@@ -89,7 +93,7 @@ def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
         if given["chosen"] is not None:
             raise click.UsageError("--stream goes with a transcript")
         options = StreamOptions(**{name: given[name] for name in names})
-        return body(name, data, options)
+        return explain_file(name, data, options)
     sources = recorded(name, data)
     chosen = given["chosen"] or next(iter(sources), None)
     if chosen is None:
@@ -97,7 +101,7 @@ def _source(file: BinaryIO, given: dict[str, Any]) -> StreamSource:
     if chosen not in sources:
         known = ", ".join(sources)
         raise click.UsageError(f"--stream {chosen} is none of {known}")
-    return sources[chosen]
+    return explain(sources[chosen])
 
 
 def _write(explanation: Explanation, out: Path, read: str, *, force: bool) -> None:

@@ -40,6 +40,18 @@ OWNERS: dict[Owner, str] = {
 """Whose a character can be, in the order of the legend."""
 
 
+_ABOUT = {"diagnostic", "finish", "metadata", "usage"}
+"""Types of the events of an input in which nothing was understood."""
+
+_NOT_UNDERSTOOD = {"unknown-chunk", "malformed-chunk", "document-limit"}
+
+UNKNOWN = (
+    "Nothing in it was understood: it is no stream or response of a known provider, "
+    "no plain text, and no stored session with messages of a model."
+)
+"""What is said of such an input."""
+
+
 @frozen
 class Reason:
     """Why characters have their owner: in ``words``, by which ``rule`` of
@@ -107,3 +119,11 @@ class Explanation:
     lanes: tuple[Lane, ...]
     steps: tuple[Step, ...]
     message: Message
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there was something, and none of it was understood."""
+        events = [event for step in self.steps for event in step.events]
+        codes = {getattr(event, "code", "") for event in events}
+        kinds = {event.type for event in events}
+        return kinds <= _ABOUT and not codes.isdisjoint(_NOT_UNDERSTOOD)

@@ -284,6 +284,8 @@ function go(number) {
 // --- All of it -----------------------------------------------------------------------
 
 show(at("facts"), data.facts.map(([name, value]) => `${name} ${value}`).join(" · "));
+at("unknown").textContent = data.unknown;
+at("unknown").hidden = !data.unknown;
 buildLegend();
 data.lanes.forEach(buildLane);
 buildEvents();

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
 
-from stream_sidecar.explain.explanation import OWNERS
+from stream_sidecar.explain.explanation import OWNERS, UNKNOWN
 from stream_sidecar.explain.rules import PAGES, rules, wire_links
 from stream_sidecar.protocol.converter import unstructure
 
@@ -48,6 +48,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
     facts = ("name", "wire", "framing", "profile")
     return {
         "facts": [[name, getattr(explanation, name)] for name in facts],
+        "unknown": UNKNOWN if explanation.is_unknown else "",
         "owners": OWNERS,
         "reasons": [asdict(reason) for reason in known],
         "rules": {

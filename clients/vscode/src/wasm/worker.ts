@@ -30,14 +30,16 @@ def begin(say, log_level):
 
 def explained(name, data):
     from stream_sidecar.explain.page import page
-    from stream_sidecar.explain.source import body, is_transcript, recorded
+    from stream_sidecar.explain.source import is_transcript, recorded
+    from stream_sidecar.explain.stored import explain_file
     from stream_sidecar.explain.telling import explain
     from stream_sidecar.options import StreamOptions
 
     data = data.to_bytes()
     sources = recorded(name, data) if is_transcript(data) else {}
-    source = next(iter(sources.values()), None) or body(name, data, StreamOptions())
-    return page(explain(source))
+    if sources:
+        return page(explain(next(iter(sources.values()))))
+    return page(explain_file(name, data, StreamOptions()))
 
 (begin, explained)
 `;

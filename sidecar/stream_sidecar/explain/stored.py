@@ -1,0 +1,117 @@
+"""A stored session, explained: the texts of its model's messages, one after the other.
+
+A session is no stream: its documents hold whole messages, and a wire finds nothing in
+them. Each text is read as the engine reads a text that a model has just written, by
+itself, with a lane and a step of its own.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from stream_sidecar.explain.source import PushedChunk, StreamSource, body
+from stream_sidecar.explain.telling import explain
+from stream_sidecar.history.documents import messages_in
+from stream_sidecar.history.messages import Text
+from stream_sidecar.values.jsontext import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stream_sidecar.explain.explanation import (
+        Explanation,
+        Fate,
+        InputPiece,
+        Lane,
+        Step,
+    )
+    from stream_sidecar.options import StreamOptions
+
+
+def explain_file(name: str, data: bytes, options: StreamOptions) -> Explanation:
+    """What a provider sent, or a stored session."""
+    told = explain(body(name, data, options))
+    stored = explain_stored(name, data, options) if told.is_unknown else None
+    return told if stored is None else stored
+
+
+def explain_stored(
+    name: str, data: bytes, options: StreamOptions
+) -> Explanation | None:
+    """The texts of a session's messages; None: ``data`` is none, or has no texts."""
+    told = [
+        explain(_source(text, evolve(options, model=options.model or model)))
+        for text, model in _texts(data)
+    ]
+    return _joined(name, told) if told else None
+
+
+def _source(text: str, options: StreamOptions) -> StreamSource:
+    read = evolve(options, wire="text", framing="text", encoding="utf-8")
+    return StreamSource("", read, lambda _stream: [PushedChunk(text, text)])
+
+
+def _texts(data: bytes) -> Iterator[tuple[str, str | None]]:
+    """The text of each message of a model, and the model's name."""
+    for document in _documents(data):
+        for found in messages_in(document):
+            if found.stored is None:
+                continue
+            items = found.stored.fields[0]
+            text = "".join(item.text for item in items if isinstance(item, Text))
+            if text:
+                yield text, found.model
+
+
+def _documents(data: bytes) -> Iterator[object]:
+    """The JSON document, or those of the lines that have one."""
+    for each in (data, *data.splitlines()):
+        try:
+            yield decode(each)
+        except (ValueError, RecursionError):
+            continue
+        if each is data:
+            return
+
+
+def _joined(name: str, told: list[Explanation]) -> Explanation:
+    """One explanation of all, with steps and events numbered through."""
+    lanes: list[Lane] = []
+    steps: list[Step] = []
+    events = 0
+    for number, each in zip(count(1), told):
+        title = f"message {number}"
+        lanes += (_moved(lane, title, len(steps), events) for lane in each.lanes)
+        for step in each.steps:
+            moved = (evolve(event, seq=event.seq + events) for event in step.events)
+            steps.append(evolve(step, events=tuple(moved)))
+        events += sum(len(step.events) for step in each.steps)
+    messages = (evolve(each.message, choice=n) for n, each in enumerate(told))
+    message = evolve(told[0].message, choices=tuple(messages))
+    return evolve(
+        told[0],
+        name=name,
+        wire="stored messages",
+        framing="json",
+        lanes=tuple(lanes),
+        steps=tuple(steps),
+        message=message,
+    )
+
+
+def _moved(lane: Lane, title: str, steps: int, events: int) -> Lane:
+    """A lane as it is behind so many steps and events."""
+
+    def fate(each: Fate) -> Fate:
+        seq = each.seq and each.seq + events
+        return evolve(each, step=each.step + steps, seq=seq)
+
+    def piece(each: InputPiece) -> InputPiece:
+        fates = tuple(map(fate, each.fates))
+        return evolve(each, step=each.step + steps, fates=fates)
+
+    title = f"{title}: {lane.title}" if lane.is_part else title
+    return evolve(lane, title=title, pieces=tuple(map(piece, lane.pieces)))
