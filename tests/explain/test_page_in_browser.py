@@ -204,3 +204,19 @@ def test_an_editor_that_shows_it_has_its_theme(page: Any, tmp_path: Path) -> Non
     light = page.evaluate(ground)
     page.evaluate("document.body.classList.add('vscode-dark')")
     assert page.evaluate(ground) != light
+
+
+def test_what_is_copied_are_the_characters_that_came(page: Any, tmp_path: Path) -> None:
+    text = "a\n\tb\u200b\u202ec\u00a0 d"
+    chunk = {"choices": [{"delta": {"content": text}}]}
+    page.goto(write([chunk], tmp_path / "page.html"))
+    copied = page.evaluate(
+        "() => { const range = document.createRange();"
+        " range.selectNodeContents(document.querySelector('.lane .text'));"
+        " getSelection().removeAllRanges(); getSelection().addRange(range);"
+        " const clipboardData = new DataTransfer();"
+        " const copy = new ClipboardEvent('copy', { clipboardData, bubbles: true });"
+        " document.body.dispatchEvent(copy);"
+        " return clipboardData.getData('text/plain'); }"
+    )
+    assert copied == text

@@ -49,6 +49,23 @@ function show(element, text) {
   if (from < text.length) element.append(text.slice(from));
 }
 
+// What is copied are the characters that came. Behind the sign of a line end or a tab
+// stands the character itself; any other sign stands for its own.
+const UNCOPIED = "[hidden], script, noscript, button, .sign.line";
+const BLOCKS = "h1, h2, h3, p, li, .text, .code";
+
+function copy(event) {
+  const selection = getSelection();
+  if (selection.isCollapsed) return;
+  const copied = selection.getRangeAt(0).cloneContents();
+  for (const each of copied.querySelectorAll(UNCOPIED)) each.remove();
+  for (const each of copied.querySelectorAll(".sign"))
+    each.replaceWith(String.fromCodePoint(parseInt(each.title.slice(2), 16)));
+  for (const each of copied.querySelectorAll(BLOCKS)) each.append("\n");
+  event.clipboardData.setData("text/plain", copied.textContent);
+  event.preventDefault();
+}
+
 // What has come is the beginning of a list: the rest of it is not in the document.
 // Hiding each would take a time that grows with the square of their number.
 function showFirst(parent, elements, count) {
@@ -295,4 +312,5 @@ at("step").addEventListener("input", (event) => go(Number(event.target.value)));
 at("previous").addEventListener("click", () => go(step - 1));
 at("next").addEventListener("click", () => go(step + 1));
 at("play").addEventListener("click", play);
+document.addEventListener("copy", copy);
 showStep(last);
