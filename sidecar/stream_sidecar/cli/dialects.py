@@ -1,7 +1,8 @@
 """``stream-sidecar dialects``: how models write protocol into text.
 
 One block of lines a family: its models, what it does with reasoning, how its calls
-begin. The same names stand in ``policy.dialects`` and in the answer to ``stream/open``.
+begin. With a model, what is its own comes first. The same names stand in
+``policy.dialects`` and in the answer to ``stream/open``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from stream_sidecar.values.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from stream_sidecar.dialects.profiles import Profile
 
 
 def rows() -> list[dict[str, Any]]:
@@ -46,6 +49,8 @@ Examples:
 
 _WIDTH = 80
 _INDENT = " " * 13
+_NAME = "TOOL"
+"""What people see where the name of a declared tool stands."""
 
 
 @click.command("dialects", epilog=_EPILOG)
@@ -55,7 +60,9 @@ def command(model: str | None, as_json: bool) -> None:
     """Print the families of models whose way of writing is known."""
     table = rows()
     if model is not None:
-        table = [row for row in table if row["name"] in _in_force(model)]
+        profile = _profile(model)
+        table = [row for row in table if row["name"] in profile.dialects]
+        table.sort(key=lambda row: profile.name not in row["profiles"])
     terminal = Terminal()
     if as_json:
         for row in table:
@@ -67,11 +74,12 @@ def command(model: str | None, as_json: bool) -> None:
             terminal.line(line)
 
 
-def _in_force(model: str) -> tuple[str, ...]:
+def _profile(model: str) -> Profile:
+    """What is in force for a model."""
     from stream_sidecar.options import StreamOptions
     from stream_sidecar.stream.stream import Stream
 
-    return Stream(StreamOptions(model=model)).profile.dialects
+    return Stream(StreamOptions(model=model)).profile
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
@@ -81,7 +89,7 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
     facts = {
         "models": models,
         "reasoning": ["…".join(pair) for pair in row["reasoning"]],
-        "calls": row["openers"],
+        "calls": [each.replace("%s", _NAME) for each in row["openers"]],
         "removed": row["removed"],
     }
     for name, values in facts.items():
