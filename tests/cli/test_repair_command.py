@@ -465,6 +465,19 @@ def test_nothing_to_put_back(session: Path) -> None:
     assert "1 file put back" not in repair(session, "--restore").output
 
 
+def test_a_path_that_leads_nowhere_is_one_line(tmp_path: Path) -> None:
+    """Without a table; beside others, and in reports, it is a row like theirs."""
+    missing, session = tmp_path / "none", tmp_path / "session.jsonl"
+    session.write_text("", encoding="utf-8")
+    alone = repair(missing)
+    assert alone.exit_code == 2
+    assert alone.output == f"Error: {missing}: No such file or directory\n"
+    both = repair(missing, "codx").output
+    assert both.count("\n") == 1
+    assert "Did you mean 'codex'?" in both
+    assert "left alone" in repair(missing, session).output
+
+
 def test_a_backup_of_what_is_gone(session: Path) -> None:
     before = session.read_text(encoding="utf-8")
     repair(session, "--write")

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from stream_sidecar.cli import Failure
 from stream_sidecar.cli.interrupts import interruption
 from stream_sidecar.cli.repair_agents import print_agents, print_agents_json
 from stream_sidecar.cli.repair_asking import Asking, kinds_of
@@ -165,6 +166,8 @@ def command(**given: Any) -> None:
         raise SystemExit(put_back(meant, force=given["force"]))
     if given["clean"]:
         raise SystemExit(clean(meant))
+    if given["output_format"] == "text" and given["report_path"] is None:
+        _refuse_nothing(meant)
     wants: Any = kinds_of(given["only"], given["but"])
     write = given["write"]
     if given["ask"]:
@@ -245,6 +248,13 @@ def _meant(given: tuple[Path, ...]) -> Meant:
             if not (found.files or found.leaving or found.unread):
                 meant.nowhere.append(FileReport(name, error=_nothing(name)))
     return meant
+
+
+def _refuse_nothing(meant: Meant) -> None:
+    """Where there is nothing to look at, one line says so, without a table."""
+    errors = [f"{each.path}: {each.error}" for each in meant.nowhere if each.error]
+    if errors and not meant.paths and len(errors) == len(meant.nowhere):
+        raise Failure("; ".join(errors))
 
 
 def _leaving(link: Path) -> FileReport:
