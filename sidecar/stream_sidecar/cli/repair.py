@@ -73,6 +73,9 @@ and the signal's number when one ended it.
     help="Print the agents that are known, and where they keep their sessions.",
 )
 @click.option(
+    "--all", "everywhere", is_flag=True, help="--list: the places on every system."
+)
+@click.option(
     "--folder",
     "folders",
     multiple=True,
@@ -196,7 +199,8 @@ def _list(given: dict[str, Any]) -> None:
     for name in names:
         if name not in AGENTS:
             raise click.UsageError(f"No such agent {name!r}{_near(name)}")
-    print_list(names or AGENTS, given["folders"] or (".",))
+    folders = given["folders"] or (".",)
+    print_list(names or AGENTS, folders, everywhere=given["everywhere"])
 
 
 def _near(word: str) -> str:
@@ -224,6 +228,8 @@ def _check_usage(given: dict[str, Any]) -> None:
             raise click.UsageError(f"{' and '.join(names)} exclude each other")
     if given["folders"]:
         raise click.UsageError("--folder goes with --list")
+    if given["everywhere"]:
+        raise click.UsageError("--all goes with --list")
     if given["ask"] and given["output_format"] != "text":
         raise click.UsageError("--ask goes with --output-format text")
     if given["force"] and not (given["report_path"] or given["back"]):

@@ -1,7 +1,8 @@
 """``repair --list``: the agents whose sessions are known, and where they keep them.
 
-For people the places on every system; as JSON also those on this machine, and the
-files there. Its form is documented in ``session_files/README.md``.
+For people the places on this system, with ``--all`` on every one; as JSON those on
+every system and on this machine, and the files there. The form of that is documented
+in ``session_files/README.md``.
 """
 
 from __future__ import annotations
@@ -24,25 +25,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-def print_agents(names: Iterable[str], _folders: Sequence[str]) -> None:
-    """A line for each agent, and one for each place of it by system."""
+def print_agents(
+    names: Iterable[str], _folders: Sequence[str], *, everywhere: bool
+) -> None:
+    """A line for each agent, and one for each of its places: this system's, or those
+    ``everywhere``, with the systems where one of them is."""
     terminal = Terminal()
+    here = sys.platform if sys.platform in SYSTEMS else "linux"
     for name in names:
         agent = AGENTS[name]
         terminal.line((name, "bold"), f"  {agent.title}")
         places: dict[str, list[str]] = {}
-        for system, title in SYSTEMS.items():
+        for system in SYSTEMS if everywhere else (here,):
             for pattern in agent.patterns(system):
-                places.setdefault(pattern, []).append(title)
+                places.setdefault(pattern, []).append(SYSTEMS[system])
         for pattern, systems in places.items():
-            where = f"  ({', '.join(systems)})" if len(systems) < len(SYSTEMS) else ""
+            is_special = everywhere and len(systems) < len(SYSTEMS)
+            where = f"  ({', '.join(systems)})" if is_special else ""
             terminal.line(f"    {pattern}{where}")
     terminal.line(f"Read wherever they are: {', '.join(ELSEWHERE)}.")
+    if not everywhere:
+        terminal.line(f"Places are those on {SYSTEMS[here]}; --all has the others.")
 
 
-def print_agents_json(names: Iterable[str], folders: Sequence[str]) -> None:
+def print_agents_json(
+    names: Iterable[str], folders: Sequence[str], *, everywhere: bool
+) -> None:
     """One document: the agents with their places and files, and what else is read.
-    ``folders`` are worked in, and may have sessions in them."""
+    ``folders`` are worked in, and may have sessions in them. The places on every system
+    are always in it."""
     document = {
         "version": 1,
         "system": sys.platform,
