@@ -100,6 +100,12 @@ pub enum Error {
         /// The bound.
         limit: usize,
     },
+    /// The sidecar is of a version that does not have it yet.
+    #[error("the sidecar is too old for {method}: requests go out as they came")]
+    Unsupported {
+        /// The method that it lacks.
+        method: &'static str,
+    },
     /// [`Sidecar::shutdown`](crate::Sidecar::shutdown) was called.
     #[error("the sidecar was shut down")]
     ShutDown,
@@ -212,6 +218,7 @@ impl Error {
             Self::Rpc(error) => error.kind_as_told(),
             Self::StreamLost { .. } => "stream-lost",
             Self::QueueFull { .. } => "queue-full",
+            Self::Unsupported { .. } => "unsupported",
             Self::ShutDown => "sidecar-closed",
             Self::Json { .. } => "no-json",
         }
@@ -222,9 +229,8 @@ impl Error {
     pub fn retryable(&self) -> bool {
         match self {
             Self::Rpc(error) => error.retryable(),
-            Self::StreamLost { .. } | Self::Version { .. } | Self::ShutDown | Self::Json { .. } => {
-                false
-            }
+            Self::StreamLost { .. } | Self::Version { .. } | Self::Unsupported { .. } => false,
+            Self::ShutDown | Self::Json { .. } => false,
             _ => true,
         }
     }

@@ -22,6 +22,7 @@ mod locate;
 mod message;
 mod open;
 mod pass_through;
+mod passage;
 mod pipe;
 mod place;
 mod process;
@@ -45,6 +46,7 @@ pub use error::{Attempt, Error, LostReason, RpcError, StderrTail};
 pub use handle::StreamHandle;
 pub use handshake::PROTOCOL_VERSION;
 pub use locate::{Located, VARIABLE, Way};
+pub use passage::Passage;
 pub use pipe::Pipe;
 #[doc(no_inline)]
 pub use protocol::{Event, OpenParams};

@@ -160,6 +160,8 @@ fn text_of(events: &[Event]) -> String {
     texts.collect()
 }
 
+type Hear<'a> = Box<dyn FnMut(&Event) + Send + 'a>;
+
 /// What a response is read as: its events ([`StreamHandle::pipe`]), or the documents or the
 /// body of the clean one ([`StreamHandle::pipe_chunks`], [`StreamHandle::emit`]).
 pub struct Pipe<'a, T = Event> {
@@ -167,6 +169,7 @@ pub struct Pipe<'a, T = Event> {
     /// What is given of an answer; whether it is the last one.
     pick: Box<dyn Fn(Answer, bool) -> Vec<T> + Send + 'a>,
     picked: vec::IntoIter<T>,
+    hear: Option<Hear<'a>>,
     closed: Option<CloseResult>,
 }
 
@@ -177,7 +180,23 @@ impl<'a, T> Pipe<'a, T> {
         pick: impl Fn(Answer, bool) -> Vec<T> + Send + 'a,
     ) -> Self {
         let steps = Box::pin(steps(handle, source));
-        Self { steps, pick: Box::new(pick), picked: Vec::new().into_iter(), closed: None }
+        let picked = Vec::new().into_iter();
+        Self { steps, pick: Box::new(pick), picked, hear: None, closed: None }
+    }
+
+    /// Gets each event, before what is given of it: of a body, for what its reader has no
+    /// place for, as calls that the model wrote as text. The message is in [`Pipe::closed`].
+    #[must_use]
+    pub fn on_event(mut self, hear: impl FnMut(&Event) + Send + 'a) -> Self {
+        self.hear = Some(Box::new(hear));
+        self
+    }
+
+    fn pick(&mut self, answer: Answer, is_last: bool) -> Vec<T> {
+        if let Some(hear) = &mut self.hear {
+            answer.events.iter().for_each(hear);
+        }
+        (self.pick)(answer, is_last)
     }
 
     /// The message and the counters, once the last item was given. Its `events` and `chunks`
@@ -195,13 +214,13 @@ impl<'a, T> Pipe<'a, T> {
 
     fn accept(&mut self, step: Step) {
         let picked = match step {
-            Step::Answer(answer) => (self.pick)(answer, false),
+            Step::Answer(answer) => self.pick(answer, false),
             Step::Closed(mut closed) => {
                 let events = mem::take(&mut closed.events);
                 let chunks = closed.chunks.as_mut().map(mem::take).unwrap_or_default();
                 let emitted = chunks.into_iter().filter_map(document).collect();
                 self.closed = Some(*closed);
-                (self.pick)(Answer { events, emitted }, true)
+                self.pick(Answer { events, emitted }, true)
             }
         };
         self.picked = picked.into_iter();

@@ -405,7 +405,8 @@ pub struct EmitOutput {
     /// What becomes of calls that were found in the text.
     pub claims: EmitClaims,
     /// Reasoning.
-    pub reasoning: EmitReasoning,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<EmitReasoning>,
 }
 
 /// What a program wants to know of an error.

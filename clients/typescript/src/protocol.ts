@@ -605,7 +605,7 @@ export interface Emit {
 export interface EmitOutput {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
   claims: "drop" | "text" | "promote" | (string & {});
-  reasoning: "auto" | "drop" | "include" | (string & {});
+  reasoning?: "auto" | "drop" | "include" | (string & {});
 }
 
 /**

@@ -46,7 +46,7 @@ class SchemaRules:
     ``patches``: types that mean some fields of a class. ``spellings``: classes of which
     the host may send other spellings, and their schema. ``known_values``: of strings
     that the sidecar sends, by class and field. ``numbered``: the classes that always
-    have a ``seq``.
+    have a ``seq``. ``later``: fields that sidecars of old do not send.
     """
 
     unions: dict[Any, str] = field(factory=dict)
@@ -54,6 +54,7 @@ class SchemaRules:
     spellings: dict[type, JsonObject] = field(factory=dict)
     known_values: dict[tuple[type, str], tuple[str, ...]] = field(factory=dict)
     numbered: frozenset[type] = frozenset()
+    later: frozenset[tuple[type, str]] = frozenset()
 
 
 @define
@@ -161,7 +162,8 @@ def _is_required(
     if each.name == "seq" and kind in made.rules.numbered:
         return True
     may_be_none = hint in (Any, object) or NoneType in get_args(hint)
-    return each.name not in NOT_ZERO and not may_be_none
+    is_later = (kind, each.name) in made.rules.later
+    return each.name not in NOT_ZERO and not may_be_none and not is_later
 
 
 def prose(kind: Any) -> str:

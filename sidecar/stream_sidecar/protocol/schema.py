@@ -88,6 +88,7 @@ def schema() -> JsonObject:
             spellings=_SPELLINGS,
             known_values=_KNOWN_VALUES | {(params.ErrorData, "kind"): refusals},
             numbered=frozenset(events.EVENTS) - _outside_streams(),
+            later=frozenset({(Emit, "reasoning")}),
         )
     )
     for method in METHODS.values():

@@ -1,0 +1,145 @@
+//! A provider's requests and responses on their way through a host: clean both ways.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    error::Error,
+    handle::StreamHandle,
+    protocol::{AnyTool, EmitReasoning, OpenParams, PolicyPatch, Wire},
+    sidecar::Sidecar,
+    watching::Told,
+};
+
+const PREPARE: &str = "request/prepare";
+
+/// What a host passes on for one provider: [`Passage::request`] gives the bodies to send,
+/// [`Passage::open`] the streams that their responses are piped through.
+///
+/// ```no_run
+/// # async fn pass(sidecar: stream_sidecar::Sidecar, body: bytes::Bytes) -> Result<(), stream_sidecar::Error> {
+/// use stream_sidecar::{OpenParams, protocol::{Emit, EmitWire, Wire}};
+///
+/// let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None });
+/// let params = OpenParams {
+///     wire: Some(Wire::OpenaiChat), provider: Some("groq".into()), emit, ..Default::default()
+/// };
+/// let passage = sidecar.passage(params).on_lost(|error| eprintln!("{error}"));
+/// let to_send = passage.request(body).await;
+/// let response = passage.open().await?; // .try_emit(the provider's body)
+/// # drop((to_send, response)); Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Passage {
+    sidecar: Sidecar,
+    params: OpenParams,
+    prepares: bool,
+    said_old: AtomicBool,
+    on_lost: Told<Error>,
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    wire: &'a Wire,
+    body: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a [AnyTool]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'a PolicyPatch>,
+}
+
+#[derive(Deserialize)]
+struct Prepared {
+    changed: bool,
+    body: Option<Box<RawValue>>,
+}
+
+impl Passage {
+    pub(crate) fn new(sidecar: Sidecar, params: OpenParams) -> Self {
+        let (said_old, on_lost) = (AtomicBool::new(false), Told::default());
+        Self { sidecar, params, prepares: true, said_old, on_lost }
+    }
+
+    /// Whether requests are prepared; by default they are.
+    #[must_use]
+    pub fn prepare(mut self, prepares: bool) -> Self {
+        self.prepares = prepares;
+        self
+    }
+
+    /// Gets why a request goes out as it came: the sidecar is gone or refuses it, or is too
+    /// old, which is told once.
+    #[must_use]
+    pub fn on_lost(mut self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.on_lost = Told::new(tell);
+        self
+    }
+
+    /// The body to send: without what leaked in earlier turns and what the provider refuses,
+    /// or the very bytes that were given, where nothing is to be done or nothing can be.
+    pub async fn request(&self, body: impl Into<Bytes>) -> Bytes {
+        let body = body.into();
+        if !self.prepares {
+            return body;
+        }
+        match self.prepared(&body).await {
+            Ok(prepared) => prepared.unwrap_or(body),
+            Err(error) => {
+                let is_old = matches!(error, Error::Unsupported { .. });
+                if !is_old || !self.said_old.swap(true, Ordering::Relaxed) {
+                    self.on_lost.tell(&error);
+                }
+                body
+            }
+        }
+    }
+
+    async fn prepared(&self, body: &[u8]) -> Result<Option<Bytes>, Error> {
+        let Ok(body) = serde_json::from_slice::<&RawValue>(body) else { return Ok(None) };
+        let Some(wire) = self.params.wire.as_ref().filter(|_| body.get().starts_with('{')) else {
+            return Ok(None);
+        };
+        self.sidecar.start().await?;
+        if !self.is_certain() {
+            return Err(Error::Unsupported { method: PREPARE });
+        }
+        let OpenParams { provider, model, tools, policy, .. } = &self.params;
+        let (provider, model) = (provider.as_deref(), model.as_deref());
+        let (tools, policy) = (tools.as_deref(), policy.as_ref());
+        let asked = Asked { wire, body, provider, model, tools, policy };
+        let told: Prepared = self.sidecar.request(PREPARE, &asked).await?;
+        Ok(told.body.filter(|_| told.changed).map(|it| String::from(Box::<str>::from(it)).into()))
+    }
+
+    /// Opens a stream for one response. Where requests are prepared its tagged reasoning goes
+    /// out with the rest (`emit.reasoning: include`), unless the params say otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Sidecar::open`].
+    pub async fn open(&self) -> Result<StreamHandle, Error> {
+        let mut params = self.params.clone();
+        if self.prepares
+            && self.sidecar.start().await.is_ok()
+            && self.is_certain()
+            && let Some(emit) = &mut params.emit
+        {
+            emit.reasoning.get_or_insert(EmitReasoning::Include);
+        }
+        self.sidecar.open(params).await
+    }
+
+    /// Whether the sidecar that runs prepares requests.
+    fn is_certain(&self) -> bool {
+        let known = self.sidecar.capabilities();
+        let methods = known.as_ref().and_then(|it| it.methods.as_ref());
+        methods.is_some_and(|it| it.iter().any(|method| method == PREPARE))
+    }
+}

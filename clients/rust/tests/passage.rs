@@ -1,0 +1,126 @@
+//! What a host passes on: requests as their provider takes them, responses clean, and what
+//! an SDK has no place for is heard.
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_executor::block_on;
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use stream_sidecar::{
+    Event, OpenParams, Passage, Sidecar,
+    protocol::{Emit, EmitReasoning, EmitWire, ToolCall, Wire},
+};
+use support::{builder, project_tests};
+
+/// Of a provider that refuses reasoning.
+fn groq() -> OpenParams {
+    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None });
+    OpenParams { wire: Some(Wire::OpenaiChat), provider: Some("groq".into()), emit, ..text() }
+}
+
+fn text() -> OpenParams {
+    OpenParams { model: Some("qwen3-32b".into()), ..OpenParams::default() }
+}
+
+type Lost = Arc<Mutex<Vec<String>>>;
+
+/// With the kinds of what was lost.
+fn passage(sidecar: &Sidecar, params: OpenParams) -> (Passage, Lost) {
+    let lost = Lost::default();
+    let kept = Arc::clone(&lost);
+    let tell = move |error: &stream_sidecar::Error| kept.lock().unwrap().push(error.kind().into());
+    (sidecar.passage(params).on_lost(tell), lost)
+}
+
+const LEAKED: &str = r#"{ "model": "qwen3-32b", "seed": 123456789012345678901, "messages": [
+    {"role": "user", "content": "?"},
+    {"role": "assistant", "content": "<think>why</think>Because.", "reasoning_content": "why"},
+    {"role": "user", "content": "Sure?"}]}"#;
+const CLEAN: &str = r#"{ "messages": [ {"role": "user", "content": "?"} ] }"#;
+
+fn sent(passage: &Passage, body: &str) -> String {
+    let sent = block_on(passage.request(body.to_owned()));
+    String::from_utf8(sent.into()).unwrap()
+}
+
+#[test]
+fn a_request_goes_out_as_its_provider_takes_it() {
+    let sidecar = builder().build();
+    let (groq, lost) = passage(&sidecar, groq());
+    let body = LEAKED.replace("123456789012345678901", "7");
+    let told: Value = serde_json::from_str(&sent(&groq, &body)).unwrap();
+    assert_eq!(told["messages"][1], json!({"role": "assistant", "content": "Because."}));
+    for own in [CLEAN, "", "[]", "no json", r#"{"messages": 1}"#, "\u{feff}{}", LEAKED] {
+        assert_eq!(sent(&groq, own), own, "what is not to be done, or cannot be");
+    }
+    let off = sidecar.passage(self::groq()).prepare(false);
+    assert_eq!(sent(&off, &body), body);
+    assert!(lost.lock().unwrap().is_empty());
+}
+
+#[test]
+fn without_a_sidecar_the_callers_bytes_go_and_the_host_is_told() {
+    let none = Sidecar::builder().command(["/does/not/exist"]).build();
+    let (passage, lost) = passage(&none, groq());
+    assert_eq!(sent(&passage, LEAKED), LEAKED);
+    assert_eq!(*lost.lock().unwrap(), ["sidecar-unavailable"]);
+}
+
+/// Of a response with reasoning between tags, its body.
+fn body_of(passage: &Passage, content: &str) -> (String, Vec<ToolCall>) {
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": content}}]});
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    let source = format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n");
+    block_on(async {
+        let mut calls = Vec::new();
+        let hear = |event: &Event| {
+            if let Event::ToolCall(call) = event {
+                calls.push(ToolCall::clone(call));
+            }
+        };
+        let opened = passage.open().await.unwrap();
+        let body = opened.emit(stream::iter([source])).on_event(hear);
+        let body: Vec<Bytes> = body.map(Result::unwrap).collect().await;
+        (String::from_utf8(body.concat()).unwrap(), calls)
+    })
+}
+
+#[test]
+fn reasoning_goes_out_where_what_comes_back_is_prepared() {
+    let sidecar = builder().build();
+    let content = "<think>why</think>Because.";
+    let (passage, _) = passage(&sidecar, groq());
+    assert!(body_of(&passage, content).0.contains(r#""reasoning_content":"why""#));
+    let off = sidecar.passage(groq()).prepare(false);
+    assert!(!body_of(&off, content).0.contains("why"), "groq would refuse it");
+    let mut dropping = groq();
+    dropping.emit.as_mut().unwrap().reasoning = Some(EmitReasoning::Drop);
+    assert!(!body_of(&sidecar.passage(dropping), content).0.contains("why"));
+}
+
+#[test]
+fn a_call_that_was_written_as_text_is_heard() {
+    let sidecar = builder().build();
+    let (passage, _) = passage(&sidecar, groq());
+    let written = "<tool_call>\n{\"name\": \"read\", \"arguments\": {}}\n</tool_call>";
+    let (body, calls) = body_of(&passage, written);
+    assert!(!body.contains("read"), "{body}");
+    assert_eq!(calls.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["read"]);
+}
+
+#[test]
+fn with_an_older_sidecar_a_host_goes_on_and_is_told_once() {
+    let python = &support::command()[0];
+    let script = project_tests().join("support/older_sidecar.py");
+    let older = Sidecar::builder().command([python.into(), script.into_os_string()]).build();
+    let (passage, lost) = passage(&older, groq());
+    for _ in 0..2 {
+        assert_eq!(sent(&passage, LEAKED), LEAKED);
+        let (body, _) = body_of(&passage, "<think>why</think>Because.");
+        assert!(body.contains("Because.") && !body.contains("think>"), "{body}");
+    }
+    assert_eq!(*lost.lock().unwrap(), ["unsupported"]);
+}
