@@ -229,8 +229,11 @@ impl Error {
     pub fn retryable(&self) -> bool {
         match self {
             Self::Rpc(error) => error.retryable(),
-            Self::StreamLost { .. } | Self::Version { .. } | Self::Unsupported { .. } => false,
-            Self::ShutDown | Self::Json { .. } => false,
+            Self::StreamLost { .. }
+            | Self::Version { .. }
+            | Self::Unsupported { .. }
+            | Self::ShutDown
+            | Self::Json { .. } => false,
             _ => true,
         }
     }
