@@ -170,7 +170,7 @@ export class RemoteStream implements StreamCore {
       return this.#request(link, "stream/open", params);
     });
     this.#isOpened = true;
-    return opened;
+    return { ...opened, streamId: this.#id };
   }
 
   async #replay(link: Link): Promise<void> {
