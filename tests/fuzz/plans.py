@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -53,12 +54,21 @@ def _closed(plan: Plan, pushed: int, reason: str) -> dict[str, Any]:
         stream.push(chunk)
     events = stream.close(reason)
     result = CloseResult("", events, stream.message(), stream.stats())
-    written = json.loads(encode(unstructure(result)))
+    written = without_made_ids(unstructure(result))
     return {"events": written["events"], "message": written["message"]}
 
 
+_MADE = re.compile(rb'"toolCallId":"[0-9a-f]{9}"')
+
+
+def without_made_ids(value: Any) -> Any:
+    """JSON without the ids that are made of a stream's name, which a plan has not."""
+    return json.loads(_MADE.sub(b'"toolCallId":"made"', encode(value)))
+
+
 def _as_json(events: list[Any]) -> list[Any]:
-    return json.loads(encode([unstructure(event) for event in events]))
+    found: list[Any] = without_made_ids([unstructure(event) for event in events])
+    return found
 
 
 def plans(seed: int, count: int) -> list[Plan]:

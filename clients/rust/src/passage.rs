@@ -61,6 +61,15 @@ struct Prepared {
     body: Option<Box<RawValue>>,
 }
 
+impl Sidecar {
+    /// What a host passes on for one provider, which `params.wire` must name: requests
+    /// prepared, responses clean.
+    #[must_use]
+    pub fn passage(&self, params: OpenParams) -> Passage {
+        Passage::new(self.clone(), params)
+    }
+}
+
 impl Passage {
     pub(crate) fn new(sidecar: Sidecar, params: OpenParams) -> Self {
         let (said_old, on_lost) = (AtomicBool::new(false), Told::default());

@@ -11,7 +11,6 @@ use crate::{
     handle::StreamHandle,
     locate::Located,
     pass_through::PassThrough,
-    passage::Passage,
     protocol::{
         Capabilities, ClassifyParams, ClassifyResult, Encoding, HistoryParams, InspectResult,
         ListResult, NormalizeErrorParams, NormalizeErrorResult, NormalizeParams, NormalizeResult,
@@ -71,13 +70,6 @@ impl Sidecar {
             }
             (Err(error), _) => Err(error),
         }
-    }
-
-    /// What a host passes on for one provider, which `params.wire` must name: requests
-    /// prepared, responses clean.
-    #[must_use]
-    pub fn passage(&self, params: OpenParams) -> Passage {
-        Passage::new(self.clone(), params)
     }
 
     /// The events and the message of a whole response.
