@@ -103,8 +103,74 @@ def test_from_a_removal_on_documents_are_written() -> None:
     given = _pushed(CHAT, [_delta("Hi "), _delta("you.<think>"), _delta("a</think>b")])
     texts = [each["choices"][0]["delta"] for push in given for each in push]
     assert given[0] == [_delta("Hi ")]
-    assert json.dumps(given).count('"odd"') == 3
+    assert json.dumps(given).count('"odd"') == 4
     assert "".join(each.get("content", "") for each in texts) == "Hi you.b"
+
+
+PING = {"type": "ping"}
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "gemini", "anthropic"])
+def test_behind_a_removal_documents_go_out_as_they_came(wire: str) -> None:
+    """Only what the leak was in is other."""
+    leak, clean = "<think>a</think>", "There "
+    documents = _answer(wire, clean)
+    emit = {"wire": wire, "emit": {"wire": wire, "reasoning": "drop"}}
+    given = [e for push in _pushed(emit, _answer(wire, leak + clean)) for e in push]
+    assert _without_pings(given) == _without_pings(documents)
+    assert given.count(PING) == documents.count(PING)
+
+
+def _without_pings(documents: list[Any]) -> list[Any]:
+    """A ping stands behind the block that begins with its first text."""
+    return [document for document in documents if document != PING]
+
+
+def _answer(wire: str, first: str) -> list[Any]:
+    """A stream with what no event carries in each document."""
+    texts = (first, "it ", "is.")
+    if wire == "openai-chat":
+        counts = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+        begin = {"choices": [{"index": 0, "delta": {"role": "assistant"}}]}
+        return [begin, *map(_delta, texts), {"filters": 1}, FINISH, counts]
+    if wire == "gemini":
+        usage = {"usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2}}
+        said = [_candidate([{"text": text}]) for text in texts]
+        last = {**_candidate([{"text": ""}], finishReason="STOP"), **usage}
+        return [said[0], *[{**each, **usage, "odd": None} for each in said[1:]], last]
+    block = {"type": "text", "text": ""}
+    message = {"type": "message", "id": "m", "usage": {"input_tokens": 7}}
+    return [
+        {"type": "message_start", "message": message},
+        PING,
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *[_text_delta(text) for text in texts],
+        PING,
+        {"type": "content_block_stop", "index": 0, "odd": None},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 3},
+        },
+        {"type": "message_stop"},
+    ]
+
+
+def _candidate(parts: list[Any], **more: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": parts, "role": "model"}, **more}]}
+
+
+def _text_delta(text: str) -> dict[str, Any]:
+    delta = {"type": "text_delta", "text": text}
+    return {"type": "content_block_delta", "index": 0, "delta": delta, "odd": 1}
+
+
+def test_places_in_the_text_are_written_behind_a_removal() -> None:
+    place = {"type": "url_citation", "url_citation": {"url": "u", "start_index": 17}}
+    cited = {"choices": [{"index": 0, "delta": {"annotations": [place]}}]}
+    given = _pushed(CHAT, [_delta("<think>a</think>b"), _delta(" c"), cited, FINISH])
+    assert given[1] == [_delta(" c")]
+    assert cited not in [each for push in given for each in push]
 
 
 def _leaking(wire: str) -> tuple[list[Any], list[str]]:
@@ -174,7 +240,12 @@ def test_few_documents_wait() -> None:
     pings = [{"choices": [], "ping": number} for number in range(MOST_WAITING)]
     given = _pushed(CHAT, [_delta("a <thi"), *pings, _delta("ck> b"), FINISH])
     assert not any(given[:MOST_WAITING])
-    assert "ping" not in json.dumps(given)
+    *_, full, rest, end = given[:-1]
+    texts = [each["choices"][0]["delta"]["content"] for each in (full[0], *rest)]
+    assert full[1:] == pings
+    assert texts == ["a ", "<thick> b"]
+    assert end == []
+    assert given[-1] == [FINISH]
 
 
 def test_an_error_of_no_document_is_written() -> None:

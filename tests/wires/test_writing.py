@@ -140,6 +140,15 @@ def test_a_refusal_without_words_is_incomplete() -> None:
     assert response["incomplete_details"] == {"reason": "content_filter"}
 
 
+def test_counts_that_are_no_numbers_are_zero() -> None:
+    usage = {"input_tokens": "", "output_tokens": 5, "output_tokens_details": 1}
+    body = {"type": "message", "stop_reason": "n", "content": [], "usage": usage}
+    trip = emitted({"wire": "anthropic"}, [body], "openai-responses", whole=True)
+    told = trip.chunks[0]["usage"]
+    assert (told["input_tokens"], told["total_tokens"]) == (0, 5)
+    assert told["output_tokens_details"] == {"reasoning_tokens": 0}
+
+
 def test_counts_by_modality_need_words() -> None:
     """Vertex tells enumerations as numbers on request; Google's SDK reads none."""
     counts = {"promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7}

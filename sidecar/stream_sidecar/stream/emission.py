@@ -24,6 +24,7 @@ from attrs import evolve
 
 from stream_sidecar.events import (
     BlockEnd,
+    Citation,
     Finish,
     ProviderError,
     ReasoningDelta,
@@ -47,7 +48,7 @@ from stream_sidecar.wires import WRITERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from stream_sidecar.events import Citation, Event
+    from stream_sidecar.events import Event
     from stream_sidecar.message.message import Block, Message
     from stream_sidecar.options import Emit, StreamOptions
     from stream_sidecar.parts import Document, Json
@@ -74,18 +75,14 @@ class EmittingOutlet(Outlet):
         self.failed = False  # by an error that no document tells
         self.marked = False  # the wire's own end mark came
         self._item: Origin | None = None
-        self._moved = False
+        self._moved = 0
 
     @property
-    def touched(self) -> bool:
-        """Whether anything of the stream was taken out or moved."""
+    def removals(self) -> int:
+        """What was taken out or moved so far, counted; it only grows."""
         counters = self.counters
-        return bool(
-            self._moved
-            or counters.delimiters_stripped
-            or counters.tool_results_stripped
-            or counters.tool_calls_from_text
-        )
+        stripped = counters.delimiters_stripped + counters.tool_results_stripped
+        return self._moved + stripped + counters.tool_calls_from_text
 
     def passes(self, document: Document, wire: str, *, settled: bool) -> None:
         """A document was read; ``settled``: its text is decided."""
@@ -94,7 +91,7 @@ class EmittingOutlet(Outlet):
         is_own = wire == row.name and all(map(_is_written(row), values))
         chunks = [_chunk(each, document.event) for each in values] if is_own else []
         self.passed.append(
-            ReadDocument(chunks, self.seq, self.touched, settled, self.over)
+            ReadDocument(chunks, self.seq, self.removals, settled, self.over)
         )
 
     def block(self) -> int:
@@ -115,13 +112,13 @@ class EmittingOutlet(Outlet):
         super().plain(events)
         for event in events:
             if type(event) is ReasoningDelta and event.source == "tag":
-                self._moved = True
+                self._moved += 1
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)
         self.failed = self.failed or (make is ProviderError and self.is_closing)
         if make in (Reclassify, Retract):
-            self._moved = True
+            self._moved += 1
             if not self.is_closing:
                 self._report(make(0, choice, *args, **fields))
 
@@ -175,8 +172,9 @@ class Emission:
         self._stands = options.policy.tool_calls.mode == "report"
         self._options = options
         self._outlet = outlet
-        self._documents = OwnDocuments(WRITERS[outlet.emit.wire].told)
-        self._writer = WRITERS[outlet.emit.wire].make_writer(wire, outlet.origins)
+        row = WRITERS[outlet.emit.wire]
+        self._documents = OwnDocuments(row)
+        self._writer = row.make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (ToolCall, ToolCallDelta, ToolResult)
         self._ids = SentIds()
@@ -189,13 +187,12 @@ class Emission:
         at = 0
         for each in passed:
             end = bisect_right(events, each.last, at, key=_seq)
-            self._documents.push(each.chunks, self._write(events[at:end]))
-            chunks += self._documents.behind(each)
+            said = events[at:end]
+            self._documents.push(each.chunks, self._write(said))
+            cites = each.removals > 0 and any(isinstance(e, Citation) for e in said)
+            chunks += self._documents.behind(each, cites=cites)
             at = end
         rest = events[at:] if at else events
-        if self._documents.written:
-            self._documents.push([], self._write(rest))
-            return chunks + self._documents.take(touched=True)
         if rest:
             self._hold(rest)
         return chunks
@@ -215,31 +212,38 @@ class Emission:
     def close(self, events: list[Event], message: Message) -> list[Chunk | str]:
         """The last documents: events, claims that are calls now, how it ended, and the
         end mark where one came on the same wire."""
-        chunks = self.push(events)
-        self._documents.push([], self._end(message))
-        chunks += self._documents.take(touched=self._outlet.touched)
+        chunks, promoted = self.push(events), [*self._promoted(message)]
+        removals = self._outlet.removals
+        self._documents.push([], self._end(message, promoted))
+        is_other = promoted or (removals and _cites(message))
+        chunks += self._documents.end(removals, told=bool(is_other))
         return [*chunks, END] if self._outlet.marked else [*chunks]
 
     def body(self, message: Message, wire: str) -> Chunk:
         """The whole clean response; the one that came, if nothing leaked."""
         came = [each.chunks for each in self._outlet.passed]
         own = came[0][0] if [len(chunks) for chunks in came] == [1] else None
-        if own is not None and not (self._outlet.touched or self._outlet.failed):
+        if own is not None and not (self._outlet.removals or self._outlet.failed):
             return own
         self._writer = self._writer.row.make_writer(wire, self._outlet.origins)
-        chunks = self._write(list(_told(message))) + self._end(message)
+        chunks = self._write(list(_told(message)))
+        chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
         told = self._writer.row.told
         return body if own is None else Chunk(around(body, own, told))
 
-    def _end(self, message: Message) -> list[Chunk]:
-        finishes, promoted = [], list[ToolCall]()
+    def _promoted(self, message: Message) -> Iterator[ToolCall]:
+        """Claims that are calls at the end."""
         for each in message.choices or (message,):
-            calls = [call for call in each.tool_calls if self._is_promoted(call)]
-            own = (self._ids.of(call) for call in calls)
-            promoted += (evolve(call, origin="structured") for call in own)
-            assert each.finish is not None  # the stream is closed
-            finishes.append(_with_calls(each.finish) if calls else each.finish)
+            for call in filter(self._is_promoted, each.tool_calls):
+                yield evolve(self._ids.of(call), origin="structured")
+
+    def _end(self, message: Message, promoted: list[ToolCall]) -> list[Chunk]:
+        calling, finishes = {call.choice for call in promoted}, []
+        for each in message.choices or (message,):
+            finish = each.finish
+            assert finish is not None  # the stream is closed
+            finishes.append(_with_calls(finish) if each.choice in calling else finish)
         return self._writer.push(promoted) + self._writer.close(finishes)
 
     def _written(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -315,6 +319,10 @@ def outlet_of(options: StreamOptions) -> Outlet:
     if emit is None:
         return Outlet(parts=policy.message.parts, trace=policy.trace)
     return EmittingOutlet(emit, parts=policy.message.parts, trace=policy.trace)
+
+
+def _cites(message: Message) -> bool:
+    return any(each.citations for each in message.choices or (message,))
 
 
 def _as_text(call: ToolCall) -> TextDelta | ReasoningDelta:

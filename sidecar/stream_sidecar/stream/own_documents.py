@@ -1,12 +1,16 @@
-"""A stream that goes out on the wire it came on: as it came, while nothing leaked.
+"""A stream that goes out on the wire it came on: as it came, where nothing leaked.
 
 A document waits, beside what the writer made of its events, until its text is decided.
-While nothing was taken out or moved, documents go out as they came, with all that no
-event carries: log probabilities, pings, fields that nobody knows. One of which the
-writer made nothing waits for the next: a block that begins may turn out to be another.
-From the first removal on the writer's go out, also in place of those that wait then,
-with what no event carries around them. Example: of ``{"service_tier": "x", "choices":
+Where nothing was taken out or moved, documents go out as they came, with all that no
+event carries: log probabilities, pings, fields that nobody knows. On a wire of blocks
+one of which the writer made nothing waits for the next: a block that begins may turn
+out to be another.
+
+Where something was removed the writer's go out, in place of all that wait then, with
+what no event carries around them. Example: of ``{"service_tier": "x", "choices":
 [{"delta": {"content": "<think>"}}]}`` the next document that is written has the tier.
+They go out until the text is decided again. On a wire whose documents count blocks, and
+name them by number, that is to the end of the stream.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.wires.shared.row import WireRow
 
 MOST_WAITING = 256
 """Documents that wait for a decision; a finished stream waits for its end."""
@@ -29,74 +34,109 @@ MOST_WAITING = 256
 @frozen
 class ReadDocument:
     """A document that was read, as ``chunks`` that may go out, and the stream behind
-    it: ``last`` is the ``seq`` of its last event, ``touched`` says that something was
+    it: ``last`` is the ``seq`` of its last event, ``removals`` how often something was
     taken out or moved, ``settled`` that nothing is held back, and ``over`` that every
     choice has its finish. Without a chunk it cannot go out as it came."""
 
     chunks: list[Chunk]
     last: int
-    touched: bool
+    removals: int
     settled: bool
     over: bool
 
 
 @define(eq=False)
 class OwnDocuments:
-    """What waits: documents as they came, and as they are written. ``written``: from
-    now on it is these that go out. ``told``: members that events tell, so that only
-    the writer may write them."""
+    """What waits: documents as they came, and as they are written. ``written``: it is
+    these that go out."""
 
-    told: frozenset[str]
+    row: WireRow
     written: bool = False
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
     _lags: bool = False  # the writer made nothing of the last one
+    _removals: int = 0  # of what went out
+    _begun: bool = False
+    _asides: list[Chunk] = field(factory=list)  # before anything else was written
     #: the latest document of each type around which nothing is written yet
     _bare: dict[Json, Chunk] = field(factory=dict)
 
     def push(self, own: list[Chunk], ours: list[Chunk]) -> None:
         """A document comes, ``own`` as it came, and what is written in its place."""
         self._waiting.append((own, ours))
-        self._lags = not ours
+        self._lags = not (ours or self.row.stands_alone)
 
-    def behind(self, passed: ReadDocument) -> list[Chunk]:
-        """What goes out when the document has been read."""
+    def behind(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
+        """What goes out when the document has been read. ``cites``: it has places of
+        the text, which are others behind a removal."""
         is_full = len(self._waiting) > MOST_WAITING and not passed.over
         undecided = is_full and not passed.settled
-        touched = passed.touched or not passed.chunks or undecided
+        odd = not passed.chunks or undecided or (cites and passed.removals > 0)
         ready = passed.settled and (is_full or not self._lags)
-        goes = touched or ready or self.written
-        return self.take(touched=touched) if goes else []
+        self._look(odd or passed.removals > self._removals)
+        if not (ready or self.written):
+            return []
+        chunks = self._take()
+        self._removals = passed.removals
+        if passed.settled and passed.chunks and self.row.stands_alone:
+            self.written = False
+        return chunks
 
-    def take(self, *, touched: bool) -> list[Chunk]:
-        """All that waits."""
-        self.written = self.written or touched
+    def end(self, removals: int, *, told: bool) -> list[Chunk]:
+        """All that waits at the end; ``told``: it is other than the provider's."""
+        self._look(told or removals > self._removals)
+        return self._take()
+
+    def _look(self, is_other: bool) -> None:
+        self.written = self.written or is_other
+
+    def _take(self) -> list[Chunk]:
         waiting, self._waiting = self._waiting, []
         if self.written:
             return [*chain.from_iterable(self._dressed(*each) for each in waiting)]
+        self._begun = self._begun or bool(waiting)
         return [*chain.from_iterable(own for own, _ in waiting)]
 
     def _dressed(self, own: list[Chunk], ours: list[Chunk]) -> Iterator[Chunk]:
-        """``ours``, of each type the first with what ``own`` has beside it."""
-        for came in own:
-            self._bare[came.get("type")] = came
+        """``ours`` with what ``own``, or one before it that was left out, has beside
+        it; and ``own``, where no writer has a place for it."""
+        if not ours and all(map(self.row.is_aside, own)):
+            self._asides += own
+        else:
+            self._bare |= {came.get("type"): came for came in own}
         for chunk in ours:
-            bare = self._bare.pop(chunk.get("type"), None)
-            yield chunk if bare is None else Chunk(around(chunk, bare, self.told))
+            bare = self._bare.get(chunk.get("type"))
+            yield chunk if bare is None else Chunk(around(chunk, bare, self.row.told))
+        for chunk in ours:
+            self._bare.pop(chunk.get("type"), None)
+        self._begun = self._begun or bool(ours)
+        if self._begun:
+            yield from self._asides
+            self._asides = []
 
+
+_CONSTANT = ("role", "object")
+"""They say the same in every document."""
 
 _COUNTS = ("usage", "usageMetadata")
-"""They are written with what the provider's own object says (`write_usage`)."""
+"""The writer knows all that the provider says of them, and what it said before."""
 
 
 def around(ours: JsonObject, own: JsonObject, told: frozenset[str]) -> JsonObject:
-    """``ours`` with the members of ``own`` that it lacks and no event tells."""
-    dressed = dict(ours)
+    """``ours`` with the members of ``own`` that it lacks and no event tells, and
+    without those that say nothing and ``own`` does without."""
+    dressed = {
+        name: value
+        for name, value in ours.items()
+        if name in own or (value and name not in _CONSTANT)
+    }
     for name, value in own.items():
         known = ours.get(name)
         if known is None:
-            if name not in told:
+            if name not in told or not value:
                 dressed[name] = value
-        elif type(known) is type(value) is dict and name not in _COUNTS:
+        elif name in _COUNTS and type(value) is dict:
+            dressed[name] = {each: known[each] for each in known if each in value}
+        elif type(known) is type(value) is dict:
             if value.get("type") in (None, known.get("type")):
                 dressed[name] = around(known, value, told)
         elif type(known) is type(value) is list:

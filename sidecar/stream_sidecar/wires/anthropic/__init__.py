@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.wires.anthropic.reader import AnthropicWire, fits
 from stream_sidecar.wires.anthropic.request import write
 from stream_sidecar.wires.anthropic.usage import with_compaction
-from stream_sidecar.wires.anthropic.writer import AnthropicWriter
+from stream_sidecar.wires.anthropic.writer import WRITTEN, AnthropicWriter
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.row import WireRow
 from stream_sidecar.wires.shared.usage import UsageShape
@@ -50,6 +50,7 @@ ROW = WireRow(
     ),
     writer=AnthropicWriter,
     told=frozenset(("content", "stop_reason", "error")),
+    is_aside=lambda value: value.get("type", "error") not in WRITTEN,
     request=write,
     rules=(
         Rule(

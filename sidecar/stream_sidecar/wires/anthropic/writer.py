@@ -44,6 +44,14 @@ _API = "api_error"
 _GOOD, _CUT = ("end_turn", "tool_use"), "max_tokens"
 """The SDK completes arguments that were cut off, so a good end must not be told."""
 
+WRITTEN = frozenset(
+    (
+        *("message", "message_start", "message_delta", "message_stop", "error"),
+        *("content_block_start", "content_block_delta", "content_block_stop"),
+    )
+)
+"""Types of documents that the writer writes, or that are read in their place."""
+
 _REFUSAL = "refusal"
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 

@@ -35,6 +35,8 @@ ROW = WireRow(
     ),
     writer=OpenAIChatWriter,
     told=CHAT_TOLD,
+    stands_alone=True,
+    is_aside=lambda value: not (value.get("choices") or value.get("usage")),
     request=write,
     rules=RULES,
 )

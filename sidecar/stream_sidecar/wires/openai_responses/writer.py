@@ -527,11 +527,16 @@ _ARGUMENTS = {
 
 def _whole_usage(usage: JsonObject) -> JsonObject:
     """Codex drops a response whose counts lack a member (bitrouter/bitrouter#453)."""
-    whole = {"input_tokens": 0, "output_tokens": 0, **usage}
-    whole.setdefault("total_tokens", whole["input_tokens"] + whole["output_tokens"])
-    for name, member in _DETAILS.items():
-        whole[name] = {member: 0, **whole.get(name, {})}
-    return whole
+    counts = {each: usage[each] for each in usage if type(usage[each]) is int}
+    read, written = counts.get("input_tokens", 0), counts.get("output_tokens", 0)
+    total = counts.get("total_tokens", read + written)
+    sums = {"input_tokens": read, "output_tokens": written, "total_tokens": total}
+    details = {name: _detail(usage.get(name), name) for name in _DETAILS}
+    return {**usage, **sums, **details}
+
+
+def _detail(told: Json, name: str) -> JsonObject:
+    return {_DETAILS[name]: 0, **(told if isinstance(told, dict) else {})}
 
 
 _DETAILS = {

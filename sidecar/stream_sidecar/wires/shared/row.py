@@ -45,7 +45,9 @@ class WireRow:
     finish words (in lower case) that say something on this wire only.
 
     ``writer`` writes events as documents of the wire, those that ``is_written`` holds
-    for; ``told`` are members that only it may write. ``request`` writes a turn as
+    for; ``told`` are members that only it may write. ``stands_alone``: a document means
+    the same whatever went before, for nothing in it is counted through the stream.
+    ``is_aside`` holds for documents that no writer writes. ``request`` writes a turn as
     messages of its next request, by the first of the ``rules`` that fits. Without them
     the wire is only read.
     """
@@ -59,6 +61,8 @@ class WireRow:
     writer: Callable[[WireRow, str, Mapping[int, Origin]], EventWriter] | None = None
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     told: frozenset[str] = frozenset()
+    stands_alone: bool = False
+    is_aside: Callable[[JsonObject], bool] = field(default=lambda _value: False)
     request: RequestWriter | None = None
     rules: tuple[Rule, ...] = ANYBODY
 
