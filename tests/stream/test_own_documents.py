@@ -165,6 +165,16 @@ def _text_delta(text: str) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": 0, "delta": delta, "odd": 1}
 
 
+def test_a_named_document_keeps_its_name() -> None:
+    chunks = [_delta("<thi"), _delta("nk>a</think>b")]
+    lines = [f"event: said\ndata: {json.dumps(each)}\n\n" for each in chunks]
+    emit = {"wire": "openai-chat", "reasoning": "drop"}
+    given = _pushed({**CHAT, "framing": "sse", "emit": emit}, lines)
+    told = [each for push in given for each in push]
+    assert [each["event"] for each in told] == ["said"]
+    assert told[0]["data"]["choices"][0]["delta"]["content"] == "b"
+
+
 def test_places_in_the_text_are_written_behind_a_removal() -> None:
     place = {"type": "url_citation", "url_citation": {"url": "u", "start_index": 17}}
     cited = {"choices": [{"index": 0, "delta": {"annotations": [place]}}]}

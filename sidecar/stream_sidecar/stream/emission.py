@@ -38,7 +38,12 @@ from stream_sidecar.events import (
 from stream_sidecar.message.message import TextBlock
 from stream_sidecar.message.outlet import Origin, Outlet
 from stream_sidecar.parts import Chunk
-from stream_sidecar.stream.own_documents import OwnDocuments, ReadDocument, around
+from stream_sidecar.stream.own_documents import (
+    OwnDocuments,
+    ReadDocument,
+    around,
+    inside_of,
+)
 from stream_sidecar.stream.take_back import takes_back
 from stream_sidecar.tools.members import is_ambiguous
 from stream_sidecar.values.jsontext import portable
@@ -230,7 +235,7 @@ class Emission:
         chunks += self._end(message, [*self._promoted(message)])
         body = self._writer.fold(chunks)
         told = self._writer.row.told
-        return body if own is None else Chunk(around(body, own, told))
+        return body if own is None else Chunk(around(body, inside_of(own), told))
 
     def _promoted(self, message: Message) -> Iterator[ToolCall]:
         """Claims that are calls at the end."""

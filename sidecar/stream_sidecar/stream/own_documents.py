@@ -99,13 +99,13 @@ class OwnDocuments:
     def _dressed(self, own: list[Chunk], ours: list[Chunk]) -> Iterator[Chunk]:
         """``ours`` with what ``own``, or one before it that was left out, has beside
         it; and ``own``, where no writer has a place for it."""
-        if not ours and all(map(self.row.is_aside, own)):
+        if not ours and all(self.row.is_aside(inside_of(each)) for each in own):
             self._asides += own
         else:
             self._bare |= {came.get("type"): came for came in own}
         for chunk in ours:
             bare = self._bare.get(chunk.get("type"))
-            yield chunk if bare is None else Chunk(around(chunk, bare, self.row.told))
+            yield chunk if bare is None else self._around(chunk, bare)
         for chunk in ours:
             self._bare.pop(chunk.get("type"), None)
         self._begun = self._begun or bool(ours)
@@ -113,6 +113,19 @@ class OwnDocuments:
             yield from self._asides
             self._asides = []
 
+    def _around(self, chunk: Chunk, own: Chunk) -> Chunk:
+        inside = inside_of(own)
+        dressed = Chunk(around(chunk, inside, self.row.told))
+        return dressed if inside is own else Chunk({**own, "data": dressed})
+
+
+def inside_of(chunk: Chunk) -> Chunk:
+    """The document of ``{event, data}``."""
+    inside: Chunk = chunk["data"] if chunk.keys() == _NAMED else chunk
+    return inside
+
+
+_NAMED = {"event", "data"}
 
 _CONSTANT = ("role", "object")
 """They say the same in every document."""
