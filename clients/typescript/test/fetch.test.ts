@@ -310,3 +310,17 @@ test("a listener that throws breaks no answer", async () => {
   expect(await stream.finalContent()).toBe("Because.");
   expect(new Set(lost.map(String))).toEqual(new Set(["Error: of the host"]));
 });
+
+test("calls that are promoted in two whole responses have two ids, also without an id of theirs", async () => {
+  const content = '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>';
+  const choice = { index: 0, message: { role: "assistant", content }, finish_reason: "stop" };
+  const body = JSON.stringify({ object: "chat.completion", model: "qwen3", choices: [choice] });
+  const fetching = sidecarFetch(sidecar, { fetch: giving(body, "application/json"), claims: "promote" });
+  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+  const asked = { method: "POST", body: JSON.stringify({ model: "qwen3", messages: [user], tools }) };
+  const answers = await Promise.all([1, 2].map(() => fetching("https://api.example/v1/chat/completions", asked)));
+  const ids = await Promise.all(
+    answers.map(async (each) => ((await each.json()) as OpenAI.ChatCompletion).choices[0]?.message.tool_calls?.[0]?.id),
+  );
+  expect(new Set(ids).size).toBe(2);
+});

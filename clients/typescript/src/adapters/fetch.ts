@@ -101,19 +101,12 @@ class Cleaner {
   async #whole(response: Response, asked: Asked): Promise<Response> {
     const text = await response.clone().text();
     if (!objectIn(text)) return response;
-    const params = { ...this.#params(asked), framing: "json" as const, body: text };
-    const body = await this.#unlessLost(async () => this.#told(await this.#sidecar.normalize(params), asked));
+    // Ids of promoted calls are made of it: two turns must not have one.
+    const streamId = crypto.randomUUID();
+    const params = { ...this.#params(asked), framing: "json" as const, body: text, streamId };
+    const listening = new Listening(this.#options, streamId, asked.model);
+    const body = await this.#unlessLost(async () => told(await this.#sidecar.normalize(params), listening));
     return body ? answer(JSON.stringify(body), response) : response;
-  }
-
-  /** The clean body, whose events the host has heard; undefined: it passes as it came. */
-  #told(normalized: NormalizedMessage, { model }: Asked): object | undefined {
-    const body = bodyOf(normalized);
-    if (!body) return undefined;
-    const listening = new Listening(this.#options, crypto.randomUUID(), model);
-    normalized.events.forEach(listening.event);
-    listening.message(normalized.message);
-    return body;
   }
 
   /**
@@ -196,4 +189,13 @@ function answer(body: string | ReadableStream<Uint8Array>, { status, statusText,
   const headers = new Headers(given);
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
   return new Response(body, { status, statusText, headers });
+}
+
+/** The clean body, whose events the host has heard; undefined: it passes as it came. */
+function told(normalized: NormalizedMessage, listening: Listening): object | undefined {
+  const body = bodyOf(normalized);
+  if (!body) return undefined;
+  normalized.events.forEach(listening.event);
+  listening.message(normalized.message);
+  return body;
 }
