@@ -25,14 +25,17 @@ _CODEX = frozenset(
 )
 """Types of the lines of Codex, whose forks and whose index point into its logs."""
 
-_OFFSET = (
-    r"(?:byte_?(?:end|offset|pos|position|range|start)s?"
-    r"|(?:offset|pos|position)_?(?:in_?)?bytes?|file_?offset)"
+_OFFSETS = (
+    "byte_?(?:end|offset|pos|position|range|start)s?",
+    "offset_?(?:in_?)?bytes?",
+    "pos(?:ition)?_?(?:in_?)?bytes?",
+    "file_?offset",
 )
-"""How a name ends of what holds a place in a file."""
+"""How a name ends of what holds a place in a file. Each begins with letters that `re`
+looks for at once, so that a long log costs little."""
 
-_MEMBER = patterns.compile(rf'{_OFFSET}"\s*:'.encode(), re.IGNORECASE)
-_COLUMN = patterns.compile(rf"{_OFFSET}\b", re.IGNORECASE)
+_MEMBERS = [patterns.compile(rf'{each}"\s*:'.encode()) for each in _OFFSETS]
+_COLUMN = patterns.compile(rf"(?:{'|'.join(_OFFSETS)})\b", re.IGNORECASE)
 
 
 def is_pointed_at(line: Json) -> bool:
@@ -47,7 +50,8 @@ def is_pointed_at(line: Json) -> bool:
 
 def says_offsets(text: bytes) -> bool:
     """Whether JSON has a member that holds a place in a file, by bytes."""
-    return _MEMBER.search(text) is not None
+    small = text.lower()
+    return any(each.search(small) for each in _MEMBERS)
 
 
 def has_offsets(definition: str) -> bool:
