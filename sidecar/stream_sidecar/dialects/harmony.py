@@ -130,6 +130,18 @@ def _free_call(name: str, text: str, end: int) -> WrittenCall:
     return WrittenCall(name, text if is_text else "{}", end, text=is_text)
 
 
+def _addressed(_cursor: Cursor) -> Reading[Found]:
+    """A message whose header says nothing is the answer."""
+    yield from ()
+    return mark(ends=True)
+
+
+def _lost_end(cursor: Cursor) -> Reading[Found]:
+    """A recipient in the middle of a line: the end of what was said before is lost."""
+    cursor.opener = "to="
+    return (yield from _header(bare=False)(cursor))
+
+
 def _border(cursor: Cursor) -> Reading[Found]:
     """``<|end|>`` and its like end reasoning, or stand before a header or the end."""
     if not cursor.inside:
@@ -200,5 +212,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_EATEN, end_reasoning, "B", vague=True, about="channels"),
         Form(_TO_FUNCTIONS, _eaten_call, "B", "line", vague=True),
     ),
-    "muse": (Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),),
+    "muse": (
+        Form(("<|eom|>",), end_reasoning, "B", vague=True, about="channels"),
+        Form(("<|message|>",), _addressed, "A", "start", about="channels"),
+        Form((" to=",), _lost_end, "A", vague=True, about="channels"),
+    ),
 }

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from attrs import evolve
+
 from stream_sidecar import patterns
 from stream_sidecar.dialects.tokens import closed_object
 from stream_sidecar.forms.call_bodies import Parameter, typed
@@ -49,7 +51,8 @@ _ASSIGNED = patterns.compile(
 @frozen
 class KeyedTags:
     """The tags of a family: opener and closer of each part. ``section`` stands around
-    several calls, ``separator`` behind a name, ``kind`` around the type of a value."""
+    several calls, ``separator`` behind a name, ``kind`` around the type of a value.
+    ``is_json``: values are JSON, strings with their quotes."""
 
     call: TagPair
     key: TagPair = ("<arg_key>", "</arg_key>")
@@ -57,6 +60,7 @@ class KeyedTags:
     section: TagPair = ("", "")
     separator: str = ">"
     kind: TagPair = ("", "")
+    is_json: bool = False
 
     def suffixed(self, suffix: str) -> KeyedTags:
         """These tags with a suffix in each: ``<arg_key:opensource>``."""
@@ -221,7 +225,7 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
         return None
     cursor.at -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
-    kind = ""
+    kind = "json" if tags.is_json else ""
     if tags.value[0]:
         yield from cursor.space()
         if tags.kind[0] and (yield from cursor.optional(tags.kind[0])):
@@ -273,7 +277,8 @@ def _value(
                 return inside.first + len(tags.call[1])
             if (call_at := inside.another_call) is not None:
                 raise cursor.fails_at(call_at)
-            key, kind, start = inside.key(end), "", cursor.position
+            kind = "json" if tags.is_json else ""
+            key, start = inside.key(end), cursor.position
             inside = _Inside(tags)
             continue
         elif found in (tags.value[1], tags.key[1]):
@@ -405,6 +410,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         for form in _forms(KeyedTags((f"<{word_}>", f"</{word_}>")), "B")
     ),
     "longcat": _forms(_LONGCAT, "B"),
+    "hyperclova": _forms(evolve(_GLM, is_json=True), "B"),
     "k2-horizon": _forms(_HORIZON, "A"),
     "solar": _forms(_SOLAR, "A"),
 }

@@ -76,6 +76,7 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"ernie", Profile("ernie", ("ernie",))),
     (r"hy-?[34]", Profile("hy3", ("hy3", "hunyuan"), True)),
     (r"hunyuan", Profile("hunyuan", ("hunyuan", "hy3"))),
+    (r"minicpm-?v", Profile("minicpm-v", ("minicpm-v",))),
     (r"minicpm-?5", Profile("minicpm5", ("minicpm",), True)),
     (r"functiongemma", Profile("functiongemma", ("functiongemma",))),
     (r"gemma-?4", Profile("gemma4", ("gemma4", "tool-code", "gemini-call"), True)),

@@ -93,7 +93,7 @@ UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
         *("gemini-thoughts", "inkling-messages", "muse", "laguna", "ling"),
-        "kimi-eaten",
+        *("kimi-eaten", "minicpm-v"),
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )

@@ -325,7 +325,7 @@ def _value(parameter: Parameter, schema: Any, root: Any) -> Any:
         return None
     if parameter.kind != "json" and (not kinds or "string" in kinds):
         return parameter.text
-    return _parsed(parameter.text, kinds)
+    return _parsed(parameter.text, kinds, is_json=parameter.kind == "json")
 
 
 def _unescaped(text: str) -> Any:
@@ -337,8 +337,9 @@ def _unescaped(text: str) -> Any:
     return value
 
 
-def _parsed(text: str, kinds: set[str]) -> Any:
-    """``text`` as the schema wants it; text that does not fit stays as it is."""
+def _parsed(text: str, kinds: set[str], *, is_json: bool) -> Any:
+    """``text`` as the schema wants it; text that does not fit stays as it is, unless
+    the form says that it ``is_json``."""
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"
@@ -347,6 +348,6 @@ def _parsed(text: str, kinds: set[str]) -> Any:
             value = read(word)
         except ValueError:
             continue
-        if not kinds or kind_of(value) & kinds:
+        if is_json or not kinds or kind_of(value) & kinds:
             return value
     return text
