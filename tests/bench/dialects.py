@@ -37,6 +37,7 @@ HEADS: dict[str, str] = {
     "minimax-m1": f"<tool_calls>\n{_JSON}",
     "minimax-m2": f'<minimax:tool_call><invoke name="f">{_XML}',
     "minimax-m3": ']<]minimax[>[<invoke name="f">]<]minimax[>[<text>',
+    "cohere, tags": '<cofl:tool_call name="f"><cofl:value name="text" type="raw">',
     "step3": f'<｜tool_call_begin｜><steptml:invoke name="f"><steptml:{_XML[1:]}',
     "minicpm": '<function name="f"><param name="text">',
     "call-record": f'<call_record tool="f">{_XML}',

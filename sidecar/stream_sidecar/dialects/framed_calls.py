@@ -187,6 +187,21 @@ def _rwkv(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, calls)
 
 
+def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
+    """The fence without its heading: a call only where the arguments are a string, as
+    in the requests that it has learned from."""
+    found = yield from framed_calls(cursor, "```", opener="{[")
+
+    def read(raw: str) -> Calls:
+        if not _STRING_ARGUMENTS.search(raw):
+            raise MalformedError("it is an example")
+        return found(raw)
+
+    return Found(PieceKind.CALL, read)
+
+
+_STRING_ARGUMENTS = patterns.compile(r'"arguments"\s*+:\s*+"')
+
 _SOLAR = FramedCall(
     ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),
     "<|tool_call:begin|>",
@@ -236,4 +251,5 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(("-> tool/function_call\n",), json_calls(), "A", "start", vague=True),
     ),
     "rwkv": (Form(("**Tool Call:**",), _rwkv, "B", "line", vague=True),),
+    "rwkv-fence": (Form(("```json\n",), _rwkv_bare, "B", "line", vague=True),),
 }

@@ -248,9 +248,12 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
     yield from cursor.literal("```json", "```")
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
-    return (
-        yield from closed_object(cursor, name, f"```\n</{cursor.opener[1:]}{_FENCED}>")
-    )
+    found = yield from closed_object(cursor, name, "```")
+    end = cursor.position
+    yield from cursor.space()
+    if not (yield from cursor.optional(f"</{cursor.opener[1:]}{_FENCED}>")):
+        cursor.at -= cursor.position - end
+    return found
 
 
 def _named(cursor: Cursor, name: str) -> Reading[Found]:

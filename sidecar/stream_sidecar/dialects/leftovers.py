@@ -145,10 +145,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ("glm", _stop, "<|assistant|>"),
         ("gigachat", _last, "<|message_sep|>"),
     )
-} | {
-    "minicpm-v": (Form(_NUMBERED, _reserved, "B", vague=True, about="reserved"),),
 }
 """Ends of a turn that another model may well write, or that begin a call, too."""
+
+FORMS["minicpm-v"] = (Form(_NUMBERED, _reserved, "B", vague=True, about="reserved"),)
 
 LEFTOVERS = Dialect(
     "leftovers",

@@ -65,6 +65,7 @@ PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 MARKS: dict[str, tuple[str, ...]] = {
+    "cohere": ("<cofl:tool_calls>", "</cofl:tool_calls>"),
     "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
     "gemini-thoughts": ("``````thinking\n",),
     "deepseek-v3": DEEPSEEK_MARKS,
@@ -93,7 +94,7 @@ UNSAFE = frozenset(
     (
         *("granite-phrases", "answer-tags", "response-tags", "harmony-eaten"),
         *("gemini-thoughts", "inkling-messages", "muse", "laguna", "ling"),
-        *("kimi-eaten", "minicpm-v"),
+        *("kimi-eaten", "minicpm-v", "rwkv-fence"),
         *("solar-open", "pangu", "hyperclova", "functionary-begun"),
     )
 )
@@ -110,6 +111,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "solar": ("solar-open",),
     "pangu": ("lfm2",),
     "functionary": ("functionary-begun",),
+    "rwkv": ("rwkv-fence",),
 }
 """A family, and those that come with it when a profile or a host names it."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 _KIMI_ID = patterns.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
-_ID = patterns.compile(r"[^\s<>]*+")
+_ID = patterns.compile(r"[^\s<>`]*+")
 _KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
 _KIMI_ARGUMENTS = "<|tool_call_argument_begin|>"
 _FENCE, _TICKS = "```json", "```"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NUMBERED = patterns.compile(r"(?:functions?[._])?+(?P<name>.+?)(?:[:!_]\d{1,6})?")
 _NAMESPACED = patterns.compile(r"functions?[._](?P<name>.+?)(?:[:!_]\d{1,6})?")
-_MEANINGLESS = patterns.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{4,}")
+_MEANINGLESS = patterns.compile(r"(?:call|tool|toolu|fc)[_-][A-Za-z0-9_-]{3,}")
 
 
 def resolved(
@@ -41,7 +41,7 @@ def resolved(
 
 
 def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
-    """The name stands among the arguments."""
+    """The name stands among the arguments, or beside them."""
     try:
         given = loads(call.arguments)
     except ValueError:
@@ -49,4 +49,7 @@ def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
     name = given.pop("name", None) if isinstance(given, dict) else None
     if not isinstance(name, str) or name not in tools:
         return call
+    inner = given.get("arguments")
+    if len(given) == 1 and isinstance(inner, dict):
+        given = inner
     return evolve(call, name=name, arguments=dumps(given))

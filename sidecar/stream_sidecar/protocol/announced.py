@@ -24,12 +24,12 @@ DIALECT_NAMES = (
     *("kimi-k2", "kimi-eaten", "kimi-k3", "deepseek-v3", "deepseek-v31", "mistral"),
     *("glm", "telechat", "hy3", "iquest", "hyperclova", "k2-horizon", "solar"),
     *("plamo", "inkling", "sarashina", "lfm2", "pangu", "grok", "cwm", "step-audio"),
-    *("rwkv", "laguna", "ling", "minicpm-v", "granite-phrases", "functionary-begun"),
-    *("anthropic-xml", "deepseek-dsml", "step3", "minicpm", "call-record", "pythonic"),
-    *("olmo3", "tool-code", "gemma4", "functiongemma", "gemini-call"),
-    *("gemini-thoughts", "harmony", "harmony-eaten", "muse", "minimax-m3"),
-    *("named-tags", "transcript", "ernie", "inkling-messages", "solar-open"),
-    *("answer-tags", "response-tags"),
+    *("rwkv", "rwkv-fence", "laguna", "ling", "minicpm-v", "granite-phrases"),
+    *("functionary-begun", "anthropic-xml", "deepseek-dsml", "step3", "minicpm"),
+    *("call-record", "pythonic", "olmo3", "tool-code", "gemma4", "functiongemma"),
+    *("gemini-call", "gemini-thoughts", "harmony", "harmony-eaten", "muse"),
+    *("minimax-m3", "named-tags", "transcript", "ernie", "inkling-messages"),
+    *("solar-open", "answer-tags", "response-tags"),
 )
 
 METHOD_NAMES = (

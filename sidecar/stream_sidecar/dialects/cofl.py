@@ -1,0 +1,104 @@
+"""Cohere's calls since Command A+: tags under ``cofl:``, each value with its type.
+
+In ``<cofl:tool_call id="0" name="f"><cofl:value name="a" type="raw">x</cofl:value>``
+values nest: a ``dict`` and a ``list`` hold further ones, ``json`` and ``raw`` are
+leaves. An older template has ``<cofl:tool_param name="a" string="true">`` in their
+place, which does not nest. Names are escaped as in XML, values are not
+(cohere-ai/melody).
+"""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+from stream_sidecar import patterns
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from stream_sidecar.forms.grammar import literals
+from stream_sidecar.forms.kinds import PieceKind
+from stream_sidecar.forms.shared_grammars import value
+from stream_sidecar.records import field, frozen
+from stream_sidecar.values.jsontext import dumps, loads
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.call_bodies import Calls
+    from stream_sidecar.forms.grammar import Cursor, Extent, Reading
+
+CALL, CALL_END = "<cofl:tool_call ", "</cofl:tool_call>"
+_VALUE, _PARAMETER = "cofl:value", "cofl:tool_param"
+_OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
+_FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", CALL_END)
+_ATTRIBUTE = patterns.compile(r'([a-z]++)="([^"]*+)"')
+_DEEPEST = 64
+"""So deep values nest; what is deeper is no call."""
+
+
+@frozen
+class _Node:
+    """A value: its ``key``, which a list's have not, its type, and where a leaf's text
+    stands, or what a container holds."""
+
+    key: str
+    kind: str
+    leaf: Extent = (0, 0)
+    members: list[_Node] = field(factory=list)
+
+    def read(self, raw: str) -> Any:
+        if self.kind == "dict":
+            return {each.key: each.read(raw) for each in self.members}
+        if self.kind == "list":
+            return [each.read(raw) for each in self.members]
+        text = raw[slice(*self.leaf)]
+        if self.kind != "json":
+            return text
+        try:
+            return loads(text) if text.strip() else None
+        except ValueError as error:
+            raise MalformedError("a value is no JSON") from error
+
+
+def _call(cursor: Cursor) -> Reading[Found]:
+    """One call, behind the word of its tag."""
+    name = (yield from _attributes(cursor)).get("name")
+    if not name:
+        raise cursor.mismatch(0)
+    cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
+    arguments = _Node("", "dict")
+    yield from _members(cursor, arguments, CALL_END, 1)
+    place = cursor.position
+
+    def read(raw: str) -> Calls:
+        return [WrittenCall(name, dumps(arguments.read(raw)), place)]
+
+    return Found(PieceKind.CALL, read)
+
+
+def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[None]:
+    """The values in ``node`` up to its ``closer``, which is read, too."""
+    if depth > _DEEPEST:
+        raise cursor.mismatch(0)
+    yield from cursor.space()
+    while (opener := (yield from cursor.literal(*_OPENERS, closer))) != closer:
+        attributes = yield from _attributes(cursor)
+        key, end = attributes.get("name", ""), f"</{opener[1:-1]}>"
+        kind = attributes.get("type", "raw")
+        if attributes.get("string") == "false":
+            kind = "json"
+        if kind in ("dict", "list"):
+            node.members.append(inner := _Node(key, kind))
+            yield from _members(cursor, inner, end, depth + 1)
+        else:
+            leaf = yield from value(cursor, literals(end), *_FOLLOWS)
+            node.members.append(_Node(key, kind, leaf))
+        yield from cursor.space()
+
+
+def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
+    """The rest of an opening tag."""
+    text = yield from cursor.before(">")
+    return {name: unescape(told) for name, told in _ATTRIBUTE.findall(text)}
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "cohere": (Form((CALL,), _call, "A", closers=(CALL_END,)),),
+}
