@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from typing import Any
 
 import pytest
+from corpus import CORPUS
 from open_params import options_of
-from recordings import PATHS, own
+from recordings import PATHS, of_corpus, own
 
 from stream_sidecar.framing.framer import Framer
 from stream_sidecar.parts import Document, DonePart
@@ -83,6 +85,29 @@ def test_recordings_go_out_as_they_came(wire: str) -> None:
             assert [each for push in given for each in push] == came, recording.name
             seen += 1
     assert seen >= 15
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(
+    not CORPUS.exists(),
+    reason="no corpus beside the project (SIDECAR_CORPUS): recordings were not emitted",
+)
+def test_the_corpus_goes_out_as_it_came(record_property: Any) -> None:
+    """But for a few: what a provider sent twice, or behind its end."""
+    equal: list[bool] = []
+    for recording in of_corpus():
+        params, (data,) = {**recording.params}, recording.chunks
+        del params["encoding"]
+        wire, chunks = params["wire"], [b64decode(data).decode("utf-8", "replace")]
+        came = None
+        if wire in WRITERS and _is_clean(params, chunks):
+            came = _documents(params, chunks)
+        if came is not None:
+            given = _pushed({**params, "emit": {"wire": wire}}, chunks)
+            equal.append([each for push in given for each in push] == came)
+    record_property("equal", f"{sum(equal)} of {len(equal)}")
+    assert len(equal) > 400
+    assert sum(equal) >= 0.98 * len(equal)
 
 
 def _delta(text: str, **more: Any) -> dict[str, Any]:

@@ -130,6 +130,9 @@ _NAMED = {"event", "data"}
 _CONSTANT = ("role", "object")
 """They say the same in every document."""
 
+_PLACES = ("annotation", "annotations")
+"""They say where in the text something stands, which is elsewhere now."""
+
 _COUNTS = ("usage", "usageMetadata")
 """The writer knows all that the provider says of them, and what it said before."""
 
@@ -147,6 +150,8 @@ def around(ours: JsonObject, own: JsonObject, told: frozenset[str]) -> JsonObjec
         if known is None:
             if name not in told or not value:
                 dressed[name] = value
+        elif name in _PLACES:
+            continue
         elif name in _COUNTS and type(value) is dict:
             dressed[name] = {each: known[each] for each in known if each in value}
         elif type(known) is type(value) is dict:

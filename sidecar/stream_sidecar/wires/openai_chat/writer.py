@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from stream_sidecar.message.outlet import Origin
     from stream_sidecar.parts import Json, JsonObject
 
-_STATE = ("reasoning_details", "thinking_blocks", "provider_specific_fields")
+_DETAILS, _BLOCKS = "reasoning_details", "thinking_blocks"
+_STATE = (_DETAILS, _BLOCKS, "provider_specific_fields")
 """Keys of provider state that are fields of a delta."""
 
 _REFUSED = "refusal"
@@ -62,6 +63,9 @@ class _Choice:
     #: reasoning since the last signature
     thought: list[str] = field(factory=list)
     signed: bool = False
+    #: blocks of thinking that are whole, and annotations, which SDKs add up by number
+    blocks: int = 0
+    annotations: int = 0
     begun: bool = False
     refused: bool = False
     failed: bool = False
@@ -103,6 +107,15 @@ class OpenAIChatWriter(ChunkWriter):
         elif usage:
             self.chunks.append(Chunk({**self._head, "choices": [], "usage": usage}))
 
+    def usage_object(self) -> JsonObject:
+        """With the counts that a client of this wire expects."""
+        usage = super().usage_object()
+        if not usage or self.is_own:
+            return usage
+        asked, said = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+        counts = {"prompt_tokens": asked, "completion_tokens": said}
+        return {**counts, "total_tokens": asked + said, **usage}
+
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:
         body: dict[str, Any] = {}
@@ -131,17 +144,23 @@ class OpenAIChatWriter(ChunkWriter):
         delta: JsonObject = {"reasoning_content": event.text}
         choice.thought.append(event.text)
         if choice.signed:  # each delta says of which block it is, as LiteLLM's do
-            block = {"type": "thinking", "thinking": event.text}
-            delta |= {"thinking_blocks": [block]}
+            block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
+            delta |= {_BLOCKS: [block]}
         self._write(event.choice, delta)
 
     def block_end(self, event: events.BlockEnd) -> None:
         choice, delta = self._choices[event.choice], _fields(event.opaque)
-        if event.signature:
+        if event.signature and _DETAILS not in delta:
             text = "" if choice.signed else "".join(choice.thought)
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
-            delta["thinking_blocks"] = [block]
+            delta[_BLOCKS] = [block]
             choice.signed = True
+        if _BLOCKS in delta:
+            delta[_BLOCKS] = [
+                {"index": number, **block}
+                for number, block in enumerate(delta[_BLOCKS], choice.blocks)
+            ]
+            choice.blocks += len(delta[_BLOCKS])
         if delta:
             self._write(event.choice, delta)
         if event.channel == "reasoning":
@@ -240,8 +259,11 @@ class OpenAIChatWriter(ChunkWriter):
         ):
             if value is not None:
                 body[name] = value
-        kind = "url_citation" if url else "document_citation"
-        self._write(event.choice, {"annotations": [{"type": kind, kind: body}]})
+        kind, choice = "url_citation" if url else "document_citation", event.choice
+        number = self._choices[choice].annotations
+        self._choices[choice].annotations += 1
+        told = {"index": number, "type": kind, kind: body}
+        self._write(choice, {"annotations": [told]})
 
     def fail(self, event: events.ProviderError) -> None:
         if event.provider_type == _REFUSED:
@@ -288,7 +310,7 @@ def _fields(opaque: Json) -> JsonObject:
     if not isinstance(opaque, dict):
         return {}
     if opaque.get("type") == "redacted_thinking":
-        return {"thinking_blocks": [portable(opaque)]}
+        return {_BLOCKS: [portable(opaque)]}
     return {name: portable(opaque[name]) for name in _STATE if name in opaque}
 
 
@@ -313,8 +335,8 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
     message = whole["message"]
     for name, value in chunk["delta"].items():
         known = message.get(name)
-        if name == "tool_calls":
-            value = [_without_index(call) for call in value]
+        if name in ("tool_calls", "annotations", _BLOCKS):
+            value = [_without_index(each) for each in value]
         elif name == "executed_tools":
             known = [each for each in known or () if each["index"] != value[0]["index"]]
         is_more = isinstance(known, str | list) and isinstance(value, type(known))
@@ -322,5 +344,5 @@ def _add(whole: JsonObject, chunk: JsonObject) -> None:
     whole["finish_reason"] = chunk["finish_reason"] or whole["finish_reason"]
 
 
-def _without_index(call: JsonObject) -> JsonObject:
-    return {name: value for name, value in call.items() if name != "index"}
+def _without_index(item: JsonObject) -> JsonObject:
+    return {name: value for name, value in item.items() if name != "index"}

@@ -438,9 +438,9 @@ class OpenAIResponsesWriter(ChunkWriter):
         if not url:
             kind = "container_file_citation" if start < end else "file_citation"
             told = {"type": kind, "file_id": "", "filename": title or ""}
-        if start < end:
+        if url or start < end:  # a link must have a place, if need be an empty one
             told |= {"start_index": start, "end_index": end}
-        elif place is not None:
+        if start == end and place is not None:
             told |= {"index": end}
         return told
 
