@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from stream_sidecar.events import Event
     from stream_sidecar.message.message import Block, Message
     from stream_sidecar.options import Emit, StreamOptions
-    from stream_sidecar.parts import Document, Json
-    from stream_sidecar.wires.shared.row import WireRow
+    from stream_sidecar.parts import Document, Json, JsonObject
 
 
 _Called = TypeVar("_Called", bound="ToolCall | ToolCallDelta | ToolResult")
@@ -74,8 +73,10 @@ class EmittingOutlet(Outlet):
     def __init__(self, emit: Emit, *, parts: bool, trace: bool) -> None:
         super().__init__(parts=parts, trace=trace)
         self.emit = emit
+        self._row = WRITERS[emit.wire]
         self.origins: dict[int, Origin] = {}
         self.passed: list[ReadDocument] = []
+        self.is_foreign = False  # it is read on another wire
         self.over = False  # every choice has its finish
         self.failed = False  # by an error that no document tells
         self.marked = False  # the wire's own end mark came
@@ -89,15 +90,20 @@ class EmittingOutlet(Outlet):
         stripped = counters.delimiters_stripped + counters.tool_results_stripped
         return self._moved + stripped + counters.tool_calls_from_text
 
-    def passes(self, document: Document, wire: str, *, settled: bool) -> None:
-        """A document was read; ``settled``: its text is decided."""
-        row, value = WRITERS[self.emit.wire], document.value
-        values = value if isinstance(value, list) else [value]
-        is_own = wire == row.name and all(map(_is_written(row), values))
-        chunks = [_chunk(each, document.event) for each in values] if is_own else []
+    def passes(self, document: Document, *, settled: bool) -> None:
+        """A document of the same wire was read; ``settled``: its text is decided."""
+        value, event = document.value, document.event
+        values = value if isinstance(value, list) else (value,)
+        chunks = [_chunk(each, event) for each in values if self._is_written(each)]
+        is_own = len(chunks) == len(values)
         self.passed.append(
-            ReadDocument(chunks, self.seq, self.removals, settled, self.over)
+            ReadDocument(
+                chunks if is_own else [], self.seq, self.removals, settled, self.over
+            )
         )
+
+    def _is_written(self, value: Json) -> bool:
+        return type(value) is dict and self._row.is_written(value)
 
     def block(self) -> int:
         number = super().block()
@@ -187,6 +193,8 @@ class Emission:
             self._decided += (ReasoningDelta, Reclassify)
 
     def push(self, events: list[Event]) -> list[Chunk]:
+        if self._outlet.is_foreign:
+            return self._documents.before() + self._write(events)
         passed, self._outlet.passed = self._outlet.passed, []
         chunks: list[Chunk] = []
         at = 0
@@ -308,11 +316,7 @@ class Emission:
         )
 
 
-def _is_written(row: WireRow) -> Callable[[Json], bool]:
-    return lambda value: isinstance(value, dict) and row.is_written(value)
-
-
-def _chunk(value: Json, event: str | None) -> Chunk:
+def _chunk(value: JsonObject, event: str | None) -> Chunk:
     """A document as it came; one that says its type needs no name of an event."""
     is_named = event is not None and "type" not in value
     return Chunk(portable({"event": event, "data": value} if is_named else value))

@@ -81,6 +81,11 @@ class OwnDocuments:
             self.written = False
         return chunks
 
+    def before(self) -> list[Chunk]:
+        """What waits, if anything, where all goes out as it is written."""
+        self.written = True
+        return self._take() if self._waiting else []
+
     def end(self, removals: int, *, told: bool) -> list[Chunk]:
         """All that waits at the end; ``told``: it is other than the provider's."""
         self._look(told or removals > self._removals)

@@ -244,13 +244,16 @@ class Stream:
         if document is None:
             outlet.failed = outlet.failed or ErrorPart in kinds
             return
+        if self.wire != outlet.emit.wire:
+            outlet.is_foreign = True
+            return
         if not _SAYING.isdisjoint(kinds):
             outlet.over = False
         if FinishPart in kinds:
             outlet.over = all(choice.last for choice in choices)
         held = sum(choice.channel.held for choice in choices)
         held += outlet.run.held if outlet.run is not None else 0
-        outlet.passes(document, self.wire, settled=not (held or outlet.over))
+        outlet.passes(document, settled=not (held or outlet.over))
 
     def _goes_on(self, run: Run, parts: list[Part]) -> bool:
         """Whether the open run takes the parts."""
