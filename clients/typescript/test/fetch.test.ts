@@ -324,3 +324,18 @@ test("calls that are promoted in two whole responses have two ids, also without 
   );
   expect(new Set(ids).size).toBe(2);
 });
+
+test("numbers of a request that is changed keep their digits", async () => {
+  const sent: string[] = [];
+  const upstream: typeof globalThis.fetch = async (_input, init) => {
+    sent.push(String(init?.body));
+    return Response.json({ choices: [] });
+  };
+  const numbers = '"seed":12345678901234567890,"user":"1234567890123456789012","logit_bias":{"1":-0.12345678901234567}';
+  const turn = JSON.stringify({ role: "assistant", content: LEAKING });
+  const body = `{"model":"qwen3",${numbers},"messages":[${JSON.stringify(user)},${turn},${JSON.stringify(user)}]}`;
+  const fetching = sidecarFetch(sidecar, { fetch: upstream });
+  await fetching("https://api.example/v1/chat/completions", { method: "POST", body });
+  expect(sent[0]).not.toContain("<think>");
+  for (const number of numbers.split(/,(?=")/)) expect(sent[0]).toContain(number);
+});

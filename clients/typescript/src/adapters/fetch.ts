@@ -11,6 +11,7 @@ import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import type { SidecarStream } from "../stream.js";
 import { askedOf, formatOf, objectIn, type Asked } from "./endpoints.js";
 import { KeptSource } from "./kept-source.js";
+import { parseExact, stringifyExact } from "./exact-numbers.js";
 import { Listening, type ListeningOptions } from "./listening.js";
 import { Preparing, type PreparingOptions } from "./preparing.js";
 
@@ -75,9 +76,9 @@ class Cleaner {
 
   /** The body to send; undefined: the caller's own bytes. */
   async prepared({ asked, body }: { asked: Asked; body: string }): Promise<string | undefined> {
-    const request = { ...this.#about(asked), wire: asked.wire, body: objectIn(body) ?? {} };
+    const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body) };
     const told = await this.#preparing.attempt(() => this.#sidecar.prepare(request));
-    return told?.changed && told.body ? JSON.stringify(told.body) : undefined;
+    return told?.changed && told.body ? stringifyExact(told.body) : undefined;
   }
 
   async clean(response: Response, url: URL, asked: Asked): Promise<Response> {
