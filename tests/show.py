@@ -2,7 +2,8 @@
 
 ``python3 tests/show.py [FILE]`` makes its own environment, starts the sidecar, speaks
 JSON-RPC with it over stdio as an editor agent would, and pushes the file in slices of
-64 bytes. Without FILE it takes a stream that leaks its reasoning and its delimiters.
+64 bytes. It prints each slice, and below it the events that came of it. Without FILE it
+takes a stream that leaks its reasoning and its delimiters.
 """
 
 from __future__ import annotations
@@ -74,10 +75,13 @@ def main(arguments: list[str]) -> None:
     print(f"{server['name']} {server['version']} reads {path.name}\n")
     stream = sidecar.request("stream/open", {"encoding": "base64"})["streamId"]
     for start in range(0, len(data), SLICE):
-        chunk = base64.b64encode(data[start : start + SLICE]).decode()
+        part = data[start : start + SLICE]
+        chunk = base64.b64encode(part).decode()
         pushed = sidecar.request("stream/push", {"streamId": stream, "chunk": chunk})
+        print(f"< {part.decode(errors='replace')!a}")
         show(pushed["events"])
     closed = sidecar.request("stream/close", {"streamId": stream})
+    print("< the end")
     show(closed["events"])
     print(f"\nanswer:    {closed['message']['text']!r}")
     print(f"reasoning: {closed['message']['reasoning']!r}")
@@ -92,7 +96,7 @@ def show(events: list[dict[str, Any]]) -> None:
 
     for event in events:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
-        print(json_line(line).decode())
+        print(f"  {json_line(line).decode()}")
 
 
 if __name__ == "__main__":

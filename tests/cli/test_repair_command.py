@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -45,6 +46,41 @@ def session(tmp_path: Path) -> Path:
         line("é100%") + line(LEAK) + line("<think>a</think>"), encoding="utf-8"
     )
     return path
+
+
+# --- What a person reads --------------------------------------------------------------
+
+
+def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
+    told = repair(session, "--diff").output.splitlines()
+    assert "  [-<think>Hm.</think>-]Four.</s>" in told
+    assert told[-1] == "Each removal in its place: --diff. Take them out: --write"
+
+
+def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
+    path = tmp_path / ("long name " * 20) / "session.jsonl"
+    path.parent.mkdir()
+    path.write_text(line(LEAK), encoding="utf-8")
+    (row,) = [
+        each
+        for each in repair(path, COLUMNS="40").output.splitlines()
+        if "would change" in each
+    ]
+    assert row.startswith(f"{path} ")
+
+
+def test_the_still_of_the_front_page(tmp_path: Path, monkeypatch: Any) -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    (still,) = re.findall(
+        r"```console\n\$ stream-sidecar repair (.*?)\n(.*?)```", page, re.DOTALL
+    )
+    monkeypatch.chdir(tmp_path)
+    answer = "<think>The user wants the branch.</think>\nYou are on `main`.<|im_end|>"
+    asked = json.dumps({"role": "user", "content": "What does <think> mean?"})
+    said = line(answer) + asked + "\n" + line("It is a tag: `<think>`.")
+    Path("session.jsonl").write_text(said, encoding="utf-8")
+    told = [each.rstrip() for each in repair(*still[0].split()).output.splitlines()]
+    assert still[1].splitlines() == told
 
 
 # --- Formats --------------------------------------------------------------------------

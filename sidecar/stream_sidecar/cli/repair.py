@@ -372,7 +372,7 @@ def _run(
         if shows:  # which are read again; a pipe is not
             records = stack.enter_context(tempfile.TemporaryFile())
         stack.callback(page.summary, total)  # however it ends
-        is_told = is_text and not given["ask"]
+        is_told = is_text and not (given["ask"] or shows)  # a bar would write over it
         progress = page.progress(paths) if is_told else nullcontext(lambda _size: None)
         advance = stack.enter_context(progress)
         jobs = given["jobs"]

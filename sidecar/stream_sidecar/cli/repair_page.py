@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 _LONGEST = 400
 """So many characters of a removal are shown."""
 
+_MARKS = "[-", "-]"
+"""Around a removal where no colour can be seen, as in a diff of words."""
+
 _NAMELESS = "-"
+
+_NEXT = "Each removal in its place: --diff. Take them out: --write"
 
 _UNSURE = (
     "Whether another program has {} of them open for writing could not be told: what "
@@ -81,10 +86,11 @@ class RepairPage:
             (f"{place} {where} ", "bold"), (record["kind"], "bold yellow")
         )
         if record["kind"] != "blocked":
+            opener, closer = ("", "") if self._terminal.has_colours else _MARKS
             self._terminal.line(
                 "  ",
                 (record.get("before", ""), "dim"),
-                (short(record["text"]), "red strike"),
+                (f"{opener}{short(record['text'])}{closer}", "red strike"),
                 (record.get("after", ""), "dim"),
             )
 
@@ -103,6 +109,8 @@ class RepairPage:
             f"{count(total.messages, 'message')} of a model: "
             f"{self._done(total.changed)}, {total.blocked} that would be left empty"
         )
+        if total.changed > self._kept and not self._write:
+            self._terminal.line(_NEXT)
         if self._unrecognised:
             self._terminal.line(
                 f"{count(self._unrecognised, 'file')} in which no message of a model "

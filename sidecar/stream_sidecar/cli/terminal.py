@@ -27,6 +27,10 @@ StyledText: TypeAlias = "str | tuple[str, str]"
 """Text, or text and its style: ``("error", "bold red")``."""
 
 
+_ENDLESS = 1_000_000
+"""Columns of a page that wraps nothing."""
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """The command line knows what that means, here as anywhere else."""
@@ -38,6 +42,8 @@ class Terminal:
 
     def __init__(self) -> None:
         self._console = _Console(highlight=False, markup=False, emoji=False)
+        if not self._console.is_terminal:
+            self._console.width = _ENDLESS
 
     @property
     def has_colours(self) -> bool:
@@ -69,7 +75,7 @@ class Terminal:
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """A table, each cell one line; columns of numbers have heads that begin with
-        #."""
+        #. A file or a pipe gets a line for each row, however long it is."""
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False)
