@@ -46,7 +46,8 @@ call has named its tool and begun its arguments."""
 
 
 def _bare(cursor: Cursor) -> Reading[Found]:
-    """``{"name": ..}``, several behind ``;``, or a list, on lines of their own."""
+    """``{"name": ..}``, several with or without ``;`` between them, or a list, on lines
+    of their own."""
     start = cursor.position - len(cursor.opener)
     scanner = ObjectScanner(opener="{[")
     scanner.scan(cursor.opener, 0)
@@ -62,9 +63,10 @@ def _bare(cursor: Cursor) -> Reading[Found]:
     _, end = yield from cursor.scan_checked(scanner, check)
     while True:
         yield from cursor.blanks()
-        if (yield from cursor.peek()) != ";":
+        following = yield from cursor.peek()
+        if following not in (";", "{"):
             break
-        cursor.at += 1
+        cursor.at += following == ";"
         yield from cursor.space()
         _, end = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
