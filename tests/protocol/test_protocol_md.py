@@ -281,5 +281,5 @@ def test_errors_are_documented() -> None:
 def test_the_table_of_contents_is_complete() -> None:
     """That its links lead somewhere is told of all pages in ``test_pages.py``."""
     sections = re.findall(r"^## (.*)$", _prose(TEXT), re.MULTILINE)
-    line = next(line for line in TEXT.splitlines() if line.startswith("[How to read"))
+    line = next(line for line in TEXT.splitlines() if line.startswith("[Your first"))
     assert re.findall(r"\[(.+?)\]\(#", line) == sections
