@@ -3,9 +3,9 @@
 
 import * as vscode from "vscode";
 import type { LanguageClientOptions, Middleware } from "vscode-languageclient";
-import { isExcluded, settings } from "./settings.js";
+import { isExcluded, SECTION, settings } from "./settings.js";
 
-const SELECTOR = [
+export const SELECTOR = [
   { language: "json" },
   { language: "jsonl" },
   // Logs of aider; the sidecar itself tells whether a page is one.
@@ -31,6 +31,7 @@ export function clientOptions(output: vscode.LogOutputChannel): LanguageClientOp
     documentSelector: SELECTOR,
     initializationOptions: { streamSidecar: { policy: settings().policy } },
     middleware,
+    synchronize: { configurationSection: SECTION },
     outputChannel: output,
     progressOnInitialization: false,
   };

@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import type { BaseLanguageClient } from "vscode-languageclient";
+import { neverShow } from "./never-show.js";
 import { Server } from "./server.js";
 import { needsRestart } from "./settings.js";
 
@@ -16,6 +17,7 @@ export function beginWindow(
   context.subscriptions.push(
     output,
     server,
+    neverShow(),
     vscode.commands.registerCommand("streamSidecar.restart", () => server.restart()),
     vscode.commands.registerCommand("streamSidecar.showLog", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => (needsRestart(change) ? server.restart() : undefined)),

@@ -1,0 +1,41 @@
+// Kinds of findings that a user does not want to see: a quick fix on each finding, and the
+// setting that it changes. The language server is told of both settings as they change.
+
+import * as vscode from "vscode";
+import { SELECTOR } from "./documents.js";
+import { SECTION } from "./settings.js";
+
+const COMMAND = "streamSidecar.neverShow";
+const SOURCE = "stream-sidecar";
+
+export function neverShow(): vscode.Disposable {
+  const kinds = [vscode.CodeActionKind.QuickFix];
+  return vscode.Disposable.from(
+    vscode.languages.registerCodeActionsProvider(SELECTOR, { provideCodeActions }, { providedCodeActionKinds: kinds }),
+    vscode.commands.registerCommand(COMMAND, hide),
+  );
+}
+
+function provideCodeActions(
+  _document: vscode.TextDocument,
+  _range: vscode.Range,
+  { diagnostics }: vscode.CodeActionContext,
+): vscode.CodeAction[] {
+  const ours = diagnostics.filter(({ source, code }) => source === SOURCE && typeof code === "string");
+  return [...new Set(ours.map(({ code }) => String(code)))].map((kind) => {
+    const action = new vscode.CodeAction(`Never show "${kind}"`, vscode.CodeActionKind.QuickFix);
+    action.command = { command: COMMAND, title: action.title, arguments: [kind] };
+    return action;
+  });
+}
+
+/** The kind leaves the list of those that are shown, or joins that of the hidden ones. */
+async function hide(kind: string): Promise<void> {
+  const given = vscode.workspace.getConfiguration(SECTION);
+  const only = given.get<string[]>("only", []);
+  const hidden = given.get<string[]>("except", []);
+  const left = only.filter((each) => each !== kind);
+  const everywhere = vscode.ConfigurationTarget.Global;
+  if (left.length > 0 && left.length < only.length) await given.update("only", left, everywhere);
+  else await given.update("except", [...new Set([...hidden, kind])], everywhere);
+}
