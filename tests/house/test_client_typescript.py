@@ -32,7 +32,7 @@ def needs_node(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"dist/(adapters/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
+    r"dist/((adapters|gateway)/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
     r"|wasm/(core\.zip|snapshot\.bin\.gz|made\.json)"
 )
 
@@ -65,6 +65,18 @@ def test_what_is_published(package: Path) -> None:
         assert built == {f"{name}{ending}" for name in sources}
     assert {"LICENSE", "README.md", "package.json"} <= set(names)
     assert {"wasm/core.zip", "wasm/snapshot.bin.gz", "wasm/made.json"} <= set(names)
+
+
+@needs_node
+def test_the_gateway_is_the_program_of_the_package(package: Path) -> None:
+    """`npx stream-sidecar` is left to Python's command, which the client looks for."""
+    manifest = json.loads((package / "package.json").read_text("utf-8"))
+    assert list(manifest["bin"]) == ["stream-sidecar-gateway"]
+    program = package / manifest["bin"]["stream-sidecar-gateway"]
+    done = subprocess.run(
+        ["node", str(program), "--help"], capture_output=True, text=True, check=True
+    )
+    assert "--upstream URL" in done.stdout
 
 
 @needs_node
@@ -153,4 +165,5 @@ def test_a_file_begins_with_its_contract_and_is_short() -> None:
             assert lines[0].startswith("// Made by scripts/generate-types.mjs")
         else:
             assert len(lines) <= 450, path
-            assert path.name == "index.ts" or lines[0].startswith("// "), path
+            first = lines[lines[0].startswith("#!")]
+            assert path.name == "index.ts" or first.startswith("// "), path
