@@ -7,7 +7,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
-import { Sidecar } from "../sidecar.js";
+import { Sidecar } from "../index.js";
 import { AGENTS, settingsOf, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
@@ -120,9 +120,10 @@ function portOf(text: string): number {
 
 async function serve({ options, host, port, model, sidecar: command, agent }: Arguments): Promise<number> {
   const say = (line: string) => void process.stderr.write(`${line}\n`);
+  let isOver = false;
   const sidecar = Sidecar.create({
     ...(command && { command }),
-    onState: (state) => state === "lost" && say("THERE IS NO SIDECAR: everything passes as it comes"),
+    onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
   });
   const server = createGateway(sidecar, { ...options, onLine: say });
   try {
@@ -134,6 +135,7 @@ async function serve({ options, host, port, model, sidecar: command, agent }: Ar
     await ended();
     return 0;
   } finally {
+    isOver = true;
     server.closeAllConnections();
     server.close();
     await sidecar.shutdown();
