@@ -39,7 +39,14 @@ async function listening(server: Server): Promise<string> {
 const upstream = (answer: RequestListener) => listening(createServer(answer));
 const lines: string[] = [];
 const before = (base: string, options: Partial<GatewayOptions> = {}, by = sidecar) =>
-  listening(createGateway(by, { upstreams: { "/": base }, onLine: (line) => lines.push(line), ...options }));
+  listening(
+    createGateway(by, {
+      upstreams: { "/": base },
+      onTurn: (line) => lines.push(line),
+      onTrouble: (line) => lines.push(line),
+      ...options,
+    }),
+  );
 
 const SAID = "<think>Two and two.</think>Four.";
 const chunk = (delta: object, finish_reason: string | null = null) => ({

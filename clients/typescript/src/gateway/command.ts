@@ -125,7 +125,9 @@ async function serve({ options, host, port, model, sidecar: command, agent }: Ar
     ...(command && { command }),
     onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
   });
-  const server = createGateway(sidecar, { ...options, onLine: say });
+  const turns: string[] = [];
+  const onTurn = agent ? (line: string) => void turns.push(line) : say; // an agent has its terminal for itself
+  const server = createGateway(sidecar, { ...options, onTurn, onTrouble: say });
   try {
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
@@ -136,6 +138,7 @@ async function serve({ options, host, port, model, sidecar: command, agent }: Ar
     return 0;
   } finally {
     isOver = true;
+    turns.forEach(say);
     server.closeAllConnections();
     server.close();
     await sidecar.shutdown();

@@ -14,8 +14,10 @@ import { decoded, passedOn, readable, Upstream, without, type ReadAnswer } from 
 export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
   /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
-  /** Called with a line for people: one a turn, and what went wrong. */
-  onLine?: (line: string) => void;
+  /** Called with a line for people: what was taken out of the answer of a turn. */
+  onTurn?: (line: string) => void;
+  /** Called with a line for people: what went wrong. */
+  onTrouble?: (line: string) => void;
 }
 
 /** The server; it listens when its `listen` is called, and never ends the sidecar. */
@@ -59,7 +61,7 @@ class Gateway {
       else await this.#pass(request, reply, route, gone.signal);
     } catch (error) {
       if (gone.signal.aborted) return;
-      this.#say(`${request.method} ${request.url}: ${String(error)}`);
+      this.#options.onTrouble?.(`${request.method} ${request.url}: ${String(error)}`);
       if (reply.headersSent) reply.destroy();
       else fail(reply, 502, `the upstream did not answer: ${String(error)}`);
     }
@@ -107,7 +109,7 @@ class Gateway {
     const outcome = came as ReadAnswer | undefined;
     if (outcome?.response === response) handOn(outcome.message, reply, outcome.kept);
     else await write(response, reply);
-    this.#say(`${request.method} ${url.pathname} ${response.status}: took out ${String(turn)}`);
+    this.#options.onTurn?.(`${request.method} ${url.pathname} ${response.status}: took out ${String(turn)}`);
   }
 
   #tellHealth(reply: ServerResponse): void {
@@ -121,14 +123,10 @@ class Gateway {
       .end(JSON.stringify({ status, sidecar: state, upstreams }));
   }
 
-  #say(line: string): void {
-    this.#options.onLine?.(line);
-  }
-
   /** The same trouble is said once, until it is another one. */
   #sayLost(error: unknown): void {
     const told = String(error);
-    if (told !== this.#lost) this.#say(`NOT CLEANED, it passes as it came: ${told}`);
+    if (told !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, it passes as it came: ${told}`);
     this.#lost = told;
   }
 }
