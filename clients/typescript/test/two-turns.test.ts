@@ -8,7 +8,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { GoogleGenAI } from "@google/genai";
-import { generateText, jsonSchema, stepCountIs, tool, wrapLanguageModel } from "ai";
+import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
@@ -59,6 +59,18 @@ const chat =
         messages.push({ role: "tool", tool_call_id: call.id, content: "text" });
       }
     }
+  };
+
+/** The same with streamed answers: the message that the SDK adds up goes back as it is. */
+const chatStream =
+  (model: string): Loop =>
+  async (url, fetch, ran) => {
+    const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+    const run = ({ path }: { path: string }) => (ran(path), "text");
+    const parse = (text: string) => JSON.parse(text) as { path: string };
+    const tools = [{ type: "function" as const, function: { ...READ, parameters, parse, function: run } }];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "?" }];
+    return client.chat.completions.runTools({ model, messages, tools, stream: true }).finalContent();
   };
 
 /** The same of Responses: what came, and behind it the answers. */
@@ -113,13 +125,13 @@ type Model = Parameters<typeof wrapLanguageModel>[0]["model"];
 type MakeModel = (url: string, fetch: typeof globalThis.fetch) => Model;
 
 const aiSdk =
-  (make: MakeModel, wrap: (model: Model) => Model = (model) => model): Loop =>
+  (make: MakeModel, wrap: (model: Model) => Model = (model) => model, streams = false): Loop =>
   async (url, fetch, ran) => {
     const execute = async ({ path }: { path: string }) => (ran(path), "text");
     const read = tool({ inputSchema: jsonSchema<{ path: string }>(parameters), execute });
     const model = wrap(make(url, fetch));
     const asked = { model, tools: { read }, stopWhen: stepCountIs(2), maxRetries: 0, prompt: "?" };
-    return (await generateText(asked)).text;
+    return streams ? streamText(asked).text : (await generateText(asked)).text;
   };
 
 const compatible =
@@ -167,6 +179,22 @@ test.for(rowsOf(AI_MODELS))("the middleware of the AI SDK, %s, %s", async ([name
   const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
   const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
   return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap), globalThis.fetch);
+});
+
+const { responses: _whole, ...AI_STREAMS } = AI_MODELS;
+
+test.for(rowsOf(CHAT_MODELS))("streams: the SDK of %s, reasoning and calls %s", async ([name, scenario]) =>
+  isTaken(name, scenario, chatStream(CHAT_MODELS[name] as string), cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_STREAMS))("streams: the AI SDK over sidecarFetch, %s, %s", async ([name, scenario]) =>
+  isTaken(name, scenario, aiSdk(AI_STREAMS[name] as MakeModel, undefined, true), cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_STREAMS))("streams: the middleware of the AI SDK, %s, %s", async ([name, scenario]) => {
+  const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
+  const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
+  return isTaken(name, scenario, aiSdk(AI_STREAMS[name] as MakeModel, wrap, true), globalThis.fetch);
 });
 
 test("the caller's own bytes go where nothing is to be done", async () => {
