@@ -19,8 +19,8 @@ interface Wire {
   /** `native`: the provider's own members of reasoning. */
   readonly call: (scenario: Scenario, native: Json) => Json;
   readonly done: () => Json;
-  /** The same answer as the events of a stream; absent: only whole answers. */
-  readonly streamed?: (answer: Json) => Json[];
+  /** The same answer as the events of a stream. */
+  readonly streamed: (answer: Json) => Json[];
 }
 
 const completion = (message: Json, finish_reason: string) => ({
@@ -65,7 +65,38 @@ const said = (text: string) => ({
   ...{ id: "msg_1", type: "message", role: "assistant", status: "completed" },
   content: [{ type: "output_text", text, annotations: [] }],
 });
+/** An item as it grows; the text of a message and the arguments of a call come in one delta. */
+const itemEvents = (item: Json, output_index: number): Json[] => {
+  const at = { item_id: item["id"], output_index };
+  const empty = { message: { content: [] }, function_call: { arguments: "" } }[item["type"] as string];
+  const place = { ...at, content_index: 0 };
+  const part = { type: "output_text", text: "", annotations: [] };
+  const grown: Readonly<Record<string, () => Json[]>> = {
+    message: () => [
+      { type: "response.content_part.added", ...place, part },
+      { type: "response.output_text.delta", ...place, delta: item["content"][0].text, logprobs: [] },
+      { type: "response.output_text.done", ...place, text: item["content"][0].text, logprobs: [] },
+      { type: "response.content_part.done", ...place, part: item["content"][0] },
+    ],
+    function_call: () => [
+      { type: "response.function_call_arguments.delta", ...at, delta: item["arguments"] },
+      { type: "response.function_call_arguments.done", ...at, name: item["name"], arguments: item["arguments"] },
+    ],
+  };
+  return [
+    { type: "response.output_item.added", output_index, item: { ...item, ...empty, status: "in_progress" } },
+    ...(grown[item["type"] as string]?.() ?? []),
+    { type: "response.output_item.done", output_index, item },
+  ];
+};
+const responseEvents = (answer: Json): Json[] =>
+  [
+    { type: "response.created", response: { ...answer, status: "in_progress", output: [], usage: null } },
+    ...(answer["output"] as Json[]).flatMap(itemEvents),
+    { type: "response.completed", response: answer },
+  ].map((event, sequence_number) => ({ ...event, sequence_number }));
 const RESPONSES: Wire = {
+  streamed: responseEvents,
   turns: ({ input }) => input.filter(({ role }: Json) => role === undefined || role === "assistant"),
   call: (scenario, native) => {
     const call = { id: "fc_1", type: "function_call", call_id: "call_1", name: "read", status: "completed" };
@@ -276,7 +307,7 @@ export async function refusingProvider() {
     const refusal = { error: { message: words, type: "invalid_request_error" } };
     const [type, sending] = words
       ? written(refusal, undefined)
-      : written(answer, streams ? streamed?.(answer) : undefined);
+      : written(answer, streams ? streamed(answer) : undefined);
     reply.writeHead(words ? 400 : 200, { "content-type": type });
     reply.end(sending);
   });

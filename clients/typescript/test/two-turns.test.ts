@@ -73,13 +73,14 @@ const chatStream =
     return client.chat.completions.runTools({ model, messages, tools, stream: true }).finalContent();
   };
 
+type Created = Pick<OpenAI.Responses.Response, "output" | "output_text">;
+
 /** The same of Responses: what came, and behind it the answers. */
-const responses: Loop = async (url, fetch, ran) => {
-  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+async function answered(create: (asked: object) => Promise<Created>, ran: (path: string) => void) {
   const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "?" }];
   for (;;) {
     const tools = [{ type: "function" as const, ...READ, parameters, strict: false }];
-    const told = await client.responses.create({ model: "gpt-5", store: false, input, tools });
+    const told = await create({ store: false, input, tools });
     const calls = told.output.filter((item) => item.type === "function_call");
     if (calls.length === 0) return told.output_text;
     input.push(...(told.output as OpenAI.Responses.ResponseInputItem[]));
@@ -88,6 +89,21 @@ const responses: Loop = async (url, fetch, ran) => {
       input.push({ type: "function_call_output", call_id, output: "text" });
     }
   }
+}
+
+const responses: Loop = (url, fetch, ran) => {
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+  return answered((asked) => client.responses.create({ model: "gpt-5", ...asked }), ran);
+};
+
+/** The same with streamed answers: the items of the response that the SDK adds up go back. */
+const responsesStream: Loop = async (url, fetch, ran) => {
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+  const create = async (asked: object) =>
+    client.responses
+      .stream({ model: "gpt-5", ...asked } as Parameters<typeof client.responses.stream>[0])
+      .finalResponse();
+  return answered(create, ran);
 };
 
 const messages: Loop = async (url, fetch, ran) => {
@@ -181,20 +197,23 @@ test.for(rowsOf(AI_MODELS))("the middleware of the AI SDK, %s, %s", async ([name
   return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap), globalThis.fetch);
 });
 
-const { responses: _whole, ...AI_STREAMS } = AI_MODELS;
+const STREAMING: Readonly<Record<string, Loop>> = {
+  ...Object.fromEntries(Object.entries(CHAT_MODELS).map(([name, model]) => [name, chatStream(model)])),
+  responses: responsesStream,
+};
 
-test.for(rowsOf(CHAT_MODELS))("streams: the SDK of %s, reasoning and calls %s", async ([name, scenario]) =>
-  isTaken(name, scenario, chatStream(CHAT_MODELS[name] as string), cleanFetch(name)),
+test.for(rowsOf(STREAMING))("streams: the SDK of %s, reasoning and calls %s", async ([name, scenario]) =>
+  isTaken(name, scenario, STREAMING[name] as Loop, cleanFetch(name)),
 );
 
-test.for(rowsOf(AI_STREAMS))("streams: the AI SDK over sidecarFetch, %s, %s", async ([name, scenario]) =>
-  isTaken(name, scenario, aiSdk(AI_STREAMS[name] as MakeModel, undefined, true), cleanFetch(name)),
+test.for(rowsOf(AI_MODELS))("streams: the AI SDK over sidecarFetch, %s, %s", async ([name, scenario]) =>
+  isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, undefined, true), cleanFetch(name)),
 );
 
-test.for(rowsOf(AI_STREAMS))("streams: the middleware of the AI SDK, %s, %s", async ([name, scenario]) => {
+test.for(rowsOf(AI_MODELS))("streams: the middleware of the AI SDK, %s, %s", async ([name, scenario]) => {
   const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
   const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
-  return isTaken(name, scenario, aiSdk(AI_STREAMS[name] as MakeModel, wrap, true), globalThis.fetch);
+  return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap, true), globalThis.fetch);
 });
 
 test("the caller's own bytes go where nothing is to be done", async () => {
