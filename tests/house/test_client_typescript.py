@@ -11,7 +11,9 @@ import os
 import re
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ def needs_node(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"dist/(adapters/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
+    r"dist/((adapters|gateway)/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
     r"|wasm/(core\.zip|snapshot\.bin\.gz|made\.json)"
 )
 
@@ -65,6 +67,61 @@ def test_what_is_published(package: Path) -> None:
         assert built == {f"{name}{ending}" for name in sources}
     assert {"LICENSE", "README.md", "package.json"} <= set(names)
     assert {"wasm/core.zip", "wasm/snapshot.bin.gz", "wasm/made.json"} <= set(names)
+
+
+@needs_node
+def test_the_gateway_is_the_program_of_the_package(package: Path) -> None:
+    """`npx stream-sidecar` is left to Python's command, which the client looks for."""
+    manifest = json.loads((package / "package.json").read_text("utf-8"))
+    assert list(manifest["bin"]) == ["stream-sidecar-gateway"]
+    program = package / manifest["bin"]["stream-sidecar-gateway"]
+    agent = package / "dist" / "agent.test.mjs"
+    agent.write_text(AGENT, encoding="utf-8")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Leaking) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = ["--upstream", f"http://127.0.0.1:{server.server_port}"]
+        python = ["--sidecar", str(Path(sys.executable).with_name("stream-sidecar"))]
+        try:
+            done = subprocess.run(
+                ["node", str(program), "run", *options, *python, "--", "node", agent],
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+            )
+        finally:
+            agent.unlink()
+            server.shutdown()
+    assert (done.returncode, done.stdout) == (3, "Four.\n"), done.stderr
+    assert done.stderr.splitlines() == [
+        "POST /v1/chat/completions 200: took out 3 characters of reasoning"
+    ]
+
+
+AGENT = """
+const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "?" }] });
+const url = `${process.env.OPENAI_BASE_URL}/chat/completions`;
+const told = await (await fetch(url, { method: "POST", body })).json();
+console.log(told.choices[0].message.content);
+process.exitCode = 3;
+"""
+
+
+class Leaking(BaseHTTPRequestHandler):
+    """A provider whose answer leaks."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        message = {"role": "assistant", "content": "<think>Hm.</think>Four."}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        body = json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
 
 
 @needs_node
@@ -153,4 +210,5 @@ def test_a_file_begins_with_its_contract_and_is_short() -> None:
             assert lines[0].startswith("// Made by scripts/generate-types.mjs")
         else:
             assert len(lines) <= 450, path
-            assert path.name == "index.ts" or lines[0].startswith("// "), path
+            first = lines[lines[0].startswith("#!")]
+            assert path.name == "index.ts" or first.startswith("// "), path

@@ -1,14 +1,12 @@
-// The examples run: the agent against a server that replays recorded responses, or plays
-// a model which writes its call into its text, and the gateway under Anthropic's SDK.
+// The example runs: the agent against a server that replays recorded responses, or plays a
+// model which writes its call into its text.
 
-import Anthropic from "@anthropic-ai/sdk";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ask } from "../examples/agent.js";
-import { gateway } from "../examples/gateway.js";
 import { Sidecar } from "../src/index.js";
 import { REAL } from "./support.js";
 
@@ -88,26 +86,4 @@ test("the agent runs a call that the model wrote into its text, and answers", as
   expect(told).toEqual({ answer: "Nothing.", reasoning: ["Look first.", "Clean."] });
   expect(JSON.stringify(asked[1])).not.toContain("think>");
   expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "nothing to commit" });
-});
-
-test("the gateway gives a clean Chat Completions server to Anthropic's SDK", async () => {
-  const { server } = model(`<think>Look first.</think>Wait.${CALL}`);
-  const upstream = `${await listening(server)}/v1`;
-  const baseURL = await listening(gateway(sidecar, upstream));
-  const client = new Anthropic({ apiKey: "k", baseURL, maxRetries: 0 });
-  const tools = [{ name: "run_command", input_schema: { type: "object" as const } }];
-  const messages = [{ role: "user" as const, content: "What changed?" }];
-  const answer = await client.messages.stream({ model: "qwen3-32b", max_tokens: 99, tools, messages }).finalMessage();
-  expect(answer.content).toMatchObject([
-    { type: "thinking", thinking: "Look first." },
-    { type: "text", text: "Wait." },
-    { type: "tool_use", name: "run_command", input: { command: "git status" } },
-  ]);
-  expect(answer.stop_reason).toBe("tool_use");
-  const none = new Anthropic({
-    apiKey: "k",
-    baseURL: await listening(gateway(sidecar, "http://127.0.0.1:1")),
-    maxRetries: 0,
-  });
-  await expect(none.messages.create({ model: "m", max_tokens: 9, messages })).rejects.toThrow();
 });

@@ -1,0 +1,176 @@
+// `stream-sidecar-gateway`: reads the arguments, starts the gateway, and with `run` an
+// agent behind it. Gives the exit code.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename } from "node:path";
+import { parseArgs } from "node:util";
+import { Sidecar } from "../index.js";
+import { AGENTS, settingsOf, type Wiring } from "./agents.js";
+import { createGateway, type GatewayOptions } from "./gateway.js";
+
+const HELP = `stream-sidecar-gateway --upstream URL [options]
+stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]
+
+Cleans what a model's answers leak, for an agent that cannot be changed. The agent calls
+the gateway as it would call the provider; everything else passes as it is.
+
+  --upstream URL     the provider; PATH=URL for one of several, by the path in front
+  --port PORT        where it listens (4141; with run: a free one)
+  --host HOST        the address (127.0.0.1)
+  --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
+  --provider NAME    who answers, where the URL does not tell
+  --model NAME       the model that an agent is told to ask, where it must be told
+  --no-prepare       requests go out as they came
+  --sidecar COMMAND  the program of the sidecar, where it is not found
+  --help
+
+run knows ${Object.keys(AGENTS).join(", ")}; another agent is started as it is, with
+OPENAI_BASE_URL and ANTHROPIC_BASE_URL. It ends with the agent's exit code.
+`;
+
+const OPTIONS = {
+  upstream: { type: "string", multiple: true },
+  port: { type: "string" },
+  host: { type: "string" },
+  claims: { type: "string" },
+  provider: { type: "string" },
+  model: { type: "string" },
+  "no-prepare": { type: "boolean" },
+  sidecar: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+const CLAIMS = ["drop", "promote", "text"] as const;
+const [PORT, LAST_PORT, USAGE] = [4141, 65_535, 2];
+
+/** What the user got wrong. */
+class UsageError extends Error {}
+
+interface Arguments {
+  readonly options: GatewayOptions;
+  readonly host: string;
+  readonly port: number;
+  readonly model: string;
+  readonly sidecar?: string;
+  /** The agent's command line, with `run`. */
+  readonly agent?: readonly string[];
+}
+
+/** Runs the command; resolves with its exit code when it is over. */
+export async function main(words: readonly string[]): Promise<number> {
+  try {
+    const given = readArguments(words);
+    if (given) return await serve(given);
+    process.stdout.write(HELP);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`stream-sidecar-gateway: ${error.message} (--help)\n`);
+    return USAGE;
+  }
+}
+
+/** undefined: help is wanted. */
+function readArguments(words: readonly string[]): Arguments | undefined {
+  const end = words.indexOf("--");
+  const [own, agent] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end + 1)];
+  const runs = own[0] === "run";
+  const { help, upstream = [], ...given } = parsed(runs ? own.slice(1) : own);
+  if (help) return undefined;
+  if (upstream.length === 0) throw new UsageError("--upstream is missing");
+  if (runs && agent.length === 0) throw new UsageError("run needs an agent after --");
+  if (!runs && agent.length > 0) throw new UsageError("an agent is started by run");
+  const claims = CLAIMS.find((each) => each === (given.claims ?? "drop"));
+  if (!claims) throw new UsageError(`--claims is one of ${CLAIMS.join(", ")}`);
+  return {
+    options: {
+      upstreams: Object.fromEntries(upstream.map(upstreamOf)),
+      ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
+    },
+    host: given.host ?? "127.0.0.1",
+    port: portOf(given.port ?? String(runs ? 0 : PORT)),
+    model: given.model ?? "default",
+    ...(given.sidecar && { sidecar: given.sidecar }),
+    ...(runs && { agent }),
+  };
+}
+
+function parsed(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function upstreamOf(text: string): [string, string] {
+  const [, path = "/", url = text] = /^(\/?[\w.-]+)=(.*)$/.exec(text) ?? [];
+  const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isUrl) throw new UsageError(`--upstream ${text}: no address of HTTP`);
+  return [path.startsWith("/") ? path : `/${path}`, url];
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) throw new UsageError(`--port ${text}: no port`);
+  return port;
+}
+
+async function serve({ options, host, port, model, sidecar: command, agent }: Arguments): Promise<number> {
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  let isOver = false;
+  const sidecar = Sidecar.create({
+    ...(command && { command }),
+    onState: (state) => state === "lost" && !isOver && say("THERE IS NO SIDECAR: everything passes as it comes"),
+  });
+  const server = createGateway(sidecar, { ...options, onLine: say });
+  try {
+    await listening(server, port, host);
+    const base = `http://${host}:${(server.address() as AddressInfo).port}`;
+    if (agent) return await runAgent(agent, base, model);
+    say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
+    say(settingsOf(base, model));
+    await ended();
+    return 0;
+  } finally {
+    isOver = true;
+    server.closeAllConnections();
+    server.close();
+    await sidecar.shutdown();
+  }
+}
+
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new UsageError(`cannot listen on ${host}:${port}: ${(error as Error).message}`);
+  }
+}
+
+/** When the process is told to end. */
+async function ended(): Promise<void> {
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+/** Starts the agent in this terminal, wired to the gateway; gives its exit code. */
+async function runAgent([file = "", ...args]: readonly string[], base: string, model: string): Promise<number> {
+  const name = basename(file).replace(/\.(cmd|exe|bat|ps1)$/i, "");
+  const { env = {}, args: more = [] } = (AGENTS[name] ?? anyAgent)(base, model);
+  const child = spawn(file, [...more, ...args], { stdio: "inherit", env: { ...process.env, ...env } });
+  process.on("SIGINT", () => {}); // the terminal tells the agent, too, which decides
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  try {
+    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+    return code ?? (signal === "SIGINT" ? 130 : 143);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be started: ${(error as Error).message}`);
+  }
+}
+
+function anyAgent(base: string): Wiring {
+  return { env: { OPENAI_BASE_URL: `${base}/v1`, ANTHROPIC_BASE_URL: base } };
+}

@@ -1,0 +1,166 @@
+// A gateway in front of a provider: the agent that calls it needs no change, and sees the
+// provider's own answers, only clean. What it need not touch passes byte for byte: other
+// endpoints, headers, keys, errors, compressed bodies. Without a sidecar everything passes.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { pipeline, Readable } from "node:stream";
+import { askedOf } from "../adapters/endpoints.js";
+import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
+import type { Sidecar } from "../sidecar.js";
+import { Turn } from "./turns.js";
+import { decoded, passedOn, readable, Upstream, without, type ReadAnswer } from "./upstream.js";
+
+export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
+  /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
+  upstreams: Readonly<Record<string, string | URL>>;
+  /** Called with a line for people: one a turn, and what went wrong. */
+  onLine?: (line: string) => void;
+}
+
+/** The server; it listens when its `listen` is called, and never ends the sidecar. */
+export function createGateway(sidecar: Sidecar, options: GatewayOptions): Server {
+  const gateway = new Gateway(sidecar, options);
+  const server = createServer({ maxHeaderSize: MOST_HEADERS }, (request, reply) => void gateway.answer(request, reply));
+  server.on("close", () => gateway.close());
+  return server;
+}
+
+const MOST_HEADERS = 256 * 1024;
+/** A path that no provider has: what the gateway itself says. */
+const HEALTH = "/health";
+
+interface Route {
+  readonly upstream: Upstream;
+  readonly url: URL;
+}
+
+class Gateway {
+  readonly #sidecar: Sidecar;
+  readonly #options: GatewayOptions;
+  readonly #upstreams: readonly (readonly [string, Upstream])[];
+  #lost = "";
+
+  constructor(sidecar: Sidecar, options: GatewayOptions) {
+    this.#sidecar = sidecar;
+    this.#options = options;
+    const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
+    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
+  }
+
+  async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    reply.on("close", () => gone.abort());
+    try {
+      const route = this.#routeOf(request.url ?? "/");
+      if (request.url === HEALTH) this.#tellHealth(reply);
+      else if (!route) fail(reply, 404, "no upstream is behind this path");
+      else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
+      else await this.#pass(request, reply, route, gone.signal);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      this.#say(`${request.method} ${request.url}: ${String(error)}`);
+      if (reply.headersSent) reply.destroy();
+      else fail(reply, 502, `the upstream did not answer: ${String(error)}`);
+    }
+  }
+
+  close(): void {
+    for (const [, upstream] of this.#upstreams) upstream.close();
+  }
+
+  #routeOf(path: string): Route | undefined {
+    const found = this.#upstreams.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`) || prefix === "");
+    return found && { upstream: found[1], url: found[1].url(path.slice(found[0].length)) };
+  }
+
+  /** Both ways as it comes. */
+  async #pass(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
+    const headers = passedOn(request.rawHeaders);
+    const asked = { method: request.method ?? "GET", headers, body: request, signal };
+    handOn(await upstream.send(url, asked), reply);
+  }
+
+  async #clean(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
+    const bytes = await buffer(request);
+    const headers = passedOn(request.rawHeaders);
+    const source = decoded(Readable.from([bytes]), request.headers["content-encoding"]);
+    const text = source && (await buffer(source)).toString();
+    let came: ReadAnswer | undefined;
+    const send = async (_input: unknown, init?: RequestInit) => {
+      const isOwn = text === undefined || init?.body === text;
+      const body = isOwn ? bytes : Buffer.from(String(init?.body));
+      const told = isOwn ? headers : without(headers, "content-encoding", "content-length");
+      const sized = isOwn ? told : { ...told, "content-length": [String(body.length)] };
+      came = await readable(await upstream.send(url, { method: "POST", headers: sized, body, signal }));
+      return came.response;
+    };
+    const turn = new Turn();
+    const { provider, policy, claims, prepare } = this.#options;
+    const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
+    const fetching = sidecarFetch(this.#sidecar, {
+      ...{ ...chosen, ...(prepare !== undefined && { prepare }), fetch: send as typeof fetch },
+      onEvent: (event) => turn.hear(event),
+      onLost: (error) => this.#sayLost(error),
+    });
+    const response = await (text === undefined ? send(url) : fetching(url, { method: "POST", body: text, signal }));
+    const outcome = came as ReadAnswer | undefined;
+    if (outcome?.response === response) handOn(outcome.message, reply, outcome.kept);
+    else await write(response, reply);
+    this.#say(`${request.method} ${url.pathname} ${response.status}: took out ${String(turn)}`);
+  }
+
+  #tellHealth(reply: ServerResponse): void {
+    const upstreams = Object.fromEntries(
+      Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
+    );
+    const state = this.#sidecar.state;
+    const status = state === "lost" ? "passing everything: there is no sidecar" : "ok";
+    reply
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ status, sidecar: state, upstreams }));
+  }
+
+  #say(line: string): void {
+    this.#options.onLine?.(line);
+  }
+
+  /** The same trouble is said once, until it is another one. */
+  #sayLost(error: unknown): void {
+    const told = String(error);
+    if (told !== this.#lost) this.#say(`NOT CLEANED, it passes as it came: ${told}`);
+    this.#lost = told;
+  }
+}
+
+/** Whether a request is of an endpoint whose answers can be cleaned. */
+function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
+  return askedOf(method, url, "{}") !== undefined;
+}
+
+/** An answer as it came: `kept` is its body where that was read. */
+function handOn(message: IncomingMessage, reply: ServerResponse, kept?: Uint8Array): void {
+  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders));
+  if (kept) reply.end(kept);
+  else {
+    reply.flushHeaders();
+    pipeline(message, reply, (error) => error && reply.destroy());
+  }
+}
+
+async function write(response: Response, reply: ServerResponse): Promise<void> {
+  reply.writeHead(response.status, response.statusText, [...response.headers].flat());
+  reply.flushHeaders();
+  const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
+  await new Promise<void>((resolve) =>
+    pipeline(body, reply, (error) => {
+      if (error) reply.destroy();
+      resolve();
+    }),
+  );
+}
+
+function fail(reply: ServerResponse, status: number, message: string): void {
+  const error = { type: "gateway_error", message: `stream-sidecar-gateway: ${message}` };
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+}

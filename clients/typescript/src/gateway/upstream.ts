@@ -1,0 +1,121 @@
+// The provider behind a gateway: a request goes to it as it came, and its answer can be
+// had both ways, as the bytes that came and as a `Response` of which something is read.
+
+import { Agent, request as byHttp, type IncomingMessage } from "node:http";
+import { Agent as SecureAgent, request as byHttps } from "node:https";
+import { buffer } from "node:stream/consumers";
+import { pipeline, Readable, type Duplex } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+
+/** Headers of one connection, which no proxy hands on (RFC 9110, 7.6.1). */
+const OF_THE_CONNECTION = new Set([
+  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
+  ...["host", "expect"],
+]);
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+const SECURE = { keepAlive: true };
+
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Readable | Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** Header names and values as they were written, one by one. */
+export type RawHeaders = readonly string[];
+type Headers = Record<string, string[]>;
+
+/** Of what a request or an answer has: all that is not of its connection. */
+export function passedOn(raw: RawHeaders): Headers {
+  const headers: Headers = {};
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name = "", value = ""] = raw.slice(at, at + 2);
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) (headers[name] ??= []).push(value);
+  }
+  return headers;
+}
+
+/** The same without some of them. */
+export function without(headers: Headers, ...names: readonly string[]): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name.toLowerCase())));
+}
+
+/** The bytes without their encoding; undefined: it is one that cannot be undone. */
+export function decoded(source: Readable, encoding = "identity"): Readable | undefined {
+  if (encoding === "identity" || encoding === "") return source;
+  const make = DECODERS[encoding.toLowerCase()];
+  return make && pipeline(source, make(), () => {});
+}
+
+export class Upstream {
+  readonly #base: URL;
+  readonly #agent: Agent;
+
+  constructor(base: URL) {
+    this.#base = base;
+    this.#agent = base.protocol === "https:" ? new SecureAgent(SECURE) : new Agent({ keepAlive: true });
+  }
+
+  /** Where a path of the gateway leads. A path that begins as the base does is not doubled. */
+  url(path: string): URL {
+    const base = this.#base.pathname.replace(/\/$/, "");
+    const whole = path === base || path.startsWith(`${base}/`) ? path : `${base}${path}`;
+    return new URL(whole, this.#base);
+  }
+
+  send(url: URL, { method, headers, body, signal }: OutgoingRequest): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const send = url.protocol === "https:" ? byHttps : byHttp;
+      const sent = send(url, { method, headers: { ...headers, host: url.host }, agent: this.#agent, signal }, resolve);
+      sent.on("error", reject);
+      if (body instanceof Uint8Array) sent.end(body);
+      else pipeline(body, sent, () => {});
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** An answer to be read: `response` is what it says, `message` and `kept` the bytes that came. */
+export interface ReadAnswer {
+  readonly response: Response;
+  readonly message: IncomingMessage;
+  readonly kept?: Uint8Array;
+}
+
+/** A whole body is read at once; of a stream nothing is, until somebody reads the response. */
+export async function readable(message: IncomingMessage): Promise<ReadAnswer> {
+  const { statusCode = 502, statusMessage = "", headers } = message;
+  const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
+  const encoding = headers["content-encoding"];
+  const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
+  if (!isWhole) return { response: new Response(lazily(message, encoding), init), message };
+  const kept = await buffer(message);
+  const text = await buffer(decoded(streamOf(kept), encoding) ?? streamOf(kept));
+  return { response: new Response(new Uint8Array(text), init), message, kept };
+}
+
+/** Headers of a body that has no encoding and no length any more. */
+function plain(raw: RawHeaders): [string, string][] {
+  const left = without(passedOn(raw), "content-encoding", "content-length");
+  return Object.entries(left).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+}
+
+function lazily(message: IncomingMessage, encoding: string | undefined): ReadableStream<Uint8Array> {
+  async function* read() {
+    yield* decoded(message, encoding) ?? message;
+  }
+  return ReadableStream.from(read()) as ReadableStream<Uint8Array>;
+}
+
+function streamOf(bytes: Uint8Array): Readable {
+  return Readable.from([bytes]);
+}

@@ -1,0 +1,297 @@
+// The gateway, over real connections: it cleans what leaks, and hands on the very bytes of
+// all else; also without a sidecar, when the client goes, and behind the program itself.
+
+import Anthropic from "@anthropic-ai/sdk";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer, text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import OpenAI from "openai";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createGateway, type GatewayOptions } from "../src/gateway/gateway.js";
+import { main } from "../src/gateway/command.js";
+import { Sidecar } from "../src/index.js";
+import { fake, REAL } from "./support.js";
+
+let sidecar: Sidecar;
+const servers: Server[] = [];
+beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
+afterAll(() => sidecar.shutdown());
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const upstream = (answer: RequestListener) => listening(createServer(answer));
+const lines: string[] = [];
+const before = (base: string, options: Partial<GatewayOptions> = {}, by = sidecar) =>
+  listening(createGateway(by, { upstreams: { "/": base }, onLine: (line) => lines.push(line), ...options }));
+
+const SAID = "<think>Two and two.</think>Four.";
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  ...{ id: "c1", object: "chat.completion.chunk", model: "m", created: 1 },
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const sse = (...documents: readonly object[]) =>
+  [...documents.map((each) => JSON.stringify(each)), "[DONE]"].map((each) => `data: ${each}\n\n`).join("");
+const LEAKING = sse(
+  chunk({ role: "assistant", content: SAID.slice(0, 9) }),
+  chunk({ content: SAID.slice(9) }),
+  chunk({}, "stop"),
+);
+const CLEAN = sse(chunk({ role: "assistant", content: "Four." }), chunk({}, "stop"));
+const EVENTS = { "content-type": "text/event-stream", "x-request-id": "r1" };
+const ASKED = { model: "m", messages: [{ role: "user" as const, content: "2 + 2?" }] };
+
+function later<T>() {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settled) => void (resolve = settled));
+  return { promise, resolve };
+}
+
+interface Answer {
+  readonly message: IncomingMessage;
+  readonly body: Buffer;
+}
+
+async function ask(url: string, body: string | Uint8Array, headers: object = {}, method = "POST"): Promise<Answer> {
+  const sent = request(url, { method, headers: { "content-type": "application/json", ...headers } });
+  sent.end(body);
+  const [message] = (await once(sent, "response")) as [IncomingMessage];
+  return { message, body: await buffer(message) };
+}
+
+test("a stream of Chat Completions comes out clean, under the SDK, and a line says what was taken out", async () => {
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)));
+  const client = new OpenAI({ apiKey: "k", baseURL: `${base}/v1` });
+  let told = "";
+  for await (const each of await client.chat.completions.create({ ...ASKED, stream: true }))
+    told += each.choices[0]?.delta.content ?? "";
+  expect(told).toBe("Four.");
+  expect(lines.splice(0)).toEqual(["POST /v1/chat/completions 200: took out 12 characters of reasoning"]);
+});
+
+test("a clean stream goes out as it came, with its headers", async () => {
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(CLEAN)));
+  const { message, body } = await ask(`${base}/v1/chat/completions`, JSON.stringify({ ...ASKED, stream: true }));
+  expect(message.headers["x-request-id"]).toBe("r1");
+  const documents = (told: string) =>
+    told
+      .split("\n\n")
+      .filter(Boolean)
+      .map((each) => each.slice("data: ".length));
+  const parsed = (told: string) => documents(told).map((each) => (each === "[DONE]" ? each : JSON.parse(each)));
+  expect(parsed(body.toString())).toEqual(parsed(CLEAN));
+});
+
+test("a whole answer of Messages comes out clean", async () => {
+  const whole = { type: "message", id: "m1", role: "assistant", model: "m", content: [{ type: "text", text: SAID }] };
+  const counts = { stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 2 } };
+  const answer = JSON.stringify({ ...whole, ...counts });
+  const json = { "content-type": "application/json" };
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, json).end(answer)));
+  const client = new Anthropic({ apiKey: "k", baseURL: base, maxRetries: 0 });
+  const message = await client.messages.create({ ...ASKED, max_tokens: 9 });
+  expect(message.content.map((block) => (block.type === "text" ? block.text : block.type))).toContain("Four.");
+});
+
+test("what is no answer passes byte for byte, both ways", async () => {
+  const asked: [string | undefined, IncomingMessage, Buffer][] = [];
+  const zipped = await promisify(gzip)('{ "input_tokens" : 7 }');
+  const base = await before(
+    await upstream(async (got, reply) => {
+      asked.push([got.url, got, await buffer(got)]);
+      reply
+        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip", "X-Odd": "1" })
+        .end(zipped);
+    }),
+  );
+  const sent = Buffer.from('{"messages" : []}');
+  const { message, body } = await ask(`${base}/v1/messages/count_tokens?beta=true`, sent, { "X-Api-Key": "secret" });
+  expect(body.equals(zipped)).toBe(true);
+  expect([message.headers["content-encoding"], message.headers["x-odd"]]).toEqual(["gzip", "1"]);
+  const [url, got, bytes] = asked[0]!;
+  expect([url, got.headers["x-api-key"], bytes.equals(sent)]).toEqual([
+    "/v1/messages/count_tokens?beta=true",
+    "secret",
+    true,
+  ]);
+  expect((await ask(`${base}/v1/models`, "", {}, "GET")).body.equals(zipped)).toBe(true);
+});
+
+test("errors keep their status, their words and when to try again", async () => {
+  const words = '{"error":{"message":"slow down"} }';
+  const headers = { "content-type": "application/json", "retry-after": "7" };
+  const base = await before(await upstream((_request, reply) => reply.writeHead(429, headers).end(words)));
+  const { message, body } = await ask(`${base}/v1/chat/completions`, JSON.stringify(ASKED));
+  expect([message.statusCode, message.headers["retry-after"], body.toString()]).toEqual([429, "7", words]);
+});
+
+test("compressed requests and answers are read, and go as they came where nothing leaks", async () => {
+  const seen: Buffer[] = [];
+  const zip = promisify(gzip);
+  const base = await before(
+    await upstream(async (got, reply) => {
+      seen.push(await buffer(got));
+      reply.writeHead(200, { ...EVENTS, "content-encoding": "gzip" }).end(await zip(LEAKING));
+    }),
+  );
+  const headers = { "content-encoding": "gzip" };
+  const clean = await zip(JSON.stringify(ASKED));
+  const { message, body } = await ask(`${base}/v1/chat/completions`, clean, headers);
+  expect(seen[0]!.equals(clean)).toBe(true);
+  expect(message.headers["content-encoding"]).toBeUndefined();
+  expect(body.toString()).not.toContain("think>");
+  const dirty = { ...ASKED, messages: [...ASKED.messages, { role: "assistant", content: SAID }, ...ASKED.messages] };
+  await ask(`${base}/v1/chat/completions`, await zip(JSON.stringify(dirty)), headers);
+  expect(seen[1]!.toString()).toContain("Four.");
+  expect(seen[1]!.toString()).not.toContain("think>");
+});
+
+test("several upstreams by path; a path in front of them is not doubled", async () => {
+  const named = (name: string) => upstream((got, reply) => reply.end(`${name} ${got.url}`));
+  const upstreams = { "/a": `${await named("a")}/v1`, "/": await named("other") };
+  const base = await before("", { upstreams });
+  const told = await Promise.all(
+    ["/a/v1/models", "/a/models", "/v1/models"].map((path) => ask(base + path, "", {}, "GET")),
+  );
+  expect(told.map(({ body }) => body.toString())).toEqual(["a /v1/models", "a /v1/models", "other /v1/models"]);
+  const health = JSON.parse((await ask(`${base}/health`, "", {}, "GET")).body.toString()) as { status: string };
+  expect(health.status).toBe("ok");
+});
+
+test("without a sidecar everything passes, and it is said once", async () => {
+  const none = Sidecar.create({ ...fake("silent"), command: ["/nowhere/stream-sidecar"] });
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)), {}, none);
+  lines.splice(0);
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { body } = await ask(`${base}/v1/chat/completions`, JSON.stringify(ASKED));
+    expect(body.toString()).toBe(LEAKING);
+  }
+  expect(lines.filter((line) => line.startsWith("NOT CLEANED"))).toHaveLength(1);
+  await none.shutdown();
+});
+
+test("a client that goes away ends the request of its upstream; an upstream that is not there is 502", async () => {
+  const gone = later<void>();
+  const base = await before(
+    await upstream((_request, reply) => {
+      reply.on("close", gone.resolve);
+      reply.writeHead(200, EVENTS).write(`data: ${JSON.stringify(chunk({ content: "Fo" }))}\n\n`);
+    }),
+  );
+  const sent = request(`${base}/v1/chat/completions`, { method: "POST" });
+  sent.end(JSON.stringify({ ...ASKED, stream: true }));
+  const [message] = (await once(sent, "response")) as [IncomingMessage];
+  await once(message, "data");
+  message.destroy();
+  await gone.promise;
+  const { message: answer, body } = await ask(`${await before("http://127.0.0.1:1")}/v1/models`, "", {}, "GET");
+  expect([answer.statusCode, body.toString().includes("did not answer")]).toEqual([502, true]);
+});
+
+test("many streams at once, none of them mixed up", async () => {
+  const base = await before(
+    await upstream(async (got, reply) => {
+      const { messages } = JSON.parse(await text(got)) as { messages: { content: string }[] };
+      const said = messages[0]!.content;
+      reply.writeHead(200, EVENTS).end(sse(chunk({ content: `<think>${said}</think>${said}` }), chunk({}, "stop")));
+    }),
+  );
+  const asked = Array.from({ length: 200 }, (_, number) => `answer ${number}`);
+  const told = await Promise.all(
+    asked.map(async (content) => {
+      const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content }] });
+      return (await ask(`${base}/v1/chat/completions`, body)).body.toString();
+    }),
+  );
+  const contents = told.map((each) => [...each.matchAll(/"content":"([^"]*)"/g)].map(([, words]) => words).join(""));
+  expect(contents).toEqual(asked);
+});
+
+test("headers of 64 kB pass", async () => {
+  const base = await before(
+    await listening(
+      createServer({ maxHeaderSize: 1e6 }, (got, reply) => reply.end(String(got.headers["x-long"]?.length))),
+    ),
+  );
+  expect((await ask(`${base}/v1/models`, "", { "x-long": "x".repeat(64_000) }, "GET")).body.toString()).toBe("64000");
+});
+
+// The program
+
+async function ended(...words: readonly string[]): Promise<[number, string]> {
+  const written: string[] = [];
+  const real = process.stderr.write.bind(process.stderr);
+  process.stderr.write = ((told: string) => written.push(told) > 0) as typeof process.stderr.write;
+  try {
+    return [await main(words), written.join("")];
+  } finally {
+    process.stderr.write = real;
+  }
+}
+
+test.each([
+  [[], "--upstream is missing"],
+  [["--upstream", "nonsense"], "no address of HTTP"],
+  [["--upstream", "http://a", "--port", "x"], "no port"],
+  [["--upstream", "http://a", "--claims", "run"], "--claims is one of drop, promote, text"],
+  [["--odd"], "Unknown option"],
+  [["run", "--upstream", "http://a"], "run needs an agent"],
+  [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],
+])("arguments %j are refused in words", async (words, told) => {
+  const [code, written] = await ended(...words);
+  expect([code, written.includes(told)], written).toEqual([2, true]);
+});
+
+const AGENT = `
+const { ANTHROPIC_BASE_URL: base } = process.env;
+const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "?" }] });
+const said = await fetch(base + "/v1/messages", { method: "POST", headers: { "x-api-key": "k" }, body });
+process.exit(said.status === 418 && process.argv[2] === "-p" ? 3 : 1);
+`;
+
+test("an agent is started behind the gateway, and ends it with its own exit code", async () => {
+  const base = await upstream((_request, reply) => reply.writeHead(418, { "content-type": "text/plain" }).end("no"));
+  const folder = mkdtempSync(join(tmpdir(), "agent-"));
+  const agent = join(folder, "claude");
+  writeFileSync(join(folder, "agent.mjs"), AGENT);
+  writeFileSync(agent, `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "agent.mjs")}" "$@"\n`, { mode: 0o755 });
+  const [code] = await ended("run", "--upstream", base, "--", agent, "-p");
+  expect(code).toBe(3);
+});
+
+test("one that is killed says so, and the sidecar goes on from its log", async () => {
+  const own = await Sidecar.spawn(REAL);
+  const half = later<() => void>();
+  const base = await before(
+    await upstream((_request, reply) => {
+      reply.writeHead(200, EVENTS).write(`data: ${JSON.stringify(chunk({ content: SAID.slice(0, 20) }))}\n\n`);
+      half.resolve(() => reply.end(sse(chunk({ content: SAID.slice(20) }), chunk({}, "stop"))));
+    }),
+    {},
+    own,
+  );
+  const answer = ask(`${base}/v1/chat/completions`, JSON.stringify({ ...ASKED, stream: true }));
+  const finish = await half.promise;
+  await own.stats();
+  process.kill(own.pid!, "SIGKILL");
+  finish();
+  const { body } = await answer;
+  expect([...body.toString().matchAll(/"content":"([^"]*)"/g)].map(([, words]) => words).join("")).toBe("Four.");
+  await own.shutdown();
+});
