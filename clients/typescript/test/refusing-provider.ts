@@ -19,6 +19,8 @@ interface Wire {
   /** `native`: the provider's own members of reasoning. */
   readonly call: (scenario: Scenario, native: Json) => Json;
   readonly done: () => Json;
+  /** The same answer as the events of a stream. */
+  readonly streamed: (answer: Json) => Json[];
 }
 
 const completion = (message: Json, finish_reason: string) => ({
@@ -26,7 +28,20 @@ const completion = (message: Json, finish_reason: string) => ({
   choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason }],
   usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
 });
+/** One delta with all of the answer, then the finish in a chunk of its own, then the usage. */
+const chunksOf = ({ usage, choices, ...rest }: Json): Json[] => {
+  const { message, finish_reason } = choices[0];
+  const tool_calls = message.tool_calls?.map((call: Json, index: number) => ({ index, ...call }));
+  const delta = tool_calls ? { ...message, tool_calls } : message;
+  const chunk = { ...rest, object: "chat.completion.chunk" };
+  return [
+    { ...chunk, choices: [{ index: 0, delta, finish_reason: null }] },
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason }] },
+    { ...chunk, choices: [], usage },
+  ];
+};
 const CHAT: Wire = {
+  streamed: chunksOf,
   turns: ({ messages }) => messages.filter(({ role }: Json) => role === "assistant"),
   call: (scenario, native) => {
     const content = { content: TEXT[scenario], ...(scenario === "native" && native) };
@@ -50,7 +65,38 @@ const said = (text: string) => ({
   ...{ id: "msg_1", type: "message", role: "assistant", status: "completed" },
   content: [{ type: "output_text", text, annotations: [] }],
 });
+/** An item as it grows; the text of a message and the arguments of a call come in one delta. */
+const itemEvents = (item: Json, output_index: number): Json[] => {
+  const at = { item_id: item["id"], output_index };
+  const empty = { message: { content: [] }, function_call: { arguments: "" } }[item["type"] as string];
+  const place = { ...at, content_index: 0 };
+  const part = { type: "output_text", text: "", annotations: [] };
+  const grown: Readonly<Record<string, () => Json[]>> = {
+    message: () => [
+      { type: "response.content_part.added", ...place, part },
+      { type: "response.output_text.delta", ...place, delta: item["content"][0].text, logprobs: [] },
+      { type: "response.output_text.done", ...place, text: item["content"][0].text, logprobs: [] },
+      { type: "response.content_part.done", ...place, part: item["content"][0] },
+    ],
+    function_call: () => [
+      { type: "response.function_call_arguments.delta", ...at, delta: item["arguments"] },
+      { type: "response.function_call_arguments.done", ...at, name: item["name"], arguments: item["arguments"] },
+    ],
+  };
+  return [
+    { type: "response.output_item.added", output_index, item: { ...item, ...empty, status: "in_progress" } },
+    ...(grown[item["type"] as string]?.() ?? []),
+    { type: "response.output_item.done", output_index, item },
+  ];
+};
+const responseEvents = (answer: Json): Json[] =>
+  [
+    { type: "response.created", response: { ...answer, status: "in_progress", output: [], usage: null } },
+    ...(answer["output"] as Json[]).flatMap(itemEvents),
+    { type: "response.completed", response: answer },
+  ].map((event, sequence_number) => ({ ...event, sequence_number }));
 const RESPONSES: Wire = {
+  streamed: responseEvents,
   turns: ({ input }) => input.filter(({ role }: Json) => role === undefined || role === "assistant"),
   call: (scenario, native) => {
     const call = { id: "fc_1", type: "function_call", call_id: "call_1", name: "read", status: "completed" };
@@ -65,7 +111,32 @@ const message = (content: Json[], stop_reason: string) => ({
   ...{ id: "m1", type: "message", role: "assistant", model: "claude", content, stop_reason, stop_sequence: null },
   usage: { input_tokens: 3, output_tokens: 5 },
 });
+const blockEvents = ({ type, ...block }: Json, index: number): Json[] => {
+  const { signature, input, ...start } = block;
+  const told = {
+    thinking: [
+      { type: "thinking_delta", thinking: block["thinking"] },
+      { type: "signature_delta", signature },
+    ],
+    text: [{ type: "text_delta", text: block["text"] }],
+    tool_use: [{ type: "input_json_delta", partial_json: JSON.stringify(input) }],
+  }[type as string] as Json[];
+  const empty = { thinking: { thinking: "", signature: "" }, text: { text: "" }, tool_use: { input: {} } };
+  const content_block = { type, ...start, ...empty[type as keyof typeof empty] };
+  return [
+    { type: "content_block_start", index, content_block },
+    ...told.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+};
+const messageEvents = ({ content, stop_reason, ...rest }: Json): Json[] => [
+  { type: "message_start", message: { ...rest, content: [], stop_reason: null } },
+  ...(content as Json[]).flatMap(blockEvents),
+  { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: rest["usage"] },
+  { type: "message_stop" },
+];
 const MESSAGES: Wire = {
+  streamed: messageEvents,
   turns: CHAT.turns,
   call: (scenario, native) => {
     const content = [...(scenario === "native" ? [native] : []), { type: "text", text: TEXT[scenario] }];
@@ -81,6 +152,7 @@ const candidates = (parts: Json[]) => ({
   usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 },
 });
 const GEMINI: Wire = {
+  streamed: (answer) => [answer],
   turns: ({ contents }) => contents.filter(({ role }: Json) => role === "model"),
   call: (scenario, native) => {
     const parts = [...(scenario === "native" ? [native] : []), { text: TEXT[scenario] }];
@@ -206,6 +278,16 @@ const KNOWN: readonly unknown[] = [SIGNED, "skip_thought_signature_validator"];
 
 export const PROVIDER_NAMES = Object.keys(PROVIDERS);
 
+/** An answer as it is sent: its type and its text. */
+function written(answer: Json, events: Json[] | undefined): [string, string] {
+  if (!events) return ["application/json", JSON.stringify(answer)];
+  const named = events.map(
+    (event) => `${event["type"] ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`,
+  );
+  const last = answer["object"] === "chat.completion" ? "data: [DONE]\n\n" : "";
+  return ["text/event-stream", named.join("") + last];
+}
+
 /** Listens; `refused` are the words that were said, `close` ends it. */
 export async function refusingProvider() {
   const refused: string[] = [];
@@ -215,13 +297,19 @@ export async function refusingProvider() {
     for await (const part of request) text += String(part);
     sent.push(text);
     const [, name = "", scenario = ""] = (request.url ?? "").split("/");
-    const { turns, call, done, native, refuses } = PROVIDERS[name] as Provider;
-    const earlier = turns(JSON.parse(text) as Json);
+    const { turns, call, done, streamed, native, refuses } = PROVIDERS[name] as Provider;
+    const body = JSON.parse(text) as Json;
+    const earlier = turns(body);
     const words = earlier.map(refuses).find((each) => each !== undefined);
     if (words) refused.push(words);
     const answer = earlier.length === 0 ? call(scenario as Scenario, native) : done();
-    reply.writeHead(words ? 400 : 200, { "content-type": "application/json" });
-    reply.end(JSON.stringify(words ? { error: { message: words, type: "invalid_request_error" } } : answer));
+    const streams = body["stream"] === true || request.url?.includes(":streamGenerateContent");
+    const refusal = { error: { message: words, type: "invalid_request_error" } };
+    const [type, sending] = words
+      ? written(refusal, undefined)
+      : written(answer, streams ? streamed(answer) : undefined);
+    reply.writeHead(words ? 400 : 200, { "content-type": type });
+    reply.end(sending);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

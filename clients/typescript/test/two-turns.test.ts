@@ -8,7 +8,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { GoogleGenAI } from "@google/genai";
-import { generateText, jsonSchema, stepCountIs, tool, wrapLanguageModel } from "ai";
+import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sidecarMiddleware } from "../src/adapters/ai-sdk.js";
@@ -61,13 +61,26 @@ const chat =
     }
   };
 
+/** The same with streamed answers: the message that the SDK adds up goes back as it is. */
+const chatStream =
+  (model: string): Loop =>
+  async (url, fetch, ran) => {
+    const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+    const run = ({ path }: { path: string }) => (ran(path), "text");
+    const parse = (text: string) => JSON.parse(text) as { path: string };
+    const tools = [{ type: "function" as const, function: { ...READ, parameters, parse, function: run } }];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "?" }];
+    return client.chat.completions.runTools({ model, messages, tools, stream: true }).finalContent();
+  };
+
+type Created = Pick<OpenAI.Responses.Response, "output" | "output_text">;
+
 /** The same of Responses: what came, and behind it the answers. */
-const responses: Loop = async (url, fetch, ran) => {
-  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+async function answered(create: (asked: object) => Promise<Created>, ran: (path: string) => void) {
   const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "?" }];
   for (;;) {
     const tools = [{ type: "function" as const, ...READ, parameters, strict: false }];
-    const told = await client.responses.create({ model: "gpt-5", store: false, input, tools });
+    const told = await create({ store: false, input, tools });
     const calls = told.output.filter((item) => item.type === "function_call");
     if (calls.length === 0) return told.output_text;
     input.push(...(told.output as OpenAI.Responses.ResponseInputItem[]));
@@ -76,6 +89,21 @@ const responses: Loop = async (url, fetch, ran) => {
       input.push({ type: "function_call_output", call_id, output: "text" });
     }
   }
+}
+
+const responses: Loop = (url, fetch, ran) => {
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+  return answered((asked) => client.responses.create({ model: "gpt-5", ...asked }), ran);
+};
+
+/** The same with streamed answers: the items of the response that the SDK adds up go back. */
+const responsesStream: Loop = async (url, fetch, ran) => {
+  const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1`, maxRetries: 0, fetch });
+  const create = async (asked: object) =>
+    client.responses
+      .stream({ model: "gpt-5", ...asked } as Parameters<typeof client.responses.stream>[0])
+      .finalResponse();
+  return answered(create, ran);
 };
 
 const messages: Loop = async (url, fetch, ran) => {
@@ -113,13 +141,13 @@ type Model = Parameters<typeof wrapLanguageModel>[0]["model"];
 type MakeModel = (url: string, fetch: typeof globalThis.fetch) => Model;
 
 const aiSdk =
-  (make: MakeModel, wrap: (model: Model) => Model = (model) => model): Loop =>
+  (make: MakeModel, wrap: (model: Model) => Model = (model) => model, streams = false): Loop =>
   async (url, fetch, ran) => {
     const execute = async ({ path }: { path: string }) => (ran(path), "text");
     const read = tool({ inputSchema: jsonSchema<{ path: string }>(parameters), execute });
     const model = wrap(make(url, fetch));
     const asked = { model, tools: { read }, stopWhen: stepCountIs(2), maxRetries: 0, prompt: "?" };
-    return (await generateText(asked)).text;
+    return streams ? streamText(asked).text : (await generateText(asked)).text;
   };
 
 const compatible =
@@ -167,6 +195,25 @@ test.for(rowsOf(AI_MODELS))("the middleware of the AI SDK, %s, %s", async ([name
   const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
   const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
   return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap), globalThis.fetch);
+});
+
+const STREAMING: Readonly<Record<string, Loop>> = {
+  ...Object.fromEntries(Object.entries(CHAT_MODELS).map(([name, model]) => [name, chatStream(model)])),
+  responses: responsesStream,
+};
+
+test.for(rowsOf(STREAMING))("streams: the SDK of %s, reasoning and calls %s", async ([name, scenario]) =>
+  isTaken(name, scenario, STREAMING[name] as Loop, cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_MODELS))("streams: the AI SDK over sidecarFetch, %s, %s", async ([name, scenario]) =>
+  isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, undefined, true), cleanFetch(name)),
+);
+
+test.for(rowsOf(AI_MODELS))("streams: the middleware of the AI SDK, %s, %s", async ([name, scenario]) => {
+  const middleware = sidecarMiddleware(sidecar, { claims: "promote" });
+  const wrap = (model: Model) => wrapLanguageModel({ model, middleware });
+  return isTaken(name, scenario, aiSdk(AI_MODELS[name] as MakeModel, wrap, true), globalThis.fetch);
 });
 
 test("the caller's own bytes go where nothing is to be done", async () => {
