@@ -116,6 +116,15 @@ test("a whole answer of Messages comes out clean", async () => {
   expect(message.content.map((block) => (block.type === "text" ? block.text : block.type))).toContain("Four.");
 });
 
+test("a whole answer in which nothing leaked keeps its bytes", async () => {
+  const choice = '{ "index" : 0, "message": {"role":"assistant","content":"Four."}, "finish_reason": "stop" }';
+  const answer = `{ "object": "chat.completion", "big": 1.0, "choices": [${choice}] }`;
+  const headers = { "content-type": "application/json", date: "today" };
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, headers).end(answer)));
+  const { message, body } = await ask(`${base}/v1/chat/completions`, JSON.stringify(ASKED));
+  expect([body.toString(), message.headers.date]).toEqual([answer, "today"]);
+});
+
 test("what is no answer passes byte for byte, both ways", async () => {
   const asked: [string | undefined, IncomingMessage, Buffer][] = [];
   const zipped = await promisify(gzip)('{ "input_tokens" : 7 }');

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { pipeline, Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { askedOf } from "../adapters/endpoints.js";
 import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
 import type { Sidecar } from "../sidecar.js";
@@ -23,7 +24,8 @@ export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "
 /** The server; it listens when its `listen` is called, and never ends the sidecar. */
 export function createGateway(sidecar: Sidecar, options: GatewayOptions): Server {
   const gateway = new Gateway(sidecar, options);
-  const server = createServer({ maxHeaderSize: MOST_HEADERS }, (request, reply) => void gateway.answer(request, reply));
+  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
+  const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
   server.on("close", () => gateway.close());
   return server;
 }
@@ -52,6 +54,7 @@ class Gateway {
 
   async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const gone = new AbortController();
+    reply.sendDate = false; // the provider's is handed on
     reply.on("close", () => gone.abort());
     try {
       const route = this.#routeOf(request.url ?? "/");
@@ -80,7 +83,7 @@ class Gateway {
   async #pass(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
     const headers = passedOn(request.rawHeaders);
     const asked = { method: request.method ?? "GET", headers, body: request, signal };
-    handOn(await upstream.send(url, asked), reply);
+    handOn({ message: await upstream.send(url, asked) }, reply);
   }
 
   async #clean(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
@@ -107,8 +110,9 @@ class Gateway {
     });
     const response = await (text === undefined ? send(url) : fetching(url, { method: "POST", body: text, signal }));
     const outcome = came as ReadAnswer | undefined;
-    if (outcome?.response === response) handOn(outcome.message, reply, outcome.kept);
-    else await write(response, reply);
+    const body = outcome?.kept && outcome.response !== response ? await response.text() : undefined;
+    if (outcome && (outcome.response === response || isSame(body, outcome.kept?.text))) handOn(outcome, reply);
+    else await write(response, reply, body);
     this.#options.onTurn?.(`${request.method} ${url.pathname} ${response.status}: took out ${String(turn)}`);
   }
 
@@ -136,18 +140,24 @@ function isCleaned({ method = "" }: IncomingMessage, url: URL): boolean {
   return askedOf(method, url, "{}") !== undefined;
 }
 
-/** An answer as it came: `kept` is its body where that was read. */
-function handOn(message: IncomingMessage, reply: ServerResponse, kept?: Uint8Array): void {
+/** An answer as it came. */
+function handOn({ message, kept }: Pick<ReadAnswer, "message" | "kept">, reply: ServerResponse): void {
   reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders));
-  if (kept) reply.end(kept);
+  if (kept) reply.end(kept.bytes);
   else {
     reply.flushHeaders();
     pipeline(message, reply, (error) => error && reply.destroy());
   }
 }
 
-async function write(response: Response, reply: ServerResponse): Promise<void> {
+/** A body in which nothing was cleaned keeps its own bytes. */
+function isSame(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
+}
+
+async function write(response: Response, reply: ServerResponse, text?: string): Promise<void> {
   reply.writeHead(response.status, response.statusText, [...response.headers].flat());
+  if (text !== undefined) return void reply.end(text);
   reply.flushHeaders();
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
   await new Promise<void>((resolve) =>

@@ -5,18 +5,20 @@ import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { pipeline, Readable, type Duplex } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 /** Headers of one connection, which no proxy hands on (RFC 9110, 7.6.1). */
 const OF_THE_CONNECTION = new Set([
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["host", "expect"],
 ]);
+/** Events of a compressed stream come as soon as they are there, also where it breaks off. */
+const EAGER = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: () => createGunzip(EAGER),
+  "x-gzip": () => createGunzip(EAGER),
+  deflate: () => createInflate(EAGER),
+  br: () => createBrotliDecompress(),
 };
 const SECURE = { keepAlive: true };
 
@@ -88,7 +90,8 @@ export class Upstream {
 export interface ReadAnswer {
   readonly response: Response;
   readonly message: IncomingMessage;
-  readonly kept?: Uint8Array;
+  /** A body that came whole, and its text. */
+  readonly kept?: { readonly bytes: Uint8Array; readonly text: string };
 }
 
 /** A whole body is read at once; of a stream nothing is, until somebody reads the response. */
@@ -98,9 +101,9 @@ export async function readable(message: IncomingMessage): Promise<ReadAnswer> {
   const encoding = headers["content-encoding"];
   const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
   if (!isWhole) return { response: new Response(lazily(message, encoding), init), message };
-  const kept = await buffer(message);
-  const text = await buffer(decoded(streamOf(kept), encoding) ?? streamOf(kept));
-  return { response: new Response(new Uint8Array(text), init), message, kept };
+  const bytes = await buffer(message);
+  const text = (await buffer(decoded(streamOf(bytes), encoding) ?? streamOf(bytes))).toString();
+  return { response: new Response(text, init), message, kept: { bytes, text } };
 }
 
 /** Headers of a body that has no encoding and no length any more. */
