@@ -16,6 +16,7 @@ from attrs import frozen
 from forked import command
 from rich.cells import cell_len
 from rpc_client import ROOT, RpcClient, frame, message, strict_json
+from systems import not_on_windows
 
 from stream_sidecar import __version__
 from stream_sidecar.cli import COMMANDS
@@ -278,7 +279,7 @@ def test_a_reader_that_goes_away(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["normalize", "explain"])
-@pytest.mark.skipif(os.name != "posix", reason="a shell closes it")
+@not_on_windows("a shell closes it")
 def test_standard_input_that_is_closed(command: str) -> None:
     closed = [
         "sh",
@@ -335,7 +336,7 @@ def test_mistakes(arguments: list[str], words: str) -> None:
     assert "Traceback" not in done.errors
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
+@not_on_windows("a POSIX shell closes the streams")
 @pytest.mark.parametrize(
     "words", ["repair --list", "dialects", "normalize -", "schema", "repair x --clean"]
 )

@@ -18,6 +18,7 @@ from agent_stores import STORES
 from backup_lists import inside
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
+from systems import not_on_windows
 from terminals import ended_by_ctrl_c
 
 from stream_sidecar.cli import main
@@ -232,7 +233,7 @@ def test_ask_is_for_people(session: Path) -> None:
     assert session.read_text(encoding="utf-8") == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a terminal")
+@not_on_windows("needs a terminal")
 def test_ctrl_c_while_it_asks(session: Path) -> None:
     """It ends the run at once; the file in hand stays as it was."""
     import fcntl
@@ -569,7 +570,7 @@ def test_an_agent_that_was_misspelled(session: Path) -> None:
 # --- Any path -------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@not_on_windows("there are no such files")
 def test_odd_paths_stop_nobody(session: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo.jsonl"
     os.mkfifo(fifo)

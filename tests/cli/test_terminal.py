@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from rpc_client import ROOT
+from systems import not_on_windows
 from terminals import COLOUR, STEERS, is_harmless, on_terminal
 
 from stream_sidecar.values.printable import in_lines, json_line, one_line
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
+pytestmark = not_on_windows("needs a terminal")
 
 NAME = "\x1b[31m\x1b]0;owned\x07\x9b2J\x85\u202e\u2066[bold]x[red]:smile:\r"
 """Colours, a title, C1, bidirectional controls and what rich reads as markup."""

@@ -452,20 +452,19 @@ def test_the_policy_of_the_connection() -> None:
         assert "<plan>" in item["message"]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("settings", "kinds"),
-    [
-        ({"only": ["delimiter"]}, ["delimiter"]),
-        ({"except": ["delimiter"]}, ["reasoning"]),
-        ({"only": ["reasoning"], "except": ["reasoning"]}, []),
-        ({"only": []}, ["delimiter", "reasoning"]),
-        ({"only": ["telepathy"], "except": "delimiter"}, ["reasoning"]),
-        ("all", ["delimiter", "reasoning"]),
-        (None, ["delimiter", "reasoning"]),
-    ],
-)
-def test_kinds_are_a_setting(settings: Any, kinds: list[str]) -> None:
+KINDS: list[tuple[Any, list[str]]] = [
+    ({"only": ["delimiter"]}, ["delimiter"]),
+    ({"except": ["delimiter"]}, ["reasoning"]),
+    ({"only": ["reasoning"], "except": ["reasoning"]}, []),
+    ({"only": []}, ["delimiter", "reasoning"]),
+    ({"only": ["telepathy"], "except": "delimiter"}, ["reasoning"]),
+    ("all", ["delimiter", "reasoning"]),
+    (None, ["delimiter", "reasoning"]),
+]
+"""Settings, one after the other, and what is shown then."""
+
+
+def test_kinds_are_a_setting() -> None:
     """What is not wanted is not shown, and no fix takes it out."""
     text = line("assistant", "<think>a</think>Four.</s>")
     capabilities = {
@@ -475,24 +474,31 @@ def test_kinds_are_a_setting(settings: Any, kinds: list[str]) -> None:
     with RpcClient() as client:
         client.initialize({"capabilities": capabilities})
         open_document(client, text)
-        before = client.request("textDocument/diagnostic", DOCUMENT)
-        assert {each["code"] for each in before["items"]} == {"delimiter", "reasoning"}
-        told = {"settings": {"streamSidecar": settings, "other": 1}}
-        client.notify("workspace/didChangeConfiguration", told)
-        if len(kinds) < 2:
-            asked = client.read()
-            assert asked["method"] == "workspace/diagnostic/refresh"
-            client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
-        after = client.request("textDocument/diagnostic", DOCUMENT)
-        assert sorted(each["code"] for each in after["items"]) == kinds
-        context = {"diagnostics": [], "only": ["source.fixAll"]}
-        params = {**DOCUMENT, "range": WHOLE_RANGE, "context": context}
-        actions = client.request("textDocument/codeAction", params)
-        assert len(actions) == bool(kinds)
-        for action in actions:
-            left = fixed(text, action["edit"]["changes"][URI])
-            assert ("<think>" in left) == ("reasoning" not in kinds)
-            assert ("</s>" in left) == ("delimiter" not in kinds)
+        shown = _shown(client)
+        assert shown == ["delimiter", "reasoning"]
+        for settings, kinds in KINDS:
+            told = {"settings": {"streamSidecar": settings, "other": 1}}
+            client.notify("workspace/didChangeConfiguration", told)
+            if kinds != shown:
+                asked = client.read()
+                assert asked["method"] == "workspace/diagnostic/refresh"
+                client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
+            shown = _shown(client)
+            assert shown == kinds
+            context = {"diagnostics": [], "only": ["source.fixAll"]}
+            params = {**DOCUMENT, "range": WHOLE_RANGE, "context": context}
+            actions = client.request("textDocument/codeAction", params)
+            assert len(actions) == bool(kinds)
+            for action in actions:
+                left = fixed(text, action["edit"]["changes"][URI])
+                assert ("<think>" in left) == ("reasoning" not in kinds)
+                assert ("</s>" in left) == ("delimiter" not in kinds)
+
+
+def _shown(client: RpcClient) -> list[str]:
+    """Kinds of the findings that the editor is told of."""
+    told = client.request("textDocument/diagnostic", DOCUMENT)["items"]
+    return sorted({each["code"] for each in told})
 
 
 WHOLE_RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}

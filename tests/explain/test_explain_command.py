@@ -17,11 +17,12 @@ from forked import command
 from goldens import assert_golden
 from hostile_stream import CHUNKS, MARKUP, POISON
 from rpc_client import ROOT
+from systems import not_on_windows
 from terminals import COLOUR, is_harmless, on_terminal
 
 LEAKING = "tests/wires/openai-chat/leaking.sse"
 HERE = Path(__file__).parent
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
+needs_terminal = not_on_windows("needs a terminal")
 
 
 def run(*arguments: str | Path, data: bytes = b"", **environment: str) -> Any:
@@ -269,7 +270,7 @@ def test_the_page_never_takes_the_place_of_its_file(tmp_path: Path) -> None:
     assert file.read_bytes() == (ROOT / LEAKING).read_bytes()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@not_on_windows("links need rights there")
 def test_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("other", encoding="utf-8")
     (tmp_path / "out").symlink_to("other")
@@ -288,7 +289,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert "No such file" in failure(tmp_path / "none")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="its browser is no command")
+@not_on_windows("its browser is no command")
 @pytest.mark.parametrize("keeps", [False, True])
 def test_it_opens_in_the_browser(keeps: bool, tmp_path: Path) -> None:
     """Which is given the page's address; the page itself is its user's alone."""

@@ -19,8 +19,9 @@ import pytest
 from hosts import LAUNCHER, fill_pipes
 from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
 from stored_messages import MANY
+from systems import not_on_windows
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+pytestmark = not_on_windows("POSIX pipes")
 
 
 @pytest.fixture

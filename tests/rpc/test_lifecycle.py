@@ -13,6 +13,7 @@ from ended_input import all_cores_busy, not_answered
 from hosts import LAUNCHER, fill_pipes
 from replay import read, replay
 from rpc_client import COMMAND, PROMPTLY, ROOT, RpcClient, RpcError, frame, message
+from systems import not_on_windows
 
 from stream_sidecar import __version__
 
@@ -159,7 +160,7 @@ def test_end_of_input_while_nobody_reads(client):
     assert client.wait(PROMPTLY) == 0
 
 
-of_posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+of_posix = not_on_windows("signals of POSIX")
 
 
 @of_posix
@@ -224,7 +225,7 @@ def test_process_id_that_is_not_seen(client, other):
     assert f"no process {other.pid} is seen" in client.stderr()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+@not_on_windows("a terminal of POSIX")
 def test_a_person_is_told_what_it_waits_for():
     """Who types its name and nothing else has a terminal."""
     ours, theirs = os.openpty()

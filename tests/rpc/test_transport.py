@@ -10,6 +10,7 @@ import pytest
 from memory_host import MemoryHost, two_way_cuts
 from process_memory import IS_KNOWN, peak_memory
 from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
+from systems import not_on_windows
 
 from stream_sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame
 
@@ -397,7 +398,7 @@ def test_stderr_that_nobody_reads():
         client.assert_silent()
 
 
-of_posix = pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
+of_posix = not_on_windows("descriptors of POSIX")
 
 
 @of_posix

@@ -19,11 +19,12 @@ import pytest
 from backup_lists import LIST, inside, listed
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
+from systems import not_on_windows
 
 from stream_sidecar.cli import main
 from stream_sidecar.session_files.agents import AGENTS, files_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
+pytestmark = not_on_windows("files of POSIX")
 
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
 CLEAN = LEAK.replace("<think>Hm.</think>", "")

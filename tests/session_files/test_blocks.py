@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from systems import not_on_windows
 
 from stream_sidecar.history import messages
 from stream_sidecar.session_files import blocks, workers
@@ -104,7 +105,7 @@ def kill(path: Path, _removal: Any) -> bool:
     return True
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+@not_on_windows("needs SIGKILL")
 @pytest.mark.parametrize("count", [1, 30])
 def test_a_worker_that_is_killed(files: list[Path], count: int) -> None:
     """As where the memory is short: every file has a report, and is old or new."""

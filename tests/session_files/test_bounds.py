@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +18,7 @@ from agent_stores import STORES, compressed, database
 from click.testing import CliRunner, Result
 from repair_command import COMMAND, ENVIRONMENT, run
 from rpc_client import ROOT
+from systems import not_on_windows
 
 from stream_sidecar.cli import main
 from stream_sidecar.session_files import blocks, bounds, files, tables, workers
@@ -266,7 +266,7 @@ def test_a_query_that_is_to_end(tmp_path: Path) -> None:
         assert file.execute("SELECT message FROM message_store").fetchall() == [(LEAK,)]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@not_on_windows("needs signals")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_a_query(tmp_path: Path, jobs: int) -> None:
     for name in ("a.db", "b.db"):

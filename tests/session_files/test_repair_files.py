@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from places import TESTS
 from rpc_client import ROOT
 from strategies import JUNK, TEXTS
+from systems import not_on_windows
 from telling import skip_unless_writers_are_told
 
 from stream_sidecar.cli import main
@@ -421,9 +422,7 @@ def test_a_file_that_was_changed_meanwhile(session: Path) -> None:
     assert inside(session.parent) == [session]
 
 
-looked_at_again = pytest.mark.skipif(
-    sys.platform == "win32", reason="a file is held there: test_windows.py"
-)
+looked_at_again = not_on_windows("a file is held there: test_windows.py")
 
 
 @looked_at_again
@@ -571,7 +570,7 @@ KILLS = 50
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+@not_on_windows("needs fork and SIGKILL")
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """Each file is the old or the new one, whatever call SIGKILL comes in."""
     names = ("a.jsonl", "b.json", "c.db")
