@@ -16,6 +16,7 @@ from stream_sidecar.dialects import (
     companions,
     pair_of,
     tags_of,
+    without,
 )
 from stream_sidecar.dialects.host_echo import host_forms
 from stream_sidecar.dialects.leftovers import LEFTOVERS, RESULTS_DIALECT, elements_of
@@ -118,7 +119,8 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     named = companions(profile.dialects if auto else tuple(policy.dialects))
-    families = tuple(dict.fromkeys((*named, *(SAFE if auto else ()))))
+    safe = [name for name in SAFE if auto and name not in without(named)]
+    families = tuple(dict.fromkeys((*named, *safe)))
     shown = _tagging(policy, named)
     hidden = SENTINELS if auto and policy.reasoning.tags is None else ()
     tags = DEFAULT_TAGS if policy.reasoning.tags is None else policy.reasoning.tags

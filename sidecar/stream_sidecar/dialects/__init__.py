@@ -36,6 +36,7 @@ from stream_sidecar.dialects.reasoning_tags import (
     PAIRS,
     UNSAFE,
     WITH,
+    WITHOUT,
 )
 from stream_sidecar.dialects.reasoning_tags import SENTINELS as SENTINELS
 from stream_sidecar.forms.form import Dialect, Form
@@ -99,6 +100,11 @@ def tags_of(tags: tuple[str, ...], dialects: tuple[str, ...]) -> tuple[str, ...]
     known = {pair_of(tag)[0] for tag in tags}
     openers = (opener for name in dialects for opener, _ in DIALECTS[name].pairs)
     return tags + tuple(dict.fromkeys(o for o in openers if o and o not in known))
+
+
+def without(named: tuple[str, ...]) -> frozenset[str]:
+    """The families that are not in force beside those that were named."""
+    return frozenset(each for name in named for each in WITHOUT.get(name, ()))
 
 
 def companions(named: tuple[str, ...]) -> tuple[str, ...]:

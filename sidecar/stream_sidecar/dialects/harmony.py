@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.dialects.invoke_tags import atem_calls
 from stream_sidecar.dialects.tokens import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
@@ -106,12 +107,11 @@ def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
-    """The arguments, and ``<|call|>`` behind them. Muse has tags there, which are a
-    form of their own."""
+    """The arguments, and ``<|call|>`` behind them. Muse has tags there."""
     yield from cursor.space()
     cursor.partial = cut_part(name, cursor.position)
-    if (yield from cursor.ahead("<atem:")):
-        return mark(ends=True)
+    if (yield from cursor.ahead("<atem:function_calls>")):
+        return (yield from atem_calls(cursor))
     if (yield from cursor.need()) != "{":
         (start, end), closer = yield from cursor.until(_TEXT_ENDS)
         cursor.at += len(closer)

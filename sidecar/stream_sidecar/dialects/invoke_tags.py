@@ -40,7 +40,8 @@ DSML = tuple(f"{bar}{word}{bar}" for word in ("DSML", "GCML") for bar in _BARS)
 NAMESPACES = ("antml:", "𝑎𝑛𝑡𝑚𝑙:")
 """Claude's namespace, and as MiMo writes it, in the italics of mathematics."""
 
-SPACES = ("", *NAMESPACES, "tml:", "mm:", "atem:", "minimax:", "steptml:")
+ATEM = "atem:"
+SPACES = ("", *NAMESPACES, "tml:", "mm:", ATEM, "minimax:", "steptml:")
 _BARRED = (*DSML, *(f"{bars} " for bars in DSML))
 PREFIXES = (*SPACES, *_BARRED)
 
@@ -331,6 +332,12 @@ def _card(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
+def atem_calls(cursor: Cursor) -> Reading[Found]:
+    """Muse's calls, behind a header that names a tool."""
+    yield from cursor.literal(f"<{ATEM}function_calls>")
+    return (yield from _wrapped(f"</{ATEM}function_calls>")(cursor))
+
+
 def _noise(cursor: Cursor) -> Reading[Found]:
     """A word alone on the line before a call (``court``): what is left of a wrapper."""
     yield from cursor.literal(*_OPENERS)
@@ -339,7 +346,6 @@ def _noise(cursor: Cursor) -> Reading[Found]:
 
 _OPENERS = tuple(f"<{space}invoke " for space in SPACES)
 _NOISE = ("court", "count", "call", "course", "card")
-_WRAPPERS = tuple(f"{space}function_calls" for space in SPACES)
 
 
 def _wrapper(name: str) -> Form:
@@ -352,16 +358,25 @@ def _element(name: str) -> Form:
     return Form((f"<{name}>",), markup, "B", vague=True, owes=(f"</{name}>",))
 
 
+def _spaced(*spaces: str) -> tuple[Form, ...]:
+    """Calls under each of these prefixes."""
+    openers = tuple(f"<{space}invoke " for space in spaces)
+    return (
+        *(_wrapper(f"{space}function_calls") for space in spaces),
+        Form(openers, _one, "B", closers=tuple(f"</{each}invoke>" for each in spaces)),
+        *(_element(f"{space}invoke") for space in spaces),
+    )
+
+
 ANTHROPIC = (
-    *map(_wrapper, _WRAPPERS),
-    Form(_OPENERS, _one, "B", closers=tuple(f"</{each}invoke>" for each in SPACES)),
-    *(_element(f"{space}invoke") for space in SPACES),
+    *_spaced(*(space for space in SPACES if space != ATEM)),
     Form(tuple(f"{word}\n" for word in _NOISE), _noise, "B", "line", vague=True),
     Form(("invoke ",), _one, "B", "line", vague=True),
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "anthropic-xml": ANTHROPIC,
+    "atem": _spaced(ATEM),
     "deepseek-dsml": (
         Form(
             tuple(f"<{slash}{bars}" for bars in DSML for slash in ("", "/")),

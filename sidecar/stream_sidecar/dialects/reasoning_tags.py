@@ -115,6 +115,10 @@ WITH: dict[str, tuple[str, ...]] = {
 }
 """A family, and those that come with it when a profile or a host names it."""
 
+WITHOUT: dict[str, tuple[str, ...]] = {"muse": ("atem",)}
+"""A family, and those that its own forms alone read when it is named: in an answer to
+the user Muse's calls are an example."""
+
 SENTINELS = (
     *("gemma4", "cohere", "apertus", "kimi-k3"),
     *("k2-horizon", "solar", "longcat", "plamo"),
@@ -123,6 +127,9 @@ SENTINELS = (
 """Families whose pairs nobody writes by hand: they count whatever the model is."""
 
 ENDS_REASONING = frozenset(
-    ("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "hyperclova")
+    (
+        *("hermes", "qwen3-xml", "kimi-k2", "deepseek-dsml", "harmony", "muse"),
+        "hyperclova",
+    )
 )
 """Families in whose chat templates a call ends open reasoning (text rule 11.11)."""

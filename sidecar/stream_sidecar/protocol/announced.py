@@ -25,10 +25,10 @@ DIALECT_NAMES = (
     *("glm", "telechat", "hy3", "iquest", "hyperclova", "k2-horizon", "solar"),
     *("plamo", "inkling", "sarashina", "lfm2", "pangu", "grok", "cwm", "step-audio"),
     *("rwkv", "rwkv-fence", "laguna", "ling", "minicpm-v", "granite-phrases"),
-    *("functionary-begun", "anthropic-xml", "deepseek-dsml", "step3", "minicpm"),
-    *("call-record", "pythonic", "olmo3", "tool-code", "gemma4", "functiongemma"),
-    *("gemini-call", "gemini-thoughts", "harmony", "harmony-eaten", "muse"),
-    *("minimax-m3", "named-tags", "transcript", "ernie", "inkling-messages"),
+    *("functionary-begun", "anthropic-xml", "atem", "deepseek-dsml", "step3"),
+    *("minicpm", "call-record", "pythonic", "olmo3", "tool-code", "gemma4"),
+    *("functiongemma", "gemini-call", "gemini-thoughts", "harmony", "harmony-eaten"),
+    *("muse", "minimax-m3", "named-tags", "transcript", "ernie", "inkling-messages"),
     *("solar-open", "answer-tags", "response-tags"),
 )
 
