@@ -10,7 +10,7 @@ import { askedOf } from "../adapters/endpoints.js";
 import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
 import type { Sidecar } from "../sidecar.js";
 import { Turn } from "./turns.js";
-import { decoded, passedOn, readable, Upstream, without, type ReadAnswer } from "./upstream.js";
+import { decoded, MOST_HEADERS, passedOn, readable, Upstream, without, type ReadAnswer } from "./upstream.js";
 
 export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
   /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
@@ -30,7 +30,6 @@ export function createGateway(sidecar: Sidecar, options: GatewayOptions): Server
   return server;
 }
 
-const MOST_HEADERS = 256 * 1024;
 /** A path that no provider has: what the gateway itself says. */
 const HEALTH = "/health";
 

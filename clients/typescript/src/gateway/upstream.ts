@@ -20,6 +20,8 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   deflate: () => createInflate(EAGER),
   br: () => createBrotliDecompress(),
 };
+/** Bytes of headers, both ways: as many as a whole sign-in needs. */
+export const MOST_HEADERS = 256 * 1024;
 const SECURE = { keepAlive: true };
 
 export interface OutgoingRequest {
@@ -74,7 +76,8 @@ export class Upstream {
   send(url: URL, { method, headers, body, signal }: OutgoingRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const send = url.protocol === "https:" ? byHttps : byHttp;
-      const sent = send(url, { method, headers: { ...headers, host: url.host }, agent: this.#agent, signal }, resolve);
+      const limits = { agent: this.#agent, signal, maxHeaderSize: MOST_HEADERS };
+      const sent = send(url, { method, headers: { ...headers, host: url.host }, ...limits }, resolve);
       sent.on("error", reject);
       if (body instanceof Uint8Array) sent.end(body);
       else pipeline(body, sent, () => {});
