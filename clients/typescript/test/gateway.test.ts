@@ -186,6 +186,8 @@ test("several upstreams by path; a path in front of them is not doubled", async 
     ["/a/v1/models", "/a/models", "/v1/models"].map((path) => ask(base + path, "", {}, "GET")),
   );
   expect(told.map(({ body }) => body.toString())).toEqual(["a /v1/models", "a /v1/models", "other /v1/models"]);
+  const router = await before(`${await named("router")}/api/v1`);
+  expect((await ask(`${router}/v1/models?x=1`, "", {}, "GET")).body.toString()).toBe("router /api/v1/models?x=1");
   const health = JSON.parse((await ask(`${base}/health`, "", {}, "GET")).body.toString()) as { status: string };
   expect(health.status).toBe("ok");
 });

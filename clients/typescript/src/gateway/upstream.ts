@@ -5,20 +5,23 @@ import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { pipeline, Readable, type Duplex } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import * as zlib from "node:zlib";
 
 /** Headers of one connection, which no proxy hands on (RFC 9110, 7.6.1). */
 const OF_THE_CONNECTION = new Set([
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["host", "expect"],
 ]);
+/** Node.js has it from 22.15 on. */
+const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Duplex };
 /** Events of a compressed stream come as soon as they are there, also where it breaks off. */
-const EAGER = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const EAGER = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  gzip: () => createGunzip(EAGER),
-  "x-gzip": () => createGunzip(EAGER),
-  deflate: () => createInflate(EAGER),
-  br: () => createBrotliDecompress(),
+  gzip: () => zlib.createGunzip(EAGER),
+  "x-gzip": () => zlib.createGunzip(EAGER),
+  deflate: () => zlib.createInflate(EAGER),
+  br: () => zlib.createBrotliDecompress(),
+  ...(createZstdDecompress && { zstd: createZstdDecompress }),
 };
 /** Bytes of headers, both ways: as many as a whole sign-in needs. */
 export const MOST_HEADERS = 256 * 1024;
@@ -66,19 +69,26 @@ export class Upstream {
     this.#agent = base.protocol === "https:" ? new SecureAgent(SECURE) : new Agent({ keepAlive: true });
   }
 
-  /** Where a path of the gateway leads. A path that begins as the base does is not doubled. */
+  /** Where a path of the gateway leads. What the base ends with, and the path begins with, stands there once. */
   url(path: string): URL {
     const base = this.#base.pathname.replace(/\/$/, "");
-    const whole = path === base || path.startsWith(`${base}/`) ? path : `${base}${path}`;
-    return new URL(whole, this.#base);
+    const ends = base.split("/").map((_, at, parts) => `/${parts.slice(at + 1).join("/")}`);
+    const shared = ends.find((end) => end !== "/" && (path === end || path.startsWith(`${end}/`))) ?? "";
+    return new URL(`${base}${path.slice(shared.length)}`, this.#base);
   }
 
-  send(url: URL, { method, headers, body, signal }: OutgoingRequest): Promise<IncomingMessage> {
+  /** Asks once more where a kept connection had just been closed. */
+  send(url: URL, request: OutgoingRequest, mayRepeat = true): Promise<IncomingMessage> {
+    const { method, headers, body, signal } = request;
     return new Promise((resolve, reject) => {
       const send = url.protocol === "https:" ? byHttps : byHttp;
       const limits = { agent: this.#agent, signal, maxHeaderSize: MOST_HEADERS };
       const sent = send(url, { method, headers: { ...headers, host: url.host }, ...limits }, resolve);
-      sent.on("error", reject);
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        const isStale = error.code === "ECONNRESET" && sent.reusedSocket && body instanceof Uint8Array;
+        if (isStale && mayRepeat) this.send(url, request, false).then(resolve, reject);
+        else reject(error);
+      });
       if (body instanceof Uint8Array) sent.end(body);
       else pipeline(body, sent, () => {});
     });
