@@ -42,6 +42,7 @@ STOP_TOKENS = (
         "<|hy_eos|>",
         "[|endofturn|]",
         "<|CHATBOT_TOKEN|>",
+        "<|iquest_end|>",
     ),
 )
 """Tokens that end a turn. ``</s>`` is HTML, too: it stays where ``<s`` stands before
