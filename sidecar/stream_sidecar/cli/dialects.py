@@ -57,7 +57,7 @@ _NAME = "TOOL"
 @click.option("--model", help="Only what is in force for this model's name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 def command(model: str | None, as_json: bool) -> None:
-    """Print the families of models whose way of writing is known."""
+    """Print the dialects that are known."""
     table = rows()
     if model is not None:
         profile = _profile(model)

@@ -1,4 +1,4 @@
-"""``stream-sidecar explain FILE``: whose each character of a stream is, and why.
+"""``stream-sidecar explain FILE``: which channel each character went to, and why.
 
 FILE is what a provider sent, in any framing, plain text, a stored session, or a
 transcript that ``--record`` wrote. The stream goes through the engine as a host's does.
@@ -59,10 +59,11 @@ read the output went away.
 @click.option("--provider", help="Name of the provider.")
 @click.option("--stream", "chosen", help="Transcripts: the stream; default: the first.")
 def command(file: BinaryIO, **given: Any) -> None:
-    """Show whose each character of FILE is, and which rule says so.
+    """Show which channel each character went to, and why.
 
-    FILE ("-" is standard input) is what a provider sent, plain text, a stored session,
-    or a transcript that --record wrote.
+    FILE is a provider's response, plain text, a stored session, or a transcript
+    written by --record; "-" reads standard input. For every character the command
+    shows its channel and the rule that decided.
     """
     if given["force"] and given["out"] is None:
         raise click.UsageError("--force goes with --html")

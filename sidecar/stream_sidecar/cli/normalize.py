@@ -73,7 +73,7 @@ _ABOUT = {Diagnostic, Metadata, Usage, Finish}
 def command(
     file: BufferedReader, form: str | None, tools: BinaryIO | None, **options: Any
 ) -> None:
-    """Print the clean channels of FILE ("-" is standard input)."""
+    """Print the channels of FILE; "-" is standard input."""
     declared = None if tools is None else _declared(tools)
     stream = Stream(StreamOptions(encoding="base64", tools=declared, **options))
     page = Page()

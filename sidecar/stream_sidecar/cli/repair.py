@@ -149,11 +149,12 @@ and the signal's number when one ended it.
     help="Ray: the column of the messages of a row.",
 )
 def command(**given: Any) -> None:
-    """Find what leaked into the stored sessions at PATHS, and take it out.
+    """Find and remove what leaked into stored sessions.
 
-    PATH is a file or a folder of JSON, JSONL, Markdown of aider and SQLite, AGENT one
-    of --list, whose own places are looked at. Nothing is changed without --write. Every
-    removal is told by --report and --diff, and the old file is kept beside the new one.
+    PATH is a file or a folder: JSON, JSONL, SQLite or aider's Markdown. AGENT is a name
+    from --list: the command looks where that agent keeps its sessions. No file changes
+    without --write, which keeps the old file as a backup. --diff and --report show each
+    removal.
     """
     if given["list_agents"]:
         _list(given)

@@ -25,7 +25,7 @@ Examples:
     help="Write both files into this directory, and print nothing.",
 )
 def command(methods: bool, out: Path | None) -> None:
-    """Print the JSON Schema of every method's params and result and of every event."""
+    """Print the protocol as JSON Schema."""
     if out is None:
         Terminal().body(_text(table() if methods else schema()))
         return

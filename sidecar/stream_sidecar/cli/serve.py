@@ -60,7 +60,7 @@ def command(
     log_level: str,
     record: str | None,
 ) -> None:
-    """Serve one client over stdin and stdout (what happens without a command, too).
+    """Serve one client over stdin and stdout: the default.
 
     Ends with code 0 after shutdown and exit, and when the client is gone (end of
     stdin, closed stdout, death of the parent or of PID); with 1 after exit alone; with

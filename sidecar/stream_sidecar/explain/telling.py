@@ -1,4 +1,4 @@
-"""`explain` runs a stream through the engine, and tells whose each character is.
+"""`explain` runs a stream through the engine, and tells each character's channel.
 
 The stream is that of ``stream/push``, with ``trace`` and an ear. What went in
 (``hearing``) and what came out (``placing``) are then laid over each other, linear in
@@ -44,7 +44,7 @@ beside what became of it."""
 
 
 def explain(source: StreamSource) -> Explanation:
-    """Whose each character of ``source`` is."""
+    """Which channel each character of ``source`` went to, and why."""
     policy = source.options.policy
     message = evolve(policy.message, parts=True)
     policy = evolve(policy, trace=True, message=message)
