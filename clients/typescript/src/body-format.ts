@@ -8,8 +8,8 @@ export type EmittedWire = Emit["wire"];
 export interface BodyFormat {
   readonly framing: "sse" | "json-array";
   document(chunk: Record<string, unknown>, isFirst: boolean): string;
-  /** What stands behind the last document. */
-  end(isFirst: boolean): string;
+  /** What stands behind the last document; `isMarked`: an end mark of the wire, where it has one. */
+  end(isFirst: boolean, isMarked: boolean): string;
 }
 
 const DATA: BodyFormat = {
@@ -40,7 +40,7 @@ export const ARRAY: BodyFormat = {
 };
 
 const SSE: Readonly<Record<string, BodyFormat>> = {
-  "openai-chat": { ...DATA, end: () => "data: [DONE]\n\n" },
+  "openai-chat": { ...DATA, end: (_isFirst, isMarked) => (isMarked ? "data: [DONE]\n\n" : "") },
   "openai-responses": NAMED,
   anthropic: NAMED,
   gemini: DATA,

@@ -15,10 +15,11 @@ export interface UnknownEvent {
 
 export type StreamEvent = Event | UnknownEvent;
 
-/** What closing a stream gives; of `chunks` the documents, without an end mark. */
+/** What closing a stream gives; of `chunks` the documents. `isMarked`: the provider's end mark stood behind them. */
 export interface ClosedStream extends Omit<CloseResult, "events" | "chunks"> {
   events: StreamEvent[];
   chunks?: readonly Record<string, unknown>[];
+  isMarked?: boolean;
 }
 
 /** What a push gives: the events that are certain now, and with `emit` the documents of them. */

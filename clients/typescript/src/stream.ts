@@ -186,7 +186,7 @@ export class SidecarStream implements AsyncDisposable {
       const text = write(pushed);
       return text === "" ? [] : [encoder.encode(text)];
     });
-    const end = this.passThrough ? "" : format.end(false);
+    const end = this.passThrough ? "" : format.end(false, true);
     if (end !== "") yield encoder.encode(end);
     return closed;
   }

@@ -339,3 +339,12 @@ test("numbers of a request that is changed keep their digits", async () => {
   expect(sent[0]).not.toContain("<think>");
   for (const number of numbers.split(/,(?=")/)) expect(sent[0]).toContain(number);
 });
+
+test("an end mark goes out where one came", async () => {
+  const asked = { method: "POST", body: JSON.stringify({ model: "qwen3", messages: [user], stream: true }) };
+  const ends = [CHAT, CHAT.replace("data: [DONE]\n\n", "")].map(async (body) => {
+    const answer = await through(body)("https://api.example/v1/chat/completions", asked);
+    return (await answer.text()).endsWith("data: [DONE]\n\n");
+  });
+  expect(await Promise.all(ends)).toEqual([true, false]);
+});

@@ -124,8 +124,9 @@ class Cleaner {
         source.forget();
         yield encoder.encode(document);
       }
-      listening.message((await stream.close()).message);
-      yield encoder.encode(format.end(isFirst));
+      const { message, isMarked = false } = await stream.close();
+      listening.message(message);
+      yield encoder.encode(format.end(isFirst, isMarked));
     } catch (error) {
       if (source.brokeOffWith(error)) listening.message((await stream.close()).message);
       else this.#options.onLost?.(error);
