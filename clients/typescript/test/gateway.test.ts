@@ -3,7 +3,7 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { buffer, text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createGateway, type GatewayOptions } from "../src/gateway/gateway.js";
 import { main } from "../src/gateway/command.js";
 import { Sidecar } from "../src/index.js";
@@ -249,6 +249,21 @@ test("headers of 64 kB pass", async () => {
   );
   expect((await ask(`${base}/v1/models`, "", { "x-long": "x".repeat(64_000) }, "GET")).body.toString()).toBe("64000");
 });
+
+test("a turn is kept in files that only the user may read, where that was asked for", async () => {
+  const record = join(mkdtempSync(join(tmpdir(), "tape-")), "turns");
+  const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)), { record });
+  const asked = JSON.stringify({ ...ASKED, stream: true });
+  const { body } = await ask(`${base}/v1/chat/completions`, asked);
+  await vi.waitFor(() => expect(kept(record, "went")).toBe(body.toString()));
+  expect([kept(record, "request"), kept(record, "came")]).toEqual([asked, LEAKING]);
+});
+
+function kept(folder: string, ending: string): string {
+  const file = readdirSync(folder).find((name) => name.endsWith(`.${ending}`)) ?? "";
+  if (process.platform !== "win32") expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
+  return readFileSync(join(folder, file), "utf8");
+}
 
 // The program
 

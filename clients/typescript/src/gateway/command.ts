@@ -24,6 +24,7 @@ the gateway as it would call the provider; everything else passes as it is.
   --provider NAME    who answers, where the URL does not tell
   --model NAME       the model that an agent is told to ask, where it must be told
   --no-prepare       requests go out as they came
+  --record FOLDER    keeps what each turn asked, what came and what went on, contents too
   --sidecar COMMAND  the program of the sidecar, where it is not found
   --help
 
@@ -39,6 +40,7 @@ const OPTIONS = {
   provider: { type: "string" },
   model: { type: "string" },
   "no-prepare": { type: "boolean" },
+  record: { type: "string" },
   sidecar: { type: "string" },
   help: { type: "boolean" },
 } as const;
@@ -88,6 +90,7 @@ function readArguments(words: readonly string[]): Arguments | undefined {
     options: {
       upstreams: Object.fromEntries(upstream.map(upstreamOf)),
       ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
+      ...(given.record !== undefined && { record: given.record }),
     },
     host: given.host ?? "127.0.0.1",
     port: portOf(given.port ?? String(runs ? 0 : PORT)),

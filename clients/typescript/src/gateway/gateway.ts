@@ -9,12 +9,15 @@ import { isDeepStrictEqual } from "node:util";
 import { askedOf } from "../adapters/endpoints.js";
 import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
 import type { Sidecar } from "../sidecar.js";
+import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
 import { decoded, MOST_HEADERS, passedOn, readable, Upstream, without, type ReadAnswer } from "./upstream.js";
 
 export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
   /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
+  /** A folder for what each turn asked, what came and what went on: contents too. */
+  record?: string;
   /** Called with a line for people: what was taken out of the answer of a turn. */
   onTurn?: (line: string) => void;
   /** Called with a line for people: what went wrong. */
@@ -42,11 +45,13 @@ class Gateway {
   readonly #sidecar: Sidecar;
   readonly #options: GatewayOptions;
   readonly #upstreams: readonly (readonly [string, Upstream])[];
+  readonly #recorder: Recorder | undefined;
   #lost = "";
 
   constructor(sidecar: Sidecar, options: GatewayOptions) {
     this.#sidecar = sidecar;
     this.#options = options;
+    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
     this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
   }
@@ -90,13 +95,17 @@ class Gateway {
     const headers = passedOn(request.rawHeaders);
     const source = decoded(Readable.from([bytes]), request.headers["content-encoding"]);
     const text = source && (await buffer(source)).toString();
+    const tape = this.#recorder?.turn();
+    tape?.follow(reply);
     let came: ReadAnswer | undefined;
     const send = async (_input: unknown, init?: RequestInit) => {
       const isOwn = text === undefined || init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
       const told = isOwn ? headers : without(headers, "content-encoding", "content-length");
       const sized = isOwn ? told : { ...told, "content-length": [String(body.length)] };
-      came = await readable(await upstream.send(url, { method: "POST", headers: sized, body, signal }));
+      tape?.asked(body);
+      const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
+      came = await readable(message, (read) => tape?.write("came", read));
       return came.response;
     };
     const turn = new Turn();

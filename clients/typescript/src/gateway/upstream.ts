@@ -107,14 +107,15 @@ export interface ReadAnswer {
   readonly kept?: { readonly bytes: Uint8Array; readonly text: string };
 }
 
-/** A whole body is read at once; of a stream nothing is, until somebody reads the response. */
-export async function readable(message: IncomingMessage): Promise<ReadAnswer> {
+/** A whole body is read at once; of a stream nothing is, until somebody reads the response. `onRead` hears of it. */
+export async function readable(message: IncomingMessage, onRead?: (bytes: Uint8Array) => void): Promise<ReadAnswer> {
   const { statusCode = 502, statusMessage = "", headers } = message;
   const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
   const encoding = headers["content-encoding"];
   const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
-  if (!isWhole) return { response: new Response(lazily(message, encoding), init), message };
+  if (!isWhole) return { response: new Response(lazily(message, encoding, onRead), init), message };
   const bytes = await buffer(message);
+  onRead?.(bytes);
   const text = (await buffer(decoded(streamOf(bytes), encoding) ?? streamOf(bytes))).toString();
   return { response: new Response(text, init), message, kept: { bytes, text } };
 }
@@ -125,9 +126,16 @@ function plain(raw: RawHeaders): [string, string][] {
   return Object.entries(left).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
 }
 
-function lazily(message: IncomingMessage, encoding: string | undefined): ReadableStream<Uint8Array> {
+function lazily(
+  message: IncomingMessage,
+  encoding: string | undefined,
+  onRead?: (bytes: Uint8Array) => void,
+): ReadableStream<Uint8Array> {
   async function* read() {
-    yield* decoded(message, encoding) ?? message;
+    for await (const bytes of decoded(message, encoding) ?? message) {
+      onRead?.(bytes as Uint8Array);
+      yield bytes as Uint8Array;
+    }
   }
   return ReadableStream.from(read()) as ReadableStream<Uint8Array>;
 }
