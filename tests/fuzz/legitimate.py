@@ -62,6 +62,9 @@ def check_legitimate(given: dict[str, Any]) -> None:
     chosen = zip_longest(made.kinds, given["chosen"][: len(made.kinds)], fillvalue=0)
     at = [(kind, FILL[kind][n % len(FILL[kind])]) for kind, n in chosen]
     text = made.filled(*(literal for _, literal in at))
+    if at and text.lstrip().startswith(at[0][1]):
+        at[0] = ("code", "x")  # an opener that comes first counts, indented or not
+        text = made.filled(*(literal for _, literal in at))
     expected = made.filled(*("" if kind == "prose" else each for kind, each in at))
     thoughts = sum(kind == "prose" and "why" in each for kind, each in at)
     for chunks in ([text], inputs.cut(Random(given["seed"]), text)):

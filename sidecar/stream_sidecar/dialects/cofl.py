@@ -28,7 +28,7 @@ CALL, CALL_END = "<cofl:tool_call ", "</cofl:tool_call>"
 _VALUE, _PARAMETER = "cofl:value", "cofl:tool_param"
 _OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
 _FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", CALL_END)
-_ATTRIBUTE = patterns.compile(r'([a-z]++)="([^"]*+)"')
+_ATTRIBUTE = patterns.compile(r'(?<![a-z])([a-z]++)="([^"]*+)"')
 _DEEPEST = 64
 """So deep values nest; what is deeper is no call."""
 
