@@ -3,11 +3,11 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -178,6 +178,18 @@ test("compressed requests and answers are read, and go as they came where nothin
   expect(seen[1]!.toString()).not.toContain("think>");
 });
 
+test.each(["text/event-stream", "application/json"])(
+  "%s whose encoding is not known passes as it came",
+  async (type) => {
+    const headers = { "content-type": type, "content-encoding": "aes128gcm" };
+    const { open } = (await sidecar.stats()).streams;
+    const base = await before(await upstream((_request, reply) => reply.writeHead(200, headers).end(LEAKING)));
+    const { message, body } = await ask(`${base}/v1/chat/completions`, JSON.stringify({ ...ASKED, stream: true }));
+    expect([message.headers["content-encoding"], body.toString()]).toEqual(["aes128gcm", LEAKING]);
+    expect((await sidecar.stats()).streams.open).toBe(open);
+  },
+);
+
 test("several upstreams by path; a path in front of them is not doubled", async () => {
   const named = (name: string) => upstream((got, reply) => reply.end(`${name} ${got.url}`));
   const upstreams = { "/a": `${await named("a")}/v1`, "/": await named("other") };
@@ -298,14 +310,37 @@ const said = await fetch(base + "/v1/messages", { method: "POST", headers: { "x-
 process.exit(said.status === 418 && process.argv[2] === "-p" ? 3 : 1);
 `;
 
+/** A program under an agent's name. */
+function agentOf(name: string, source: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "agent-"));
+  const [agent, module] = [join(folder, name), join(folder, "agent.mjs")];
+  writeFileSync(module, source);
+  writeFileSync(agent, `#!/bin/sh\nexec "${process.execPath}" "${module}" "$@"\n`, { mode: 0o755 });
+  return agent;
+}
+
 test("an agent is started behind the gateway, and ends it with its own exit code", async () => {
   const base = await upstream((_request, reply) => reply.writeHead(418, { "content-type": "text/plain" }).end("no"));
-  const folder = mkdtempSync(join(tmpdir(), "agent-"));
-  const agent = join(folder, "claude");
-  writeFileSync(join(folder, "agent.mjs"), AGENT);
-  writeFileSync(agent, `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "agent.mjs")}" "$@"\n`, { mode: 0o755 });
-  const [code] = await ended("run", "--upstream", base, "--", agent, "-p");
+  const [code] = await ended("run", "--upstream", base, "--", agentOf("claude", AGENT), "-p");
   expect(code).toBe(3);
+});
+
+const CONTINUE = `
+import { readFileSync } from "node:fs";
+const [, , option, path, own] = process.argv;
+const [{ model, apiBase }] = JSON.parse(readFileSync(path, "utf8")).models;
+const headers = { "content-type": "application/json" };
+const body = JSON.stringify({ model, path, words: [option, own] });
+await fetch(apiBase + "/odd", { method: "POST", headers, body });
+`;
+
+test("a configuration of one run is gone with it", async () => {
+  const asked = later<string>();
+  const base = await upstream(async (got, reply) => (asked.resolve(await text(got)), reply.end()));
+  const [code] = await ended("run", "--model", "m1", "--upstream", base, "--", agentOf("cn", CONTINUE), "-p");
+  const { model, path, words } = JSON.parse(await asked.promise) as { model: string; path: string; words: string[] };
+  expect([code, model, words]).toEqual([0, "m1", ["--config", "-p"]]);
+  expect(existsSync(dirname(path))).toBe(false);
 });
 
 test("one that is killed says so, and the sidecar goes on from its log", async () => {

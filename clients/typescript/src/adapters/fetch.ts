@@ -89,9 +89,10 @@ class Cleaner {
   }
 
   async #streamed(response: Response, asked: Asked, format: BodyFormat): Promise<Response> {
+    if (!response.body) return response;
     const params = { ...this.#params(asked), framing: format.framing };
     const stream = await this.#unlessLost(async () => emitting(await this.#sidecar.openStream(params)));
-    if (!stream || stream.passThrough || !response.body) return response;
+    if (!stream || stream.passThrough) return response;
     const source = new KeptSource(response.body);
     const listening = new Listening(this.#options, stream.id, asked.model);
     const body = ReadableStream.from(this.#written({ stream, listening }, source, format));

@@ -1,54 +1,83 @@
-// How terminal agents are told where their provider is: by variables, arguments, or a
-// configuration of their own for this run. Nothing of a user's files is changed.
+// Points terminal agents at the gateway, each by what it reads: environment variables,
+// arguments, or a configuration file of one run. It changes no file of the user's.
 
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/** The gateway, as an agent has to find it. */
+export interface Place {
+  readonly base: string;
+  /** For agents that ask no model but one of their configuration. */
+  readonly model: string;
+  /** Where the file of the wiring is written. */
+  readonly folder: string;
+}
 
 /** What an agent is started with, beside its own arguments. */
 export interface Wiring {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  readonly file?: { readonly name: string; readonly text: string };
 }
 
-/** `base` is the gateway's address, `model` the one to ask where the agent has to be told. */
-type Wire = (base: string, model: string) => Wiring;
+interface Agent {
+  readonly label: string;
+  readonly wiring: (place: Place) => Wiring;
+}
 
 /** Agents by the name of their command, without its ending. */
-export const AGENTS: Readonly<Record<string, Wire>> = {
-  claude: (base) => ({ env: { ANTHROPIC_BASE_URL: base } }),
-  codex: (base) => ({
-    args: ["-c", 'model_provider="gateway"', "-c", `model_providers.gateway=${codexProvider(base)}`],
-  }),
-  gemini: (base) => ({ env: { GOOGLE_GEMINI_BASE_URL: base } }),
-  qwen: (base) => ({ env: { OPENAI_BASE_URL: `${base}/v1` } }),
-  opencode: (base, model) => ({ env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(base, model)) } }),
-  cn: (base, model) => ({ args: ["--config", written("config.yaml", continueConfig(base, model))] }),
-  copilot: (base) => ({
-    env: { COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" },
-  }),
-  pi: (base, model) => ({
-    args: ["--provider", "gateway", "--model", model],
-    env: { PI_CODING_AGENT_DIR: folderWith("models.json", JSON.stringify(piModels(base, model))) },
-  }),
-  aider: (base) => ({ env: { OPENAI_API_BASE: `${base}/v1` } }),
+export const AGENTS: Readonly<Record<string, Agent>> = {
+  claude: { label: "Claude Code", wiring: ({ base }) => ({ env: { ANTHROPIC_BASE_URL: base } }) },
+  codex: {
+    label: "Codex",
+    wiring: ({ base }) => ({
+      args: ["-c", 'model_provider="gateway"', "-c", `model_providers.gateway=${codexProvider(base)}`],
+    }),
+  },
+  gemini: { label: "Gemini CLI", wiring: ({ base }) => ({ env: { GOOGLE_GEMINI_BASE_URL: base } }) },
+  qwen: { label: "qwen-code", wiring: ({ base }) => ({ env: { OPENAI_BASE_URL: `${base}/v1` } }) },
+  opencode: {
+    label: "opencode",
+    wiring: ({ base, model }) => ({ env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(base, model)) } }),
+  },
+  cn: {
+    label: "Continue",
+    wiring: ({ base, model, folder }) => ({
+      args: ["--config", join(folder, "config.yaml")],
+      file: { name: "config.yaml", text: JSON.stringify(continueConfig(base, model)) },
+    }),
+  },
+  copilot: {
+    label: "Copilot CLI",
+    wiring: ({ base }) => ({ env: { COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" } }),
+  },
+  pi: {
+    label: "pi",
+    wiring: ({ base, model, folder }) => ({
+      args: ["--provider", "gateway", "--model", model],
+      env: { PI_CODING_AGENT_DIR: folder },
+      file: { name: "models.json", text: JSON.stringify(piModels(base, model)) },
+    }),
+  },
+  aider: { label: "aider", wiring: ({ base }) => ({ env: { OPENAI_API_BASE: `${base}/v1` } }) },
 };
 
 /** The settings of all agents, for people who start one by hand. */
 export function settingsOf(base: string, model: string): string {
-  const lines = [
-    `Claude Code   ANTHROPIC_BASE_URL=${base}`,
-    `Codex         -c model_provider="gateway" -c 'model_providers.gateway=${codexProvider(base)}'`,
-    `Gemini CLI    GOOGLE_GEMINI_BASE_URL=${base}`,
-    `qwen-code     OPENAI_BASE_URL=${base}/v1`,
-    `Copilot CLI   COPILOT_PROVIDER_BASE_URL=${base}/v1 COPILOT_PROVIDER_TYPE=openai`,
-    `aider         OPENAI_API_BASE=${base}/v1`,
-    `opencode      OPENCODE_CONFIG_CONTENT='${JSON.stringify(opencodeConfig(base, model))}'`,
-    `Continue      a model with provider: openai, apiBase: ${base}/v1`,
-    `pi            a provider with baseUrl: ${base}/v1, api: openai-completions`,
-    `VS Code       chatLanguageModels.json: ${JSON.stringify(customEndpoint(base, model))}`,
-  ];
-  return lines.join("\n");
+  const place = { base, model, folder: "FOLDER" };
+  const agents = Object.values(AGENTS).map(({ label, wiring }) => [label, commandLine(wiring(place))] as const);
+  const editor = ["VS Code", `chatLanguageModels.json: ${JSON.stringify(customEndpoint(base, model))}`] as const;
+  return [...agents, editor].map(([label, settings]) => label.padEnd(14) + settings).join("\n");
+}
+
+/** As a shell reads it: `NAME=value --option value`. */
+function commandLine({ env = {}, args = [], file }: Wiring): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  const words = [...variables, ...args.map(quoted)].join(" ");
+  return file ? `${words} with FOLDER/${file.name}: ${file.text}` : words;
+}
+
+function quoted(word: string): string {
+  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function codexProvider(base: string): string {
@@ -63,9 +92,9 @@ function opencodeConfig(base: string, model: string): object {
   return { model: `gateway/${model}`, provider: { gateway: provider } };
 }
 
-function continueConfig(base: string, model: string): string {
+function continueConfig(base: string, model: string): object {
   const told = { name: model, provider: "openai", model, apiBase: `${base}/v1`, roles: ["chat"] };
-  return JSON.stringify({ name: "gateway", version: "1.0.0", schema: "v1", models: [told] });
+  return { name: "gateway", version: "1.0.0", schema: "v1", models: [told] };
 }
 
 function piModels(base: string, model: string): object {
@@ -77,15 +106,4 @@ function piModels(base: string, model: string): object {
 function customEndpoint(base: string, model: string): object {
   const url = `${base}/v1/chat/completions`;
   return { name: "gateway", vendor: "customendpoint", models: [{ id: model, name: model, url, toolCalling: true }] };
-}
-
-/** A folder of this run with one file. */
-function folderWith(name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
-  writeFileSync(join(folder, name), text, { mode: 0o600 });
-  return folder;
-}
-
-function written(name: string, text: string): string {
-  return join(folderWith(name, text), name);
 }

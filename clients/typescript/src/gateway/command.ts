@@ -3,12 +3,14 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { basename } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Sidecar } from "../index.js";
-import { AGENTS, settingsOf, type Wiring } from "./agents.js";
+import { AGENTS, settingsOf, type Place, type Wiring } from "./agents.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
 const HELP = `stream-sidecar-gateway --upstream URL [options]
@@ -22,7 +24,7 @@ the gateway as it would call the provider; everything else passes as it is.
   --host HOST        the address (127.0.0.1)
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
   --provider NAME    who answers, where the URL does not tell
-  --model NAME       the model that an agent is told to ask, where it must be told
+  --model NAME       the model, for agents that need one in their configuration
   --no-prepare       requests go out as they came
   --record FOLDER    keeps what each turn asked, what came and what went on, contents too
   --sidecar COMMAND  the program of the sidecar, where it is not found
@@ -157,26 +159,31 @@ async function listening(server: Server, port: number, host: string): Promise<vo
   }
 }
 
-/** When the process is told to end. */
+/** Resolves at SIGINT or SIGTERM. */
 async function ended(): Promise<void> {
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 }
 
 /** Starts the agent in this terminal, wired to the gateway; gives its exit code. */
-async function runAgent([file = "", ...args]: readonly string[], base: string, model: string): Promise<number> {
-  const name = basename(file).replace(/\.(cmd|exe|bat|ps1)$/i, "");
-  const { env = {}, args: more = [] } = (AGENTS[name] ?? anyAgent)(base, model);
-  const child = spawn(file, [...more, ...args], { stdio: "inherit", env: { ...process.env, ...env } });
-  process.on("SIGINT", () => {}); // the terminal tells the agent, too, which decides
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+async function runAgent([program = "", ...args]: readonly string[], base: string, model: string): Promise<number> {
+  const name = basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
+  const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
+  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ base, model, folder });
+  if (file) writeFileSync(join(folder, file.name), file.text, { mode: 0o600 });
   try {
+    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: { ...process.env, ...env } });
+    process.on("SIGINT", () => {}); // the terminal tells the agent, too, which decides
+    process.on("SIGTERM", () => child.kill("SIGTERM"));
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
     return code ?? (signal === "SIGINT" ? 130 : 143);
   } catch (error) {
-    throw new UsageError(`${file} cannot be started: ${(error as Error).message}`);
+    throw new UsageError(`${program} cannot be started: ${(error as Error).message}`);
+  } finally {
+    if (file) rmSync(join(folder, file.name), { force: true });
+    if (readdirSync(folder).length === 0) rmdirSync(folder); // pi keeps its sessions there
   }
 }
 
-function anyAgent(base: string): Wiring {
+function anyAgent({ base }: Place): Wiring {
   return { env: { OPENAI_BASE_URL: `${base}/v1`, ANTHROPIC_BASE_URL: base } };
 }

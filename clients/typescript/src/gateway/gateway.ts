@@ -11,7 +11,16 @@ import { sidecarFetch, type SidecarFetchOptions } from "../adapters/fetch.js";
 import type { Sidecar } from "../sidecar.js";
 import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
-import { decoded, MOST_HEADERS, passedOn, readable, Upstream, without, type ReadAnswer } from "./upstream.js";
+import {
+  decoderOf,
+  MOST_HEADERS,
+  passedOn,
+  readable,
+  streamOf,
+  Upstream,
+  without,
+  type ReadAnswer,
+} from "./upstream.js";
 
 export interface GatewayOptions extends Pick<SidecarFetchOptions, "provider" | "policy" | "claims" | "prepare"> {
   /** Path -> base URL of the provider behind it. `/` is the one of all other paths. */
@@ -93,7 +102,7 @@ class Gateway {
   async #clean(request: IncomingMessage, reply: ServerResponse, { upstream, url }: Route, signal: AbortSignal) {
     const bytes = await buffer(request);
     const headers = passedOn(request.rawHeaders);
-    const source = decoded(Readable.from([bytes]), request.headers["content-encoding"]);
+    const source = decoderOf(request.headers["content-encoding"])?.(streamOf(bytes));
     const text = source && (await buffer(source)).toString();
     const tape = this.#recorder?.turn();
     tape?.follow(reply);

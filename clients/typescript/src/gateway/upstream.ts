@@ -1,5 +1,5 @@
-// The provider behind a gateway: a request goes to it as it came, and its answer can be
-// had both ways, as the bytes that came and as a `Response` of which something is read.
+// The provider behind a gateway. A request goes to it as it came. Its answer has two forms:
+// the bytes that came, and a `Response` that can be read.
 
 import { Agent, request as byHttp, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
@@ -53,11 +53,13 @@ export function without(headers: Headers, ...names: readonly string[]): Headers 
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name.toLowerCase())));
 }
 
-/** The bytes without their encoding; undefined: it is one that cannot be undone. */
-export function decoded(source: Readable, encoding = "identity"): Readable | undefined {
-  if (encoding === "identity" || encoding === "") return source;
+type Decoder = (source: Readable) => Readable;
+
+/** Takes the encoding off bytes; undefined: it is one that cannot be undone. */
+export function decoderOf(encoding = "identity"): Decoder | undefined {
+  if (encoding === "identity" || encoding === "") return (source) => source;
   const make = DECODERS[encoding.toLowerCase()];
-  return make && pipeline(source, make(), () => {});
+  return make && ((source) => pipeline(source, make(), () => {}));
 }
 
 export class Upstream {
@@ -107,16 +109,21 @@ export interface ReadAnswer {
   readonly kept?: { readonly bytes: Uint8Array; readonly text: string };
 }
 
-/** A whole body is read at once; of a stream nothing is, until somebody reads the response. `onRead` hears of it. */
+/**
+ * A whole body is read at once. A stream is read when somebody reads the response. A body
+ * whose encoding cannot be undone is not read: its response is empty. `onRead` gets each
+ * piece that is read.
+ */
 export async function readable(message: IncomingMessage, onRead?: (bytes: Uint8Array) => void): Promise<ReadAnswer> {
   const { statusCode = 502, statusMessage = "", headers } = message;
   const init = { status: statusCode, statusText: statusMessage, headers: plain(message.rawHeaders) };
-  const encoding = headers["content-encoding"];
+  const decode = decoderOf(headers["content-encoding"]);
+  if (!decode) return { response: new Response(null, init), message };
   const isWhole = (headers["content-type"] ?? "").startsWith("application/json");
-  if (!isWhole) return { response: new Response(lazily(message, encoding, onRead), init), message };
+  if (!isWhole) return { response: new Response(lazily(message, decode, onRead), init), message };
   const bytes = await buffer(message);
   onRead?.(bytes);
-  const text = (await buffer(decoded(streamOf(bytes), encoding) ?? streamOf(bytes))).toString();
+  const text = (await buffer(decode(streamOf(bytes)))).toString();
   return { response: new Response(text, init), message, kept: { bytes, text } };
 }
 
@@ -128,11 +135,11 @@ function plain(raw: RawHeaders): [string, string][] {
 
 function lazily(
   message: IncomingMessage,
-  encoding: string | undefined,
+  decode: Decoder,
   onRead?: (bytes: Uint8Array) => void,
 ): ReadableStream<Uint8Array> {
   async function* read() {
-    for await (const bytes of decoded(message, encoding) ?? message) {
+    for await (const bytes of decode(message)) {
       onRead?.(bytes as Uint8Array);
       yield bytes as Uint8Array;
     }
@@ -140,6 +147,7 @@ function lazily(
   return ReadableStream.from(read()) as ReadableStream<Uint8Array>;
 }
 
-function streamOf(bytes: Uint8Array): Readable {
+/** Bytes as a stream of one piece. */
+export function streamOf(bytes: Uint8Array): Readable {
   return Readable.from([bytes]);
 }
