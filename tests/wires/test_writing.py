@@ -149,6 +149,15 @@ def test_counts_that_are_no_numbers_are_zero() -> None:
     assert told["output_tokens_details"] == {"reasoning_tokens": 0}
 
 
+def test_counts_that_are_no_numbers_are_zero_on_a_wire_of_the_same_names() -> None:
+    usage = {"prompt_tokens": "", "completion_tokens": 5}
+    output = [{"type": "message.output", "role": "assistant", "content": "Hi"}]
+    body = {"object": "conversation.response", "outputs": output, "usage": usage}
+    trip = emitted({"wire": "mistral-conversations"}, [body], "openai-chat", whole=True)
+    told = {"prompt_tokens": 0, "completion_tokens": 5, "total_tokens": 5}
+    assert trip.chunks[0]["usage"] == told
+
+
 def test_counts_by_modality_need_words() -> None:
     """Vertex tells enumerations as numbers on request; Google's SDK reads none."""
     counts = {"promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7}

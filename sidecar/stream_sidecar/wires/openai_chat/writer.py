@@ -16,6 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.openai_chat.tools import CALL_STATE
+from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import (
     ChunkWriter,
     arguments_of,
@@ -110,11 +111,8 @@ class OpenAIChatWriter(ChunkWriter):
     def usage_object(self) -> JsonObject:
         """With the counts that a client of this wire expects."""
         usage = super().usage_object()
-        if not usage or self.is_own:
-            return usage
-        asked, said = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
-        counts = {"prompt_tokens": asked, "completion_tokens": said}
-        return {**counts, "total_tokens": asked + said, **usage}
+        is_whole = self.is_own or not usage
+        return usage if is_whole else with_counts(usage, self.row.usage)
 
     @classmethod
     def fold(cls, chunks: list[Chunk]) -> Chunk:

@@ -16,6 +16,7 @@ from stream_sidecar.parts import Chunk
 from stream_sidecar.records import define, field
 from stream_sidecar.values.jsontext import dumps, portable
 from stream_sidecar.wires.openai_responses.content import GONE
+from stream_sidecar.wires.shared.usage import with_counts
 from stream_sidecar.wires.shared.writing import ChunkWriter, arguments_of
 
 if TYPE_CHECKING:
@@ -477,9 +478,13 @@ class OpenAIResponsesWriter(ChunkWriter):
         }
 
     def usage_object(self) -> JsonObject:
-        """With all members that Codex and Open Responses ask for."""
+        """With all members that Open Responses asks for: Codex drops a response whose
+        counts lack one (bitrouter/bitrouter#453)."""
         usage = super().usage_object()
-        return usage if self.is_own or not usage else _whole_usage(usage)
+        if self.is_own or not usage:
+            return usage
+        details = {name: _detail(usage.get(name), name) for name in _DETAILS}
+        return {**with_counts(usage, self.row.usage), **details}
 
     def _status(self, finish: events.Finish) -> str:
         """How the response ended; nothing where it broke off."""
@@ -523,16 +528,6 @@ _ARGUMENTS = {
     "custom_tool_call": ("input", "custom_tool_call_input"),
 }
 """Type of a client's call -> the field of its arguments, and the events of that."""
-
-
-def _whole_usage(usage: JsonObject) -> JsonObject:
-    """Codex drops a response whose counts lack a member (bitrouter/bitrouter#453)."""
-    counts = {each: usage[each] for each in usage if type(usage[each]) is int}
-    read, written = counts.get("input_tokens", 0), counts.get("output_tokens", 0)
-    total = counts.get("total_tokens", read + written)
-    sums = {"input_tokens": read, "output_tokens": written, "total_tokens": total}
-    details = {name: _detail(usage.get(name), name) for name in _DETAILS}
-    return {**usage, **sums, **details}
 
 
 def _detail(told: Json, name: str) -> JsonObject:

@@ -83,6 +83,19 @@ def read_usage(value: Json, shape: UsageShape) -> UsagePart | None:
     return None if told == _NOTHING else UsagePart(value, *told)
 
 
+def with_counts(usage: JsonObject, shape: UsageShape) -> JsonObject:
+    """``usage``, in a wire's names, with the three counts that its clients expect.
+
+    Input and output become zero where they are missing or no integer; a total becomes
+    their sum. ``{"input_tokens": 3, "output_tokens": ""}`` gets 0 and a total of 3.
+    """
+    names = (shape.input[0], shape.output[0], shape.total[0])
+    told = {name: usage[name] for name in names if type(usage.get(name)) is int}
+    counts = {name: told.get(name, 0) for name in names[:2]}
+    total = told.get(names[2], sum(counts.values()))
+    return {**usage, **counts, names[2]: total}
+
+
 def _counts_of(value: JsonObject, shape: UsageShape) -> list[int | None]:
     """What ``shape.counts`` find, by one look at each field of ``value``: some
     providers tell counts in every chunk. What is no plain number is left to `count_of`.
