@@ -8,7 +8,7 @@ export type EmittedWire = Emit["wire"];
 export interface BodyFormat {
   readonly framing: "sse" | "json-array";
   document(chunk: Record<string, unknown>, isFirst: boolean): string;
-  /** What stands behind the last document; `isMarked`: an end mark of the wire, where it has one. */
+  /** What follows the last document. `isMarked`: also the wire's end mark, where it has one. */
   end(isFirst: boolean, isMarked: boolean): string;
 }
 

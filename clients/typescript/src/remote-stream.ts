@@ -102,7 +102,8 @@ export class RemoteStream implements StreamCore {
   async close(params: Omit<CloseParams, "streamId">): Promise<ClosedStream> {
     const { stats, chunks, ...answer } = await this.#ask("stream/close", params);
     const events = this.#delivered(answer);
-    const emitted = chunks && { chunks: documentsOf(chunks), isMarked: chunks.length > documentsOf(chunks).length };
+    const documents = chunks && documentsOf(chunks);
+    const emitted = documents && { chunks: documents, isMarked: chunks.length > documents.length };
     return { ...answer, ...emitted, streamId: this.#id, events, stats: { ...stats, pushes: this.#pushes } };
   }
 

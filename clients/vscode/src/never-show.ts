@@ -1,5 +1,5 @@
 // Kinds of findings that a user does not want to see: a quick fix on each finding, and the
-// setting that it changes. The language server is told of both settings as they change.
+// setting that it changes. The language client sends each change to the server.
 
 import * as vscode from "vscode";
 import { SELECTOR } from "./documents.js";

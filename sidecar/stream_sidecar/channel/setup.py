@@ -119,7 +119,8 @@ def surroundings(options: StreamOptions, outlet: Outlet) -> Surroundings:
     profile = profile_of(options.model, options.provider)
     policy, auto = options.policy, options.policy.dialects == "auto"
     named = companions(profile.dialects if auto else tuple(policy.dialects))
-    safe = [name for name in SAFE if auto and name not in without(named)]
+    left_out = without(named)
+    safe = [name for name in SAFE if auto and name not in left_out]
     families = tuple(dict.fromkeys((*named, *safe)))
     shown = _tagging(policy, named)
     hidden = SENTINELS if auto and policy.reasoning.tags is None else ()

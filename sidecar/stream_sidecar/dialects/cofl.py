@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-CALL, CALL_END = "<cofl:tool_call ", "</cofl:tool_call>"
+_CALL, _CALL_END = "<cofl:tool_call ", "</cofl:tool_call>"
 _VALUE, _PARAMETER = "cofl:value", "cofl:tool_param"
 _OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
-_FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", CALL_END)
+_FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", _CALL_END)
 _ATTRIBUTE = patterns.compile(r'(?<![a-z])([a-z]++)="([^"]*+)"')
 _DEEPEST = 64
 """So deep values nest; what is deeper is no call."""
@@ -64,7 +64,7 @@ def _call(cursor: Cursor) -> Reading[Found]:
         raise cursor.mismatch(0)
     cursor.partial = lambda raw: [WrittenCall(name, "", len(raw))]
     arguments = _Node("", "dict")
-    yield from _members(cursor, arguments, CALL_END, 1)
+    yield from _members(cursor, arguments, _CALL_END, 1)
     place = cursor.position
 
     def read(raw: str) -> Calls:
@@ -100,5 +100,5 @@ def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
-    "cohere": (Form((CALL,), _call, "A", closers=(CALL_END,)),),
+    "cohere": (Form((_CALL,), _call, "A", closers=(_CALL_END,)),),
 }

@@ -81,6 +81,11 @@ class KeyedTags:
         """The tag behind which a value begins."""
         return self.value[0] or self.key[1]
 
+    @property
+    def value_kind(self) -> str:
+        """The kind of a value beside which none is written."""
+        return "json" if self.is_json else ""
+
 
 @frozen
 class _Part:
@@ -225,7 +230,7 @@ def _pair(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int | None]:
         return None
     cursor.at -= len(end) * (end == tags.value[0])
     yield from cursor.optional(tags.key[1])
-    kind = "json" if tags.is_json else ""
+    kind = tags.value_kind
     if tags.value[0]:
         yield from cursor.space()
         if tags.kind[0] and (yield from cursor.optional(tags.kind[0])):
@@ -277,8 +282,7 @@ def _value(
                 return inside.first + len(tags.call[1])
             if (call_at := inside.another_call) is not None:
                 raise cursor.fails_at(call_at)
-            kind = "json" if tags.is_json else ""
-            key, start = inside.key(end), cursor.position
+            key, kind, start = inside.key(end), tags.value_kind, cursor.position
             inside = _Inside(tags)
             continue
         elif found in (tags.value[1], tags.key[1]):

@@ -2,9 +2,9 @@
 
 A document waits, beside what the writer made of its events, until its text is decided.
 Where nothing was taken out or moved, documents go out as they came, with all that no
-event carries: log probabilities, pings, fields that nobody knows. On a wire of blocks
-one of which the writer made nothing waits for the next: a block that begins may turn
-out to be another.
+event carries: log probabilities, pings, fields that nobody knows. On a wire of blocks a
+document of which the writer made nothing waits for the next one. Example: a block
+begins as text, and its first words show that it is reasoning.
 
 Where something was removed the writer's go out, in place of all that wait then, with
 what no event carries around them. Example: of ``{"service_tier": "x", "choices":

@@ -239,13 +239,13 @@ class Stream:
 
     def _pass(self, parts: list[Part], outlet: EmittingOutlet) -> None:
         """Tells who writes the stream what was made of a document."""
-        document, choices = self._intake.document, self._choices.values()
-        kinds = {*map(type, parts)}
+        document = self._intake.document
+        if document is not None and self.wire != outlet.emit.wire:
+            outlet.is_foreign = True
+            return
+        kinds, choices = {*map(type, parts)}, self._choices.values()
         if document is None:
             outlet.failed = outlet.failed or ErrorPart in kinds
-            return
-        if self.wire != outlet.emit.wire:
-            outlet.is_foreign = True
             return
         if not _SAYING.isdisjoint(kinds):
             outlet.over = False
