@@ -34,7 +34,7 @@ def needs_node(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"dist/((adapters|gateway)/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
+    r"dist/([a-z]+/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
     r"|wasm/(core\.zip|snapshot\.bin\.gz|made\.json)"
 )
 

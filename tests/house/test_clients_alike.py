@@ -50,7 +50,7 @@ def _in_typescript(name: str) -> int:
     """Of ``name: options.name ?? 30_000``, or ``name: 4`` of a group of options."""
     code = "".join(
         (CLIENTS / "typescript" / "src" / file).read_text(encoding="utf-8")
-        for file in ("options.ts", "start.ts")
+        for file in ("options.ts", "process/start.ts")
     )
     field = name.rpartition(".")[2]
     found = re.search(

@@ -4,7 +4,7 @@
 // What JSON Schema says and TypeScript cannot is turned over first: an open enumeration
 // becomes its known values and any other string, and the Unknown... variants leave their
 // unions, because a member with `type: string` would take all narrowing from the others.
-// src/events.ts says how the client tells events of a later version.
+// src/stream/events.ts says how the client tells events of a later version.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { argv } from "node:process";

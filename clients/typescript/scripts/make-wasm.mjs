@@ -17,7 +17,7 @@ import { gzipSync } from "node:zlib";
 import { loadPyodide, version } from "pyodide";
 
 const BUNDLE = fileURLToPath(new URL("../../bundle/bundle.py", import.meta.url));
-const CORE = "/stream-sidecar.zip"; // where src/wasm-worker.ts puts it
+const CORE = "/stream-sidecar.zip"; // where src/wasm/worker.ts puts it
 
 // Runs in Pyodide: /libs is a folder of this machine, the archive and /tmp are in memory.
 const COMPILE = `

@@ -5,7 +5,6 @@
 // later. An error that the sidecar answered with is a `RefusedError`, with its code.
 
 import type { ErrorData, ResponseError } from "./protocol.js";
-import type { FoundPython, Problem, PythonProblem } from "./python.js";
 
 export interface ErrorOptions {
   readonly cause?: unknown;
@@ -44,6 +43,14 @@ export interface Attempt {
   readonly error: Error;
 }
 
+/** A Python that was found: "3.10" at "/usr/bin/python3". */
+export interface FoundPython {
+  readonly version: string;
+  readonly path: string;
+}
+
+export type PythonProblem = "python-missing" | "python-too-old" | "package-missing";
+
 /** The sidecar cannot be started, or has crashed too often to be started again now. */
 export class SidecarUnavailable extends SidecarError {
   readonly attempts: readonly Attempt[];
@@ -52,7 +59,12 @@ export class SidecarUnavailable extends SidecarError {
   /** The Python that is too old, or that has no sidecar. */
   readonly python: FoundPython | undefined;
 
-  constructor(message: string, attempts: readonly Attempt[], cause?: unknown, problem?: Problem) {
+  constructor(
+    message: string,
+    attempts: readonly Attempt[],
+    cause?: unknown,
+    problem?: { readonly kind: PythonProblem; readonly python?: FoundPython | undefined },
+  ) {
     super("sidecar-unavailable", message, { cause, retryable: true });
     this.attempts = attempts;
     this.problem = problem?.kind;

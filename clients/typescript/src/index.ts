@@ -1,18 +1,18 @@
-import { described, ways } from "./locate.js";
-import { provide } from "./processes.js";
-import { starter } from "./start.js";
+import { described, ways } from "./process/locate.js";
+import { provide } from "./process/processes.js";
+import { starter } from "./process/start.js";
 
 export * from "./errors.js";
-export type { ClosedStream, StreamEvent, UnknownEvent } from "./events.js";
-export type { HeadersLike, HttpFailure } from "./headers.js";
-export type { Way, WayName } from "./locate.js";
-export type { Located } from "./processes.js";
-export type { RpcConnection, ServerInfo } from "./link.js";
+export type { ClosedStream, StreamEvent, UnknownEvent } from "./stream/events.js";
+export type { HeadersLike, HttpFailure } from "./stream/headers.js";
+export type { Way, WayName } from "./process/locate.js";
+export type { Located } from "./process/processes.js";
+export type { RpcConnection, ServerInfo } from "./connection/link.js";
 export type { ClientOptions, ReadText, SidecarOptions, SidecarState, StartOptions } from "./options.js";
 export * from "./protocol.js";
-export type { Source } from "./read-ahead.js";
+export type { Source } from "./stream/read-ahead.js";
 export { Sidecar, type CallOptions, type NormalizedMessage, type SharedOptions } from "./sidecar.js";
-export type { CloseOptions, Patience, SidecarStream } from "./stream.js";
+export type { CloseOptions, Patience, SidecarStream } from "./stream/stream.js";
 
 provide({
   starter,

@@ -2,11 +2,11 @@
 // asked for streams and for single messages.
 
 import { ConnectionLost, SidecarUnavailable } from "./errors.js";
-import { eventsOf, type StreamEvent } from "./events.js";
-import { Gate } from "./gate.js";
-import { withPlainHeaders, type HttpFailure } from "./headers.js";
-import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./link.js";
-import { capabilitiesOf, PeerLink, serverInfoOf } from "./peer-link.js";
+import { eventsOf, type StreamEvent } from "./stream/events.js";
+import { Gate } from "./connection/gate.js";
+import { withPlainHeaders, type HttpFailure } from "./stream/headers.js";
+import { Link, type Params, type Result, type RpcConnection, type ServerInfo } from "./connection/link.js";
+import { capabilitiesOf, PeerLink, serverInfoOf } from "./connection/peer-link.js";
 import {
   settled,
   type ClientOptions,
@@ -15,7 +15,7 @@ import {
   type SidecarOptions,
   type SidecarState,
 } from "./options.js";
-import { PassThroughStream } from "./pass-through.js";
+import { PassThroughStream } from "./stream/pass-through.js";
 import type {
   Capabilities,
   ClassifyParams,
@@ -36,12 +36,12 @@ import type {
   RepairResult,
   StatsResult,
 } from "./protocol.js";
-import { locate, starter, type Located } from "./processes.js";
-import { RemoteStream } from "./remote-stream.js";
-import { Budget, ReplayLog } from "./replay-log.js";
-import { Restarts } from "./restarts.js";
-import { SidecarStream } from "./stream.js";
-import { Supervisor, type Connect } from "./supervisor.js";
+import { locate, starter, type Located } from "./process/processes.js";
+import { RemoteStream } from "./stream/remote-stream.js";
+import { Budget, ReplayLog } from "./stream/replay-log.js";
+import { Restarts } from "./connection/restarts.js";
+import { SidecarStream } from "./stream/stream.js";
+import { Supervisor, type Connect } from "./connection/supervisor.js";
 
 export interface CallOptions {
   /** Stops waiting, and tells the sidecar. */

@@ -2,22 +2,12 @@
 // worker, by Pyodide, which the host installs (npm install pyodide). For Node.js, Electron,
 // web pages and extensions of VS Code Web; a `Sidecar` like any other.
 
-import type { StartOptions } from "./options.js";
 import { Sidecar } from "./sidecar.js";
-import { wasmStarter } from "./wasm-start.js";
-import type { WorkerLike } from "./wasm-peer.js";
+import { wasmStarter, type WasmOptions } from "./wasm/start.js";
 
 export * from "./errors.js";
-export { Sidecar, type WorkerLike };
-
-export interface WasmOptions extends StartOptions {
-  /** The URL of the folder that has Pyodide's files. In Node.js that of the package `pyodide`. */
-  pyodide?: string | URL;
-  /** The URL of the folder `wasm` of this package. That beside this module. */
-  files?: string | URL;
-  /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
-  worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
-}
+export type { WorkerLike } from "./wasm/peer.js";
+export { Sidecar, type WasmOptions };
 
 /** A sidecar in a worker, which is started when it is first needed. */
 export function create(options: WasmOptions = {}): Sidecar {

@@ -1,7 +1,7 @@
 // The end of a process, whose group is killed once: its number may be another's afterwards.
 
 import { expect, test, vi } from "vitest";
-import { SidecarProcess } from "../src/process.js";
+import { SidecarProcess } from "../src/process/process.js";
 
 test.skipIf(process.platform === "win32")("a group is killed when its process ends, and not again", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { ChunkReader } from "../src/chunks.js";
+import { ChunkReader } from "../src/stream/chunks.js";
 import { Sidecar, type StreamEvent } from "../src/index.js";
-import { requestsOf } from "../src/slices.js";
+import { requestsOf } from "../src/stream/slices.js";
 import { collect, REAL, rejection, UNDAUNTED } from "./support.js";
 
 const text = { wire: "text" } as const;

@@ -13,7 +13,7 @@ import {
   type RpcConnection,
   type SidecarState,
 } from "../src/index.js";
-import { SidecarProcess } from "../src/process.js";
+import { SidecarProcess } from "../src/process/process.js";
 import { collect, crash, fake, isAlive, REAL, rejection, timeless, UNDAUNTED, until } from "./support.js";
 
 test("nothing runs before it is needed", async () => {

@@ -2,8 +2,8 @@
 
 import { Worker } from "node:worker_threads";
 import { afterAll, test } from "vitest";
-import { SidecarProcess } from "../src/process.js";
-import { WorkerPeer } from "../src/wasm-peer.js";
+import { SidecarProcess } from "../src/process/process.js";
+import { WorkerPeer } from "../src/wasm/peer.js";
 import { REAL } from "./support.js";
 import { speak, transcripts } from "./transcript.js";
 import { WORKER, WORKER_START } from "./workers.js";

@@ -4,15 +4,15 @@ import { PassThrough } from "node:stream";
 import { delimiter, dirname } from "node:path";
 import { expect, test } from "vitest";
 import { askedOf } from "../src/adapters/endpoints.js";
-import { childEnvironment, fromHere, ownFolder } from "../src/child-place.js";
-import { FrameReader, NoFrame } from "../src/frames.js";
-import { Gate } from "../src/gate.js";
-import { LeadingNoise } from "../src/leading-noise.js";
-import { described, ways, type Surroundings } from "../src/locate.js";
+import { childEnvironment, fromHere, ownFolder } from "../src/process/child-place.js";
+import { FrameReader, NoFrame } from "../src/connection/frames.js";
+import { Gate } from "../src/connection/gate.js";
+import { LeadingNoise } from "../src/process/leading-noise.js";
+import { described, ways, type Surroundings } from "../src/process/locate.js";
 import { QueueFull, Sidecar } from "../src/index.js";
-import { startable } from "../src/programs.js";
-import { Restarts } from "../src/restarts.js";
-import { StderrTail } from "../src/stderr-tail.js";
+import { startable } from "../src/process/programs.js";
+import { Restarts } from "../src/connection/restarts.js";
+import { StderrTail } from "../src/process/stderr-tail.js";
 
 function place(files: string[], env: Record<string, string> = {}, platform = "linux"): Surroundings {
   const exists = (file: string) => files.includes(file);

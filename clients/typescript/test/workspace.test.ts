@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Sidecar, type SidecarOptions } from "../src/index.js";
-import { pythonProblem } from "../src/python.js";
+import { pythonProblem } from "../src/process/python.js";
 import { hostileWorkspace, PYTHON, ROOT } from "./hostile-workspace.js";
 
 /** An interpreter that has no package of ours, and where there is all that ours needs. */

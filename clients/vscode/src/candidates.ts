@@ -2,7 +2,7 @@
 // settings, the environment and at which files exist; starts nothing.
 
 import { delimiter, join, posix, win32 } from "node:path";
-import { fileNames, isStub } from "../../typescript/src/programs.js";
+import { fileNames, isStub } from "../../typescript/src/process/programs.js";
 
 /** What the user and the surroundings say. */
 export interface Choice {

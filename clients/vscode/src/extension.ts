@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import { LanguageClient, PortMessageReader, PortMessageWriter } from "vscode-languageclient/node";
-import { startable } from "../../typescript/src/programs.js";
+import { startable } from "../../typescript/src/process/programs.js";
 import { clientOptions } from "./documents.js";
 import { Explainer, type MakePage } from "./explain.js";
 import { explainedBy } from "./explain-process.js";

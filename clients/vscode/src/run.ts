@@ -3,8 +3,8 @@
 // that is open: nothing of that may be run.
 
 import { spawn } from "node:child_process";
-import { childEnvironment, ownFolder, type Environment } from "../../typescript/src/child-place.js";
-import { startable } from "../../typescript/src/programs.js";
+import { childEnvironment, ownFolder, type Environment } from "../../typescript/src/process/child-place.js";
+import { startable } from "../../typescript/src/process/programs.js";
 
 export interface Run {
   readonly signal?: AbortSignal | undefined;

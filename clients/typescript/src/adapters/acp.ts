@@ -3,7 +3,7 @@
 // nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
 // or runs at the provider's; every other call has failed, and its `_meta` says why.
 
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
 import { locationsOf, type Location } from "./acp-locations.js";
 import { isFailed, isOfServer, objection, objectionOfEnd, turn, type TurnEnd } from "./turn.js";

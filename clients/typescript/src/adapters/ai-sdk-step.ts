@@ -3,7 +3,7 @@
 // version 7. Example: reasoning that only its closer gave away was told as text before.
 
 import type { SidecarUIMessageChunk } from "./ai-sdk-chunks.js";
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 import type { Reclassify } from "../protocol.js";
 import type { TurnEnd } from "./turn.js";
 

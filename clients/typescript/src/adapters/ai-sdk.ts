@@ -2,7 +2,7 @@
 // createUIMessageStreamResponse, useChat and readUIMessageStream. Makes the parts itself and
 // imports nothing of the SDK. The README has the mapping as a table.
 
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, Finish } from "../protocol.js";
 import { Calls } from "./ai-sdk-calls.js";
 import { FINISH, type Json, type SidecarUIMessageChunk } from "./ai-sdk-chunks.js";

@@ -1,7 +1,7 @@
 // The endpoints of providers whose responses can be made clean: which wire they speak,
 // what a request says of itself, and which format its answer has.
 
-import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../body-format.js";
+import { ARRAY, sseOf, type BodyFormat, type EmittedWire } from "../stream/body-format.js";
 
 /** What a request asks, as far as it tells how to read the answer. */
 export interface Asked {

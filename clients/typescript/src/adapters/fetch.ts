@@ -4,11 +4,11 @@
 // untouched: what is no answer of that kind, and what no sidecar can be had for, or only
 // one that answers nonsense.
 
-import type { BodyFormat } from "../body-format.js";
+import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
-import type { SidecarStream } from "../stream.js";
+import type { SidecarStream } from "../stream/stream.js";
 import { askedOf, formatOf, objectIn, type Asked } from "./endpoints.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";

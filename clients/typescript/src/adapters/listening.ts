@@ -1,7 +1,7 @@
 // What a host hears of an answer that its SDK has no place for: a call that the model wrote
 // as text, what was taken out, usage that nobody asked for.
 
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 import type { Message } from "../protocol.js";
 
 export interface ListeningOptions {

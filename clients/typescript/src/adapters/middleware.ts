@@ -2,11 +2,11 @@
 // model whose answers have gone through the sidecar, streamed or whole. The provider's raw
 // chunks are read where they are known, else what the provider made of them.
 
-import type { ClosedStream } from "../events.js";
-import { failedResponse } from "../failed-response.js";
+import type { ClosedStream } from "../stream/events.js";
+import { failedResponse } from "../stream/failed-response.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
 import type { Sidecar } from "../sidecar.js";
-import type { SidecarStream } from "../stream.js";
+import type { SidecarStream } from "../stream/stream.js";
 import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
 import { Listening, type ListeningOptions } from "./listening.js";
 import { ModelDocuments, partsOf } from "./model-documents.js";

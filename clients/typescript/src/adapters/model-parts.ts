@@ -5,7 +5,7 @@
 // files, usage, and the state that goes back to it. Calls wait for the end of the turn,
 // which tells what is to be run; calls found in the text are what `claims` makes of them.
 
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 import type { BlockEnd, Citation, ProviderError, ToolCall } from "../protocol.js";
 import { FINISH } from "./ai-sdk-chunks.js";
 import type { ModelTool, ProviderMetadata, StreamPart } from "./language-model.js";

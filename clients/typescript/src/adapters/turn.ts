@@ -2,7 +2,7 @@
 // longer (a call's id and name, a source's url and title) stands in every event, and the
 // end says which calls the client is to run: until then `executable` is provisional.
 
-import type { ClosedStream, StreamEvent } from "../events.js";
+import type { ClosedStream, StreamEvent } from "../stream/events.js";
 import type { Citation, Finish, Message, ToolCall, ToolCallDelta } from "../protocol.js";
 
 /** The end of a turn, in place of its `finish`. */

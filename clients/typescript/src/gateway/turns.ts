@@ -1,6 +1,6 @@
 // What was taken out of an answer, in one line for the person who runs a gateway.
 
-import type { StreamEvent } from "../events.js";
+import type { StreamEvent } from "../stream/events.js";
 
 export class Turn {
   #reasoning = 0;

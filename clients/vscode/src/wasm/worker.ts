@@ -5,7 +5,7 @@
 import "./classic.js";
 import { loadPyodide, version, type PyodideInterface } from "pyodide";
 import createModule from "pyodide/pyodide.asm.mjs";
-import { frameOf, FrameReader } from "../../../typescript/src/frames.js";
+import { frameOf, FrameReader } from "../../../typescript/src/connection/frames.js";
 import type { ExplainRequest, WorkerSays, WorkerStart } from "./messages.js";
 
 const CORE = "/stream-sidecar.zip";

@@ -5,14 +5,14 @@
 // request goes in several, between which other streams have their turn.
 
 import type { Chunk } from "./chunks.js";
-import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "./errors.js";
+import { ConnectionLost, RefusedError, SidecarClosed, StreamLost, type LossReason } from "../errors.js";
 import { documentsOf, eventsOf, together, type ClosedStream, type Pushed, type StreamEvent } from "./events.js";
-import type { Link, Params, Result } from "./link.js";
-import type { Settings } from "./options.js";
-import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "./protocol.js";
+import type { Link, Params, Result } from "../connection/link.js";
+import type { Settings } from "../options.js";
+import type { CloseParams, OpenParams, OpenResult, PushResult, SnapshotResult } from "../protocol.js";
 import type { ReplayLog } from "./replay-log.js";
 import { requestsOf } from "./slices.js";
-import type { Supervisor } from "./supervisor.js";
+import type { Supervisor } from "../connection/supervisor.js";
 
 /** What a stream needs to be one, with a sidecar or without. */
 export interface StreamCore {

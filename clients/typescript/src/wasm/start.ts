@@ -1,10 +1,19 @@
 // Starts the sidecar in a worker and shakes hands with it.
 
-import { SidecarUnavailable, UnsupportedProtocol } from "./errors.js";
-import type { Link } from "./link.js";
-import { connect } from "./peer-link.js";
-import type { WasmOptions } from "./wasm.js";
-import { WorkerPeer, type WorkerLike } from "./wasm-peer.js";
+import { SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
+import type { Link } from "../connection/link.js";
+import { connect } from "../connection/peer-link.js";
+import type { StartOptions } from "../options.js";
+import { WorkerPeer, type WorkerLike } from "./peer.js";
+
+export interface WasmOptions extends StartOptions {
+  /** The URL of the folder that has Pyodide's files. In Node.js that of the package `pyodide`. */
+  pyodide?: string | URL;
+  /** The URL of the folder `wasm` of this package. That beside this module. */
+  files?: string | URL;
+  /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
+  worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
+}
 
 /** Stands for a command line where there is none. */
 export const WEBASSEMBLY = "WebAssembly (pyodide)";
@@ -27,10 +36,10 @@ export async function launchWorker(options: WasmOptions): Promise<Link> {
   const { logLevel = "warning", onStderr } = options;
   const start = {
     pyodide: folder(options.pyodide ?? installed()),
-    files: folder(options.files ?? beside("../wasm/")),
+    files: folder(options.files ?? beside("../../wasm/")),
     logLevel,
   };
-  const worker = await (options.worker ?? openWorker)(beside("./wasm-worker.js"));
+  const worker = await (options.worker ?? openWorker)(beside("./worker.js"));
   const peer = new WorkerPeer(worker, start, onStderr);
   return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 5_000, ...options });
 }

@@ -1,13 +1,13 @@
 // Tries the ways in which a sidecar can be had until one of them answers, and stays with it.
 
 import { pathToFileURL } from "node:url";
-import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "./errors.js";
+import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "../errors.js";
 import { launch, type LaunchOptions } from "./launch.js";
-import type { Link } from "./link.js";
+import type { Link } from "../connection/link.js";
 import { ways, type Way } from "./locate.js";
-import type { SidecarOptions } from "./options.js";
+import type { SidecarOptions } from "../options.js";
 import { pythonProblem, type Problem } from "./python.js";
-import { launchWorker, WEBASSEMBLY } from "./wasm-start.js";
+import { launchWorker, WEBASSEMBLY } from "../wasm/start.js";
 
 /** Starts a sidecar each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function starter(options: SidecarOptions): () => Promise<Link> {

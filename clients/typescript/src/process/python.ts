@@ -4,16 +4,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
-import type { Attempt } from "./errors.js";
+import type { Attempt, FoundPython, PythonProblem } from "../errors.js";
 import { startable } from "./programs.js";
-
-/** A Python that was found: "3.10" at "/usr/bin/python3". */
-export interface FoundPython {
-  readonly version: string;
-  readonly path: string;
-}
-
-export type PythonProblem = "python-missing" | "python-too-old" | "package-missing";
 
 const NEEDED = [3, 11] as const;
 /** `-E`, because an old one knows no other way to leave PYTHONPATH alone. */

@@ -1,7 +1,7 @@
 // Starts one process and shakes hands with it: from a command line to a Link, or to the
 // error that says why not.
 
-import { connect, type HandshakeOptions, type PeerLink } from "./peer-link.js";
+import { connect, type HandshakeOptions, type PeerLink } from "../connection/peer-link.js";
 import { SidecarProcess, type ProcessOptions } from "./process.js";
 
 export interface LaunchOptions extends ProcessOptions, HandshakeOptions {

@@ -2,7 +2,7 @@
 // of a type that is not in EVENT_TYPES arrives as an `unknown-event` with the original
 // inside, so that the union stays one that a `switch` over `type` can narrow.
 
-import { EVENT_TYPES, type CloseResult, type Event, type PushResult } from "./protocol.js";
+import { EVENT_TYPES, type CloseResult, type Event, type PushResult } from "../protocol.js";
 
 /** An event of a later version of the protocol; it may be passed over. */
 export interface UnknownEvent {

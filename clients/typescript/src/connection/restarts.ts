@@ -1,7 +1,7 @@
 // When a connection that was lost may be made again: at most `max` times within
 // `windowMs`, each time after twice the delay of the time before.
 
-import type { Settings } from "./options.js";
+import type { Settings } from "../options.js";
 
 export interface Clock {
   now(): number;

@@ -1,7 +1,7 @@
 // What the sidecar is told of the error that ended a response.
 
 import type { HttpFailure } from "./headers.js";
-import type { FailedResponse } from "./protocol.js";
+import type { FailedResponse } from "../protocol.js";
 
 /** Fields of errors: of Node.js and undici, of providers' SDKs, of the Vercel AI SDK. */
 interface Told {

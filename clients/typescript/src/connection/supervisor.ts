@@ -3,9 +3,9 @@
 // host learns at once that there is no sidecar; what has worked once is tried until the
 // restarts are used up, because a process may also be killed while it starts.
 
-import { ConnectionLost, SidecarClosed, SidecarUnavailable, UnsupportedProtocol } from "./errors.js";
+import { ConnectionLost, SidecarClosed, SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
 import type { Link } from "./link.js";
-import type { Settings, SidecarState } from "./options.js";
+import type { Settings, SidecarState } from "../options.js";
 import type { Restarts } from "./restarts.js";
 
 export type Connect = () => Promise<Link>;

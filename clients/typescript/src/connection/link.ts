@@ -2,9 +2,9 @@
 // with its answer, with the sidecar's refusal, with RequestTimeout, with the reason of an
 // AbortSignal, or with ConnectionLost. Knows nothing of streams and restarts.
 
-import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "./errors.js";
+import { ConnectionLost, RefusedError, RequestTimeout, SidecarClosed } from "../errors.js";
 import { tokenOf } from "./message-connection.js";
-import type { Capabilities, Methods } from "./protocol.js";
+import type { Capabilities, Methods } from "../protocol.js";
 
 /** What is needed of a JSON-RPC connection: a MessageConnection, or a language client. */
 export interface RpcConnection {

@@ -2,7 +2,7 @@
 // came, so many pieces or bytes at once, and is refused when `maxQueued` wait already. Work
 // that is patient waits in any case.
 
-import { QueueFull } from "./errors.js";
+import { QueueFull } from "../errors.js";
 
 export interface GateBounds {
   readonly maxConcurrentRequests: number;

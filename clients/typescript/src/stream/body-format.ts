@@ -1,6 +1,6 @@
 // How the documents of a clean response are the body of one over HTTP.
 
-import type { Emit } from "./protocol.js";
+import type { Emit } from "../protocol.js";
 
 export type EmittedWire = Emit["wire"];
 

@@ -1,9 +1,9 @@
 // A worker with the sidecar in it, as the other end of a link. Knows no Python and no
 // protocol: what it writes goes to a port, and what comes from there is handed on.
 
-import type { Ending } from "./errors.js";
-import type { Peer } from "./peer.js";
-import type { Port, WorkerSays, WorkerStart } from "./wasm-worker.js";
+import type { Ending } from "../errors.js";
+import type { Peer } from "../connection/peer.js";
+import type { Port, WorkerSays, WorkerStart } from "./worker.js";
 
 /** What is needed of a worker, of Node.js or of a web page. */
 export interface WorkerLike {

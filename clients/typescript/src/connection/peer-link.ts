@@ -2,12 +2,12 @@
 // that says why not. A peer that speaks nonsense, hangs or ends is killed, and its link is
 // lost with what it had written to standard error.
 
-import { ConnectionLost, RefusedError, RequestTimeout, UnsupportedProtocol, type Ending } from "./errors.js";
+import { ConnectionLost, RefusedError, RequestTimeout, UnsupportedProtocol, type Ending } from "../errors.js";
 import { FrameReader } from "./frames.js";
 import { Link, type ServerInfo } from "./link.js";
 import { MessageConnection } from "./message-connection.js";
 import type { Peer } from "./peer.js";
-import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "./protocol.js";
+import { PROTOCOL_VERSION, type Capabilities, type ConnectionOptions } from "../protocol.js";
 
 export interface HandshakeOptions extends ConnectionOptions {
   readonly startTimeoutMs: number;

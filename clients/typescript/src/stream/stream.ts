@@ -2,13 +2,13 @@
 
 import { sseOf } from "./body-format.js";
 import { ChunkReader, type Chunk } from "./chunks.js";
-import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "./errors.js";
+import { QueueFull, RefusedError, RequestTimeout, StreamClosed } from "../errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
 import { failedResponse } from "./failed-response.js";
-import type { Gate, Work } from "./gate.js";
-import type { Settings } from "./options.js";
+import type { Gate, Work } from "../connection/gate.js";
+import type { Settings } from "../options.js";
 import { withPlainHeaders, type HttpFailure } from "./headers.js";
-import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResult } from "./protocol.js";
+import type { CloseParams, FailedResponse, OpenParams, OpenResult, SnapshotResult } from "../protocol.js";
 import { ReadAhead, type Source } from "./read-ahead.js";
 import type { StreamCore } from "./remote-stream.js";
 

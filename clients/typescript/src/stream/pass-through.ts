@@ -2,10 +2,10 @@
 // so tags, calls and framing stay in it; the first event says so.
 
 import type { Chunk } from "./chunks.js";
-import type { SidecarUnavailable } from "./errors.js";
+import type { SidecarUnavailable } from "../errors.js";
 import type { ClosedStream, Pushed, StreamEvent } from "./events.js";
-import type { ReadText } from "./options.js";
-import type { CloseParams, Finish, Message, OpenParams, SnapshotResult, Stats } from "./protocol.js";
+import type { ReadText } from "../options.js";
+import type { CloseParams, Finish, Message, OpenParams, SnapshotResult, Stats } from "../protocol.js";
 import type { StreamCore } from "./remote-stream.js";
 
 export class PassThroughStream implements StreamCore {

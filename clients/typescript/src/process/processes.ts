@@ -1,10 +1,10 @@
 // Whether there are processes: `index.ts` says how they are started, and a browser, which
 // has none, imports `stream-sidecar/wasm` and not that.
 
-import { SidecarUnavailable } from "./errors.js";
-import type { Link } from "./link.js";
+import { SidecarUnavailable } from "../errors.js";
+import type { Link } from "../connection/link.js";
 import type { Way } from "./locate.js";
-import type { SidecarOptions } from "./options.js";
+import type { SidecarOptions } from "../options.js";
 
 export interface Processes {
   /** The ways to one, best first, and the same in words. */

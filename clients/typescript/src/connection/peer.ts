@@ -1,7 +1,7 @@
 // The other end of a connection that is ours to start and to end: a process, or a worker
 // that has an interpreter in it.
 
-import type { Ending } from "./errors.js";
+import type { Ending } from "../errors.js";
 
 export interface Peer {
   /** Of a process. */

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join, posix, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SidecarOptions } from "./options.js";
+import type { SidecarOptions } from "../options.js";
 import { fileNames, isStub } from "./programs.js";
 
 export interface Surroundings {

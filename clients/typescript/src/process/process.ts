@@ -7,9 +7,9 @@ import { spawn, spawnSync, type ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { childEnvironment, fromHere, ownFolder } from "./child-place.js";
-import type { Ending } from "./errors.js";
+import type { Ending } from "../errors.js";
 import { LeadingNoise } from "./leading-noise.js";
-import type { Peer } from "./peer.js";
+import type { Peer } from "../connection/peer.js";
 import { startable } from "./programs.js";
 import { STDERR_BYTES, StderrTail } from "./stderr-tail.js";
 
