@@ -7,6 +7,7 @@ from base64 import b64decode
 from typing import Any
 
 import pytest
+from attrs import evolve
 from corpus import CORPUS
 from open_params import options_of
 from recordings import PATHS, of_corpus, own
@@ -281,6 +282,20 @@ def test_few_documents_wait() -> None:
     assert texts == ["a ", "<thick> b"]
     assert end == []
     assert given[-1] == [FINISH]
+
+
+def test_little_text_waits() -> None:
+    """What stands beside it goes out, when more is held back than may wait."""
+    options = options_of(CHAT)
+    options = evolve(options, limits=evolve(options.limits, max_held_chars=64))
+    stream = Stream(options)
+    emission = stream.emission()
+    assert emission is not None
+    chunks = [_delta("a <|tool_call>call:f{x:"), {"choices": [], "ping": 1}]
+    chunks += [_delta("y" * 50)] * 2
+    given = [emission.push(stream.push(chunk)) for chunk in chunks]
+    assert [len(each) for each in given] == [0, 0, 2, 0]
+    assert given[2][0]["choices"][0]["delta"]["content"] == "a "
 
 
 def test_an_error_of_no_document_is_written() -> None:

@@ -90,15 +90,15 @@ class EmittingOutlet(Outlet):
         stripped = counters.delimiters_stripped + counters.tool_results_stripped
         return self._moved + stripped + counters.tool_calls_from_text
 
-    def passes(self, document: Document, *, settled: bool) -> None:
-        """A document of the same wire was read; ``settled``: its text is decided."""
+    def passes(self, document: Document, held: int) -> None:
+        """A document of the same wire was read; ``held`` code points are undecided."""
         value, event = document.value, document.event
         values = value if isinstance(value, list) else (value,)
         chunks = [_chunk(each, event) for each in values if self._is_written(each)]
         is_own = len(chunks) == len(values)
         self.passed.append(
             ReadDocument(
-                chunks if is_own else [], self.seq, self.removals, settled, self.over
+                chunks if is_own else [], self.seq, self.removals, held, self.over
             )
         )
 
@@ -184,7 +184,7 @@ class Emission:
         self._options = options
         self._outlet = outlet
         row = WRITERS[outlet.emit.wire]
-        self._documents = OwnDocuments(row)
+        self._documents = OwnDocuments(row, options.limits.max_held_chars)
         self._writer = row.make_writer(wire, outlet.origins)
         self._left_out = defaultdict[int, list[str]](list)
         self._decided: tuple[type, ...] = (ToolCall, ToolCallDelta, ToolResult)

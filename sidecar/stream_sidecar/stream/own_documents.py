@@ -35,22 +35,28 @@ MOST_WAITING = 256
 class ReadDocument:
     """A document that was read, as ``chunks`` that may go out, and the stream behind
     it: ``last`` is the ``seq`` of its last event, ``removals`` how often something was
-    taken out or moved, ``settled`` that nothing is held back, and ``over`` that every
-    choice has its finish. Without a chunk it cannot go out as it came."""
+    taken out or moved, ``held`` how many code points are held back, and ``over`` that
+    every choice has its finish. Without a chunk it cannot go out as it came."""
 
     chunks: list[Chunk]
     last: int
     removals: int
-    settled: bool
+    held: int
     over: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether its text is decided."""
+        return not (self.held or self.over)
 
 
 @define(eq=False)
 class OwnDocuments:
     """What waits: documents as they came, and as they are written. ``written``: it is
-    these that go out."""
+    these that go out. ``most_held`` is how many code points may wait undecided."""
 
     row: WireRow
+    most_held: int
     written: bool = False
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
     _lags: bool = False  # the writer made nothing of the last one
@@ -68,7 +74,8 @@ class OwnDocuments:
     def behind(self, passed: ReadDocument, *, cites: bool) -> list[Chunk]:
         """What goes out when the document has been read. ``cites``: it has places of
         the text, which are others behind a removal."""
-        is_full = len(self._waiting) > MOST_WAITING and not passed.over
+        is_many = len(self._waiting) > MOST_WAITING
+        is_full = (is_many or passed.held > self.most_held) and not passed.over
         undecided = is_full and not passed.settled
         odd = not passed.chunks or undecided or (cites and passed.removals > 0)
         ready = passed.settled and (is_full or not self._lags)

@@ -253,7 +253,7 @@ class Stream:
             outlet.over = all(choice.last for choice in choices)
         held = sum(choice.channel.held for choice in choices)
         held += outlet.run.held if outlet.run is not None else 0
-        outlet.passes(document, settled=not (held or outlet.over))
+        outlet.passes(document, held)
 
     def _goes_on(self, run: Run, parts: list[Part]) -> bool:
         """Whether the open run takes the parts."""
