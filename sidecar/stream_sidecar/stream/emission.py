@@ -93,14 +93,12 @@ class EmittingOutlet(Outlet):
     def passes(self, document: Document, held: int) -> None:
         """A document of the same wire was read; ``held`` code points are undecided."""
         value, event = document.value, document.event
-        values = value if isinstance(value, list) else (value,)
+        values = value if type(value) is list else (value,)
         chunks = [_chunk(each, event) for each in values if self._is_written(each)]
-        is_own = len(chunks) == len(values)
-        self.passed.append(
-            ReadDocument(
-                chunks if is_own else [], self.seq, self.removals, held, self.over
-            )
-        )
+        if len(chunks) < len(values):
+            chunks = []
+        read = ReadDocument(chunks, self.seq, self.removals, held, self.over)
+        self.passed.append(read)
 
     def _is_written(self, value: Json) -> bool:
         return type(value) is dict and self._row.is_written(value)

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.parts import Chunk
-from stream_sidecar.records import define, field, frozen
+from stream_sidecar.records import define, field, hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ MOST_WAITING = 256
 """Documents that wait for a decision; a finished stream waits for its end."""
 
 
-@frozen
+@hot
 class ReadDocument:
     """A document that was read, as ``chunks`` that may go out, and the stream behind
     it: ``last`` is the ``seq`` of its last event, ``removals`` how often something was

@@ -243,16 +243,17 @@ class Stream:
         if document is not None and self.wire != outlet.emit.wire:
             outlet.is_foreign = True
             return
-        kinds, choices = {*map(type, parts)}, self._choices.values()
+        kinds = {*map(type, parts)}
         if document is None:
             outlet.failed = outlet.failed or ErrorPart in kinds
             return
         if not _SAYING.isdisjoint(kinds):
             outlet.over = False
         if FinishPart in kinds:
-            outlet.over = all(choice.last for choice in choices)
-        held = sum(choice.channel.held for choice in choices)
-        held += outlet.run.held if outlet.run is not None else 0
+            outlet.over = all(choice.last for choice in self._choices.values())
+        held = outlet.run.held if outlet.run is not None else 0
+        for choice in self._choices.values():
+            held += choice.channel.held
         outlet.passes(document, held)
 
     def _goes_on(self, run: Run, parts: list[Part]) -> bool:
