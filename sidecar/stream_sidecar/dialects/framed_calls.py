@@ -3,7 +3,7 @@
 Solar Open: ``<|tool_call:begin|>id<|tool_call:name|>f<|tool_call:args|>{}``, PLaMo:
 ``<|plamo:begin_tool_name:plamo|>f<|plamo:end_tool_name:plamo|>`` and so on, Inkling:
 ``<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {}}``. Each family
-is a row of tokens, CWM and HyperCLOVA X have a grammar of their own.
+is a row of tokens; CWM, HyperCLOVA X, MiniMax and others have a grammar of their own.
 """
 
 from __future__ import annotations
@@ -178,6 +178,43 @@ def _step_audio(cursor: Cursor) -> Reading[Found]:
 _HYPERCLOVA = "<|im_start|>assistant -> tool/function_call\n"
 
 
+_QUOTE = Literals(('"',))
+
+
+def _arrow(cursor: Cursor) -> Reading[Found]:
+    """MiniMax: ``{tool => "f", args => {--a "1"}}``; ``args`` may be an object."""
+    yield from cursor.space()
+    yield from cursor.literal('{tool => "')
+    name = yield from cursor.before('"')
+    yield from cursor.literal(", args => ")
+    start = cursor.position
+    yield from cursor.literal("{")
+    yield from cursor.space()
+    given: list[tuple[str, Extent]] = []
+    while (yield from cursor.optional("--")):
+        key = yield from cursor.word(NAME)
+        yield from cursor.literal(' "')
+        given.append((key, (yield from value(cursor, _QUOTE, "--", "}"))))
+    if given:
+        yield from cursor.literal("}")
+    else:
+        scanner = ObjectScanner()
+        scanner.scan("{", 0)
+        part = start, (yield from cursor.scan(scanner))[1]
+    yield from cursor.space()
+    yield from cursor.literal("}")
+    end = cursor.position
+
+    def read(raw: str) -> Calls:
+        parameters = [Parameter(key, raw[slice(*each)]) for key, each in given]
+        return [WrittenCall(name, typed(name, parameters, cursor.context), end)]
+
+    cursor.whole = end, read if given else json_part(name, part, end)
+    yield from cursor.space()
+    yield from cursor.literal("[/TOOL_CALL]")
+    return Found(PieceKind.CALL, cursor.whole[1])
+
+
 def _rwkv(cursor: Cursor) -> Reading[Found]:
     """RWKV: a heading, and an object in a fence."""
     yield from cursor.space()
@@ -242,6 +279,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "pangu": (
         Form(("[unused11]",), json_calls("[unused12]"), "B", closers=("[unused12]",)),
     ),
+    "minimax-m2": (Form(("[TOOL_CALL]",), _arrow, "B"),),
     "grok": (Form(_GROK, _grok, "A", closers=_GROK_ENDS[1:]),),
     "cwm": (Form(("<tool: ",), _cwm, "B", vague=True),),
     "step-audio": (Form(("<tool_call>",), _step_audio, "B"),),

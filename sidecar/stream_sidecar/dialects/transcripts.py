@@ -1,8 +1,8 @@
 """Calls as hosts write them into the history, and models imitate.
 
 A host that shows earlier calls as ``[Called function "f" with args: {..}]`` gets new
-ones in these words. All of them count on lines of their own, for declared tools only
-(text rule 11.6).
+ones in these words, and one that asks for ``Action:`` gets that. All of them count on
+lines of their own, for declared tools only (text rule 11.6).
 """
 
 from __future__ import annotations
@@ -59,12 +59,41 @@ def _requested(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, read)
 
 
+_BRACKETS = (
+    *("[Calling tool: ", "[tool_call: ", "[TOOL_CALL: "),
+    *("[Tool call: ", "[Tool Call: ", "[TOOL CALL: "),
+)
+
+
+def _bracketed(cursor: Cursor) -> Reading[Found]:
+    """``[Calling tool: f({..})]``, or ``[Tool Call: f (ID: c1)]`` and ``Arguments:
+    {..}`` on the next line."""
+    name, id = (yield from cursor.word(NAME)), ""
+    if (yield from cursor.optional(" (ID: ")):
+        id = yield from cursor.before(")")
+    inside = yield from cursor.optional("(", " with ")
+    if not inside:
+        yield from cursor.literal("]")
+        yield from cursor.space()
+        yield from cursor.optional("Arguments:", "Input:")
+        yield from cursor.space()
+    part = yield from cursor.scan(ObjectScanner())
+    if inside:
+        yield from cursor.literal(")]" if inside == "(" else "]")
+    yield from cursor.line_end()
+    return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
+
+
 def _keyed(cursor: Cursor) -> Reading[Found]:
-    """``name: f`` and ``input: {..}``, a line each."""
-    name = cursor.opener.removeprefix("name: ").removesuffix("\ninput: ")
+    """``name: f`` and ``input: {..}``, or ReAct's ``Action: f`` and ``Action Input:
+    {..}``, a line each."""
+    name = cursor.opener.partition(": ")[2].partition("\n")[0]
     part = yield from cursor.scan(ObjectScanner())
     yield from cursor.line_end()
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
+
+
+_KEYED = ("name: %s\ninput: ", "Action: %s\nAction Input: ")
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:
@@ -83,7 +112,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "transcript": (
         Form(('[Called function "',), _called, "C", "line", vague=True),
         Form(("Tool calls requested:",), _requested, "C", "line", vague=True),
-        Form(*(("name: %s\ninput: ",), _keyed, "C", "line"), vague=True, per_tool=True),
+        Form(_BRACKETS, _bracketed, "C", "line", vague=True),
+        Form(_KEYED, _keyed, "C", "line", vague=True, per_tool=True),
     ),
     "functionary": (Form((">>>",), _functionary, "C", "line", vague=True),),
 }
