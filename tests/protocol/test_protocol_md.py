@@ -13,38 +13,28 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import pytest
-from attrs import fields, has
+from attrs import fields
 from examples import examples_of, update
 from goldens import assert_golden
+from interfaces import interfaces_of, renewed, unknown_names
 from rpc_client import ROOT
 
 import stream_sidecar.rpc.connection  # noqa: F401 - so that all errors are known
 from stream_sidecar.errors import UsageError
-from stream_sidecar.events import EVENTS, ToolCall
+from stream_sidecar.events import EVENTS
 from stream_sidecar.framing.framer import FRAMINGS
-from stream_sidecar.history.results import (
-    KINDS,
-    Edit,
-    Finding,
-    Inspection,
-    Removal,
-    Repair,
-)
-from stream_sidecar.message.message import Message, ReasoningBlock, Stats, TextBlock
-from stream_sidecar.message.sources import Source
-from stream_sidecar.options import Limits, Policy, Tool
+from stream_sidecar.options import Limits
 from stream_sidecar.protocol import params
 from stream_sidecar.protocol.announced import WIRE_NAMES
 from stream_sidecar.protocol.converter import camel
-from stream_sidecar.protocol.handshake import ConnectionOptions
 from stream_sidecar.protocol.methods import METHODS
-from stream_sidecar.protocol.reading_options import TOOL_KINDS
-from stream_sidecar.provider_errors.kinds import GENERIC, SPECIFIC, STATUS
+from stream_sidecar.protocol.schema import schema
 from stream_sidecar.stream.stream import MAX_CHOICES
 
+SCHEMA = schema()
 PAGE = ROOT / "protocol.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -83,47 +73,13 @@ def section(heading: str) -> str:
     return rest[: end.start()] if end else rest
 
 
-def coded(text: str) -> set[str]:
-    """Everything in backticks, and each word of it; marks of absence left out."""
-    spans = [*re.findall(r"``(.+?)``|`([^`\n]+)`", _prose(text))]
-    found = {span.strip() for pair in spans for span in pair if span}
-    return found | {word for each in found for word in re.findall(r"[\w/-]+", each)}
-
-
 def _prose(text: str) -> str:
     return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-
-
-def words_of(kind: type) -> set[str]:
-    """The JSON names of an attrs class's fields, and the values of enumerations."""
-    words = {camel(each.name) for each in fields(kind)} - {"choice", "seq", "span"}
-    for name, hint in get_type_hints(kind).items():
-        if name in {each.name for each in fields(kind)}:
-            words |= literals(hint)
-    return words
-
-
-def literals(hint: Any) -> set[str]:
-    """The values of all enumerations in a type."""
-    if get_origin(hint) is Literal:
-        return set(get_args(hint))
-    return {value for part in get_args(hint) for value in literals(part)}
 
 
 def result_of(method: Any) -> type:
     kind: type = getattr(params, method.handler.__annotations__["return"])
     return kind
-
-
-def policy_keys(kind: type, path: str = "") -> dict[str, set[str]]:
-    """Dotted keys of a policy with the values of their enumerations."""
-    keys: dict[str, set[str]] = {}
-    for name, hint in get_type_hints(kind).items():
-        if has(hint):
-            keys |= policy_keys(hint, f"{path}{camel(name)}.")
-        else:
-            keys[path + camel(name)] = literals(hint)
-    return keys
 
 
 def error_classes(kind: type[UsageError] = UsageError) -> list[type[UsageError]]:
@@ -172,70 +128,61 @@ def _code(node: ast.expr) -> str | None:
     return value if is_code else None
 
 
+@pytest.mark.golden
+def test_types() -> None:
+    """The interfaces have the fields and types of the schema."""
+    assert_golden(PAGE, renewed(TEXT, SCHEMA["$defs"]))
+
+
+def test_every_type_is_there() -> None:
+    """All that a method takes or gives, and all that is named in it."""
+    asked = {name for name in SCHEMA["$defs"] if not name.endswith(_VARIANTS)}
+    assert asked - _OTHERWISE == {*interfaces_of(TEXT)}
+    assert unknown_names(TEXT) == {"Partial"}
+
+
+_VARIANTS = ("Patch", "Input")
+_OTHERWISE = {
+    *("Block", "Event", "ProviderTool", "Turn"),  # types that are no interface
+    *("UnknownBlock", "UnknownEvent", "TurnBlock", "TurnCitation", "TurnFinish"),
+    *("TurnMetadata", "NoParams", "SnapshotParams", "NormalizeErrorResult"),
+    *("ErrorData", "ResponseError", "PushRefusal", "Span"),
+}
+"""Definitions that the page tells in words."""
+
+
+def test_events_are_those_of_recordings() -> None:
+    """Each example in the table came of a recorded stream."""
+    rows = re.findall(r"^\| \[?`([\w-]+)`.*?\| `(\{.*?\})` \|", section("Events"), re.M)
+    assert [name for name, _ in rows] == [vars(kind)["type"] for kind in EVENTS]
+    goldens = (ROOT / "tests" / "wires").glob("*/*.events.jsonl")
+    recorded = "".join(path.read_text(encoding="utf-8") for path in goldens)
+    for name, example in rows:
+        if name not in _NOT_RECORDED:
+            assert f"{example}\n" in recorded, name
+
+
+_NOT_RECORDED = ("retract", "tool-call")
+"""Of them the page has a shorter one."""
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_method_is_documented(name: str) -> None:
     method = METHODS[name]
-    text = section(f"`{name}`")
-    if "as in [`stream/open`]" in text:
-        text += section("`stream/open`")
-    wanted = words_of(method.params) | words_of(result_of(method))
-    assert sorted(wanted - coded(text)) == []
+    assert section(f"`{name}`")
     if method.notifies:
         assert section(f"`{method.notifies}`")
 
 
 def test_no_other_method_is_documented() -> None:
-    told = re.findall(r"^### `(\w+/\w+)`$", section("Methods"), re.MULTILINE)
-    assert told == list(METHODS)
-    assert set(re.findall(r"^\| \[`(.+?)`\]", section("Methods"), re.MULTILINE)) == {
-        *METHODS
-    }
-    lifecycle = re.findall(r"^### `(\w+)`$", section("Lifecycle"), re.MULTILINE)
-    assert set(lifecycle) == _LIFECYCLE
+    told = re.findall(r"^### `(\w+/\w+)`$", TEXT, re.MULTILINE)
+    assert sorted(told) == sorted(METHODS)
+    assert {*re.findall(r"\[`(\w+/\w+)`\]", section("Methods"))} == {*METHODS}
+    lifecycle = re.findall(r"^### (`\w+`.*)$", TEXT, re.MULTILINE)
+    assert {*re.findall(r"`(\w+)`", " ".join(lifecycle))} == _LIFECYCLE
     shown = set(re.findall(r'"method": "([^"]+)"', TEXT))
     known = {*METHODS, *_LIFECYCLE, "no/such", "$/progress"}
     assert shown <= known | {each.notifies for each in METHODS.values()}
-
-
-def test_initialize_is_documented() -> None:
-    here = coded(section("`initialize`"))
-    assert sorted(words_of(ConnectionOptions) - here) == []
-
-
-@pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.type)
-def test_event_is_documented(kind: type) -> None:
-    place = "Tool calls" if kind is ToolCall else f"`{kind.type}`"
-    assert sorted(words_of(kind) - coded(section(place))) == []
-    assert section(f"`{kind.type}`")
-
-
-def test_no_other_event_is_documented() -> None:
-    told = re.findall(r"^### `(.+)`$", section("Events"), re.MULTILINE)
-    assert told == [vars(kind)["type"] for kind in EVENTS]
-    shown = re.findall(r'"type": "([\w-]+)", "seq"', TEXT)
-    assert set(shown) <= set(told)
-
-
-@pytest.mark.parametrize("kind", [Message, Source, Stats, TextBlock, ReasoningBlock])
-def test_message_is_documented(kind: type) -> None:
-    assert sorted(words_of(kind) - coded(section("The message"))) == []
-
-
-@pytest.mark.parametrize("kind", [Inspection, Finding, Repair, Edit, Removal])
-def test_repairs_are_documented(kind: type) -> None:
-    here = section("`message/inspect`") + section("`message/repair`")
-    assert sorted(words_of(kind) - coded(here)) == []
-
-
-def test_kinds_of_findings_are_documented() -> None:
-    row = re.search(r"^\| `kind` \|.*$", section("`message/inspect`"), re.MULTILINE)
-    assert row is not None
-    assert set(KINDS) <= coded(row[0])
-
-
-def test_tools_are_documented() -> None:
-    assert sorted(words_of(Tool) - coded(section("`stream/open`"))) == []
-    assert set(TOOL_KINDS) <= coded(section("Tool calls"))
 
 
 def test_wires_and_framings_are_documented() -> None:
@@ -251,18 +198,6 @@ def test_diagnostics_are_documented() -> None:
     table = re.findall(r"^\| `([\w-]+)` \|", section("`diagnostic`"), re.MULTILINE)
     told = set(table) - {"code", "severity", "message"}
     assert sorted(told) == sorted(diagnostic_codes())
-
-
-def test_error_kinds_are_documented() -> None:
-    kinds = {*SPECIFIC.values(), *GENERIC.values(), *STATUS.values()}
-    assert sorted(kinds - coded(section("`error`"))) == []
-
-
-def test_policy_is_documented() -> None:
-    here = section("Policy")
-    keys = policy_keys(Policy)
-    assert re.findall(r"^\| `([\w.]+)` \|", here, re.MULTILINE) == list(keys)
-    assert set().union(*keys.values()) - coded(here) == set()
 
 
 def test_limits_are_documented() -> None:

@@ -17,7 +17,7 @@ from rpc_client import RpcClient
 
 _EXAMPLE = re.compile(r"^```rpc\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MESSAGE = re.compile(r"^(->|<-) (.*\n(?: .*\n)*)", re.MULTILINE)
-_WIDTH = 100
+_WIDTH = 150
 _INDENT = len("-> ")
 
 

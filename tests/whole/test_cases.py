@@ -71,7 +71,7 @@ DIAGNOSTICS = {
 "diagnostic")."""
 
 FINISHES = {"malformed_tool_call": "malformed"}
-"""A reason that a case calls by another name than protocol.md, "finish"."""
+"""A reason that a case calls by another name than protocol.md, "Events"."""
 
 
 def _is_ours(case: dict[str, Any]) -> bool:

@@ -79,7 +79,8 @@ _SPELLINGS: dict[type, JsonObject] = {
 
 
 def schema() -> JsonObject:
-    """``$defs`` and nothing else; `table` points into them."""
+    """``$defs``, into which `table` points, and a root from which generators of types
+    reach all of them: an object with a member for each method."""
     refusals = tuple(kind.kind for kind in _error_classes())
     made = Definitions(
         SchemaRules(
@@ -101,7 +102,26 @@ def schema() -> JsonObject:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "StreamSidecar",
         "description": _INTRODUCTION,
+        "type": "object",
+        "properties": _root(table()),
         "$defs": dict(sorted(made.found.items())),
+    }
+
+
+def _root(rows: JsonObject) -> JsonObject:
+    """The methods and notifications, each an object of its params, result and refusal;
+    the names under which the host and the sidecar introduce themselves."""
+    rows = rows["methods"] | rows["notifications"] | {"initialize": rows["initialize"]}
+    return {
+        name: {
+            "type": "object",
+            "properties": {
+                part: {"$ref": f"#/$defs/{kind}"}
+                for part, kind in row.items()
+                if part != "notifies"
+            },
+        }
+        for name, row in rows.items()
     }
 
 

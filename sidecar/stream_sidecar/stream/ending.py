@@ -1,7 +1,7 @@
 """How a stream ended: the reason of each choice's ``finish``, and what is missing.
 
 The provider's raw reason is kept beside the derived one; the derived one says what a
-host must do next (protocol.md, "finish"): ``tool-calls`` only where a structured call
+host must do next (protocol.md, "Events"): ``tool-calls`` only where a structured call
 waits for the client.
 """
 

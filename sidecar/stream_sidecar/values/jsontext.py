@@ -3,7 +3,7 @@
 Reading (`loads` for text, `decode` for bytes): orjson where it can be imported and
 accepts the text, the standard library for what a strict reader refuses (half
 surrogates, NaN, numbers outside 64 bits, a byte order mark). Numbers that the strict
-JSON subset of protocol.md, "Transport", cannot carry become their own JSON text, as a
+JSON subset of protocol.md, "JSON", cannot carry become their own JSON text, as a
 `NumberText`. Raises ValueError, and nothing else, for what is not JSON.
 
 Writing (`encode`): always inside that subset. A value that is outside it is written as
