@@ -4,6 +4,7 @@ nothing."""
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from stream_sidecar import __version__
 
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Runs the command line; hosts ask for the version before every start."""
+    """Runs the command line; hosts ask for the version before every start.
+
+    On Windows a file or a pipe gets UTF-8 and the text's own line ends, as elsewhere.
+    """
+    if sys.platform == "win32" and isinstance(sys.stdout, TextIOWrapper):
+        if not sys.stdout.isatty():
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     if {"--version", "-V"}.intersection(sys.argv[1:]):
         sys.stdout.write(f"stream-sidecar {__version__}\n")
         return

@@ -133,14 +133,8 @@ def hush() -> None:
 
 def prepare() -> None:
     """Lets standard output show characters that its encoding lacks as escapes; OSError
-    where whoever started the process has closed it.
-
-    On Windows a file or a pipe gets UTF-8 and the text's own line ends, as elsewhere.
-    """
+    where whoever started the process has closed it."""
     if sys.stdout is None:
         raise OSError(EBADF, "standard output is closed")
-    if not isinstance(sys.stdout, TextIOWrapper):
-        return
-    if sys.platform == "win32" and not sys.stdout.isatty():
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
