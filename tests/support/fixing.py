@@ -21,7 +21,7 @@ def fixed(
     )
     if text is None:
         assert isinstance(where, Path)
-        text = where.read_text(encoding="utf-8")
+        text = where.read_bytes().decode()
     opened = {"uri": uri, "languageId": name.rpartition(".")[2], "version": 1}
     client.notify("textDocument/didOpen", {"textDocument": {**opened, "text": text}})
     context = {"diagnostics": [], "only": [ONLY[fix]]}
