@@ -18,7 +18,7 @@ from agent_stores import STORES
 from backup_lists import inside
 from click.testing import CliRunner, Result
 from rpc_client import ROOT
-from systems import not_on_windows
+from systems import no_such_file, not_on_windows
 from terminals import ended_by_ctrl_c
 
 from stream_sidecar.cli import main
@@ -59,7 +59,7 @@ def test_a_removal_is_marked_where_there_is_no_colour(session: Path) -> None:
 
 
 def test_a_pipe_gets_a_line_for_each_record(tmp_path: Path) -> None:
-    path = tmp_path / ("long name " * 20) / "session.jsonl"
+    path = tmp_path / ("a long name" * 5) / "session.jsonl"
     path.parent.mkdir()
     path.write_text(line(LEAK), encoding="utf-8")
     (row,) = [
@@ -120,7 +120,9 @@ def test_github(session: Path) -> None:
     result = repair(session, missing, "--output-format", "github")
     assert result.exit_code == 2
     first, second, third, last = result.output.splitlines()
-    where = str(session).replace(",", "%2C")
+    where, nowhere = (
+        str(each).replace(":", "%3A").replace(",", "%2C") for each in (session, missing)
+    )
     assert first == (
         f"::warning file={where},line=2,col=35,endLine=2,endColumn=53,"
         "title=Reasoning in the answer::Reasoning in the answer: <think>Hm.</think> "
@@ -128,7 +130,7 @@ def test_github(session: Path) -> None:
     )
     assert "Stray delimiter: </s>" in second
     assert "Nothing else would be left" in third
-    assert last.startswith(f"::error file={missing}::left alone: ")
+    assert last.startswith(f"::error file={nowhere}::left alone: ")
 
 
 def test_sarif(session: Path) -> None:
@@ -508,7 +510,7 @@ def test_nothing_to_put_back(session: Path) -> None:
     for option in ("--restore", "--clean"):
         result = repair(missing, "codx", session, option)
         assert result.exit_code == 2
-        assert f"{missing}: No such file" in result.output
+        assert f"{missing}: {no_such_file(missing)}" in result.output
         assert "Did you mean 'codex'?" in result.output
     assert repair("codex", "--restore", CODEX_HOME=str(session.parent)).exit_code == 2
     assert "1 file put back" not in repair(session, "--restore").output
@@ -520,7 +522,7 @@ def test_a_path_that_leads_nowhere_is_one_line(tmp_path: Path) -> None:
     session.write_text("", encoding="utf-8")
     alone = repair(missing)
     assert alone.exit_code == 2
-    assert alone.output == f"Error: {missing}: No such file or directory\n"
+    assert alone.output == f"Error: {missing}: {no_such_file(missing)}\n"
     both = repair(missing, "codx").output
     assert both.count("\n") == 1
     assert "Did you mean 'codex'?" in both

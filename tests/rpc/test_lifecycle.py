@@ -252,7 +252,10 @@ def test_death_of_client_process_id(other, flag):
         assert client.wait(PROMPTLY) == 0
 
 
-@pytest.mark.parametrize("process_id", [None, 0, -1, 2**40, "x", True, os.getpid()])
+@pytest.mark.parametrize(
+    "process_id",
+    [None, 0, -1, 2**40, "x", True, pytest.param(os.getpid(), id="alive")],
+)
 def test_process_id_that_is_none_or_alive(client, process_id):
     client.initialize({"processId": process_id})
     client.assert_silent()
