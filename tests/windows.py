@@ -3,9 +3,10 @@
 ``python3 tests/run.py windows [ROOM ...]`` sets up what it needs in ``.venv-windows``
 (some 900 MB, Wine's included; SIDECAR_WINDOWS names another place) and runs the tests
 of the rooms, one after the other, or of `ROOMS`; then the hashes of
-``tests/interpreters.py``, and the TypeScript client. Each needs what a package registry
-has, and from Debian ``wine`` and a linker. What fails because Wine lacks something
-stands in ``data/wine_lacks.txt``; anything else that fails is a failure.
+``tests/interpreters.py``, and the TypeScript client. A table of all stands at the end.
+Each needs what a package registry has, and from Debian ``wine`` and a linker. What
+fails because Wine lacks something stands in ``data/wine_lacks.txt``; anything else that
+fails is a failure. What a room said stays in ``.venv-windows/said``.
 """
 
 from __future__ import annotations
@@ -15,11 +16,17 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import ZipFile
 
 from environment import ROOT, ensure
+from progress import each_minute
 
 DATA = Path(os.environ.get("SIDECAR_CORPUS") or ROOT.parent / "shared")
 """The data beside the project, where it is there."""
@@ -52,14 +59,40 @@ USUAL = ("-m", "not thorough", "-p", "tests.support.no_sources_read", "-n", "3")
 LACKS = ROOT / "tests" / "data" / "wine_lacks.txt"
 
 
+class Outcome(NamedTuple):
+    """How many tests of a part passed and were skipped, and which ones did neither."""
+
+    counts: Counter[str]
+    failed: list[str]
+    lacks: list[str]
+
+
 def main(words: list[str]) -> int:
     """0 if nothing failed but for what Wine lacks."""
+    begun = time.monotonic()
     own = ensure("test", "lint", "sdks")
     _set_up(own)
-    failed = [name for room in words or ROOMS for name in _failed(room)]
-    if not words:
-        failed += _hashes(own) + _client()
-    print("\n".join(f"failed: {name}" for name in failed) or "everything passed")
+    with _server():
+        outcomes = {room: _outcome(room) for room in words or ROOMS}
+        if not words:
+            outcomes["hashes"] = _hashes(own)
+            outcomes["TypeScript client"] = _client()
+    return _told(outcomes, (time.monotonic() - begun) / 60)
+
+
+def _told(outcomes: dict[str, Outcome], minutes: float) -> int:
+    """Prints the table of all, and by name what did not pass."""
+    row = "{:20}{:>8}{:>8}{:>8}{:>8}".format
+    print(row("", "passed", "skipped", "failed", "lacks"))
+    for name, (counts, failed, lacks) in outcomes.items():
+        passed, skipped = counts["passed"], counts["skipped"]
+        print(row(name, passed, skipped, len(failed), len(lacks)))
+    lacks = [name for each in outcomes.values() for name in each.lacks]
+    failed = [name for each in outcomes.values() for name in each.failed]
+    print("\n".join(f"Wine lacks {lacking()[name]}: {name}" for name in lacks))
+    print("\n".join(f"failed: {name}" for name in failed))
+    said = "something failed" if failed else "nothing failed but for what Wine lacks"
+    print(f"{said}, after {minutes:.0f} minutes", flush=True)
     return int(bool(failed))
 
 
@@ -146,21 +179,45 @@ def as_windows(path: Path) -> str:
 # --- What is run ----------------------------------------------------------------------
 
 
-def _failed(room: str) -> list[str]:
-    """The tests of a room that failed, without what Wine lacks."""
+@contextmanager
+def _server() -> Iterator[None]:
+    """Wine's server, before all that waits for it: a process asks it thousands of times
+    while it starts, and on a busy machine each answer would take its turn. Where that
+    is not permitted it takes longer."""
+    stop = ["wineserver", "--kill"]
+    subprocess.run(stop, env=_environment(), check=False)  # what set Wine up has one
+    command = ["wineserver", "--foreground", "--persistent"]
+    server = subprocess.Popen(command, env=_environment())
+    with suppress(PermissionError):
+        os.sched_setscheduler(server.pid, os.SCHED_FIFO, os.sched_param(1))
+    first = ["wine", "cmd", "/c", "exit"]  # what it starts keeps its standard streams
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    subprocess.run(first, env=_environment(), check=True, **streams)
+    try:
+        yield
+    finally:
+        subprocess.run(stop, env=_environment(), check=True)
+        server.wait()
+
+
+def _outcome(room: str) -> Outcome:
+    """What became of the tests of a room, or of a file."""
     path = f"tests/{room}" if (ROOT / "tests" / room).is_dir() else room
-    pytest = ("-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", path)
-    code, said = python(*pytest, *USUAL)
-    lines = said.splitlines()
+    pytest = ("-m", "pytest", "-v", "-rfE", "-p", "no:cacheprovider", path)
+    code, said = python(room, *pytest, *USUAL)
+    file = HOME / "said" / f"{room.replace('/', '-')}.txt"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(said, encoding="utf-8")
+    *lines, last = said.splitlines() or ["nothing was said"]
+    print(f"{room}: {last.strip('= ')}", flush=True)
     names = [each[1] for line in lines if (each := _NOT_PASSED.match(line))]
-    lacks = lacking()
-    left = [name for name in names if name not in lacks]
-    print(f"{room}: {lines[-1] if lines else 'nothing was said'}", flush=True)
-    for name in names:
-        print(f"  {name}: {lacks.get(name, 'FAILED')}", flush=True)
-    return left if names or not code else [room]
+    lacks = [name for name in names if name in lacking()]
+    failed = [name for name in names if name not in lacks]
+    counts = Counter({word: int(count) for count, word in _COUNT.findall(last)})
+    return Outcome(counts, failed if names or not code else [room], lacks)
 
 
+_COUNT = re.compile("([0-9]+) (passed|skipped)")
 _NOT_PASSED = re.compile("(?:FAILED|ERROR) (.+?)(?: - .*)?$")
 
 
@@ -170,20 +227,25 @@ def lacking() -> dict[str, str]:
     return dict(line.split("  ", 1) for line in lines)
 
 
-def _hashes(own: Path) -> list[str]:
+def _hashes(own: Path) -> Outcome:
     """Whether the file of hashes is the one that this system's Python writes."""
     script = ROOT / "tests" / "support" / "hashes.py"
     bundle, here, there = HOME / "bundle", HOME / "here.txt", HOME / "there.txt"
     _quiet(str(own), str(ROOT / "clients" / "bundle" / "bundle.py"), str(bundle))
+    there.unlink(missing_ok=True)
     _quiet(str(own), "-S", "-P", str(script), str(here), PYTHONPATH=str(bundle))
     data = {"SIDECAR_CORPUS": as_windows(DATA), "PYTHONPATH": as_windows(bundle)}
-    python("-S", "-P", as_windows(script), as_windows(there), **data)
-    is_alike = there.exists() and here.read_bytes() == there.read_bytes()
-    print(f"hashes: {'alike' if is_alike else 'NOT alike'}", flush=True)
-    return [] if is_alike else ["hashes"]
+    python("hashes", "-S", "-P", as_windows(script), as_windows(there), **data)
+    ours, theirs = (
+        each.read_text("utf-8").splitlines() if each.exists() else []
+        for each in (here, there)
+    )
+    alike = sum(map(str.__eq__, ours, theirs))
+    print(f"hashes: {alike} of {len(ours)} alike", flush=True)
+    return Outcome(Counter(passed=alike), [] if ours == theirs else ["hashes"], [])
 
 
-def _client() -> list[str]:
+def _client() -> Outcome:
     """The TypeScript client under node, which wants files for its standard streams."""
     source, built, said = (
         ROOT / "clients" / "typescript",
@@ -206,22 +268,29 @@ def _client() -> list[str]:
         found = {"WINEPATH": as_windows(PYTHON.parent)}
         variables = _inside(**found, SIDECAR_PYTHON=as_windows(PYTHON))
         code = subprocess.run(command, **streams, env=variables, check=False).returncode
-    print(said.read_text(encoding="utf-8", errors="replace"), end="", flush=True)
-    return ["the TypeScript client"] if code else []
+    lines = said.read_text(encoding="utf-8", errors="replace")
+    print(lines, end="", flush=True)
+    counts = Counter(passed=lines.count("\n") - bool(code))
+    return Outcome(counts, ["the TypeScript client"] if code else [], [])
 
 
-def python(*words: str, **more: str) -> tuple[int, str]:
-    """The code of Windows' CPython and all that it says. It wants pipes."""
-    done = subprocess.run(
+def python(part: str, *words: str, **more: str) -> tuple[int, str]:
+    """The code of Windows' CPython and all that it says. It wants pipes. Its last line
+    is told every minute, with the name of the ``part``."""
+    process = subprocess.Popen(
         ["wine", str(PYTHON), *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=ROOT,
         env=_inside(**more),
-        check=False,
+        encoding="utf-8",
+        errors="replace",
     )
-    return done.returncode, done.stdout.decode(errors="replace").replace("\r", "")
+    lines = [""]
+    with process, each_minute(lambda: f"{part}: {lines[-1].strip()}"):
+        lines.extend(process.stdout)
+    return process.returncode, "".join(lines)
 
 
 def _inside(**more: str) -> dict[str, str]:

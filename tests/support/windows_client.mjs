@@ -1,6 +1,7 @@
 // The TypeScript client under node: it finds a sidecar, streams, and outlives its death.
 // `node windows_client.mjs CLIENT BATCH_FILE`: the built client and a .cmd that starts one.
 
+import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 
 const [client, batchFile] = process.argv.slice(2);
@@ -33,12 +34,13 @@ async function streamed(sidecar, disturb = async () => {}) {
 async function tried(name, options) {
   const sidecar = await Sidecar.spawn({ ...PATIENCE, ...options });
   const first = sidecar.pid;
-  const calm = await streamed(sidecar);
-  const disturbed = await streamed(sidecar, async () => process.kill(first));
+  assert.equal(await streamed(sidecar), "ab cd");
+  assert.equal(await streamed(sidecar, async () => process.kill(first)), "ab cd");
   const second = sidecar.pid;
+  assert.notEqual(second, first);
   await sidecar.shutdown();
   await until(() => ![first, second].some(isAlive));
-  console.log(`${name}: ${calm}, ${disturbed}, ${first !== second ? "another process" : "the same process"}, ended`);
+  console.log(`${name}: started, streamed, killed amid a stream, started anew, ended`);
 }
 
 await tried("found", {});
