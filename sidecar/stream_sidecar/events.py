@@ -139,7 +139,7 @@ class ToolCall:
     name: str
     arguments: str
     arguments_format: Literal["json", "text"]
-    input: Any
+    input: dict[str, Any] | None
     state: Literal["complete", "truncated", "invalid"]
     executor: Literal["client", "server", "unknown"]
     origin: Literal["structured", "text", "finish-message"]

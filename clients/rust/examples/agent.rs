@@ -85,7 +85,7 @@ async fn turn(
     while let Some(event) = events.next().await {
         match event? {
             Event::ReasoningDelta(delta) => eprint!("{}", delta.text),
-            Event::ProviderError(error) => return Err(error.message.into()),
+            Event::Error(error) => return Err(error.message.into()),
             _ => {} // the message has the rest
         }
     }
@@ -96,7 +96,7 @@ async fn turn(
 fn results(message: &Message, run: impl Fn(&str) -> String) -> Vec<TurnResult> {
     let calls = message.tool_calls.iter().filter(|call| call.executable);
     let ran = calls.map(|call| {
-        let command = call.input.as_ref().and_then(|it| it["command"].as_str());
+        let command = call.input.as_ref().and_then(|it| it.get("command")?.as_str());
         let content = command.map_or("no command".into(), &run);
         let tool_call_id = call.tool_call_id.clone();
         TurnResult { tool_call_id, content: Some(content.into()), ..Default::default() }

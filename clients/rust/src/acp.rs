@@ -252,7 +252,7 @@ impl Updates {
             self.blocks.insert(call.tool_call_id.clone(), block);
         }
         let locations = locations_of(call, self.options.cwd.as_deref());
-        let input = call.input.clone().unwrap_or_else(|| call.arguments.clone().into());
+        let input = call.input.clone().map_or_else(|| call.arguments.clone().into(), Value::Object);
         let status = if is_pending { ToolCallStatus::Pending } else { ToolCallStatus::Failed };
         let fields = ToolCallUpdateFields::new()
             .title(call.name.clone())

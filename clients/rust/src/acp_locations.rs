@@ -35,9 +35,9 @@ pub(crate) fn locations_of(call: &ToolCall, folder: Option<&Path>) -> Vec<ToolCa
     let Some(given) = call.input.as_ref().filter(|_| is_on_files(&call.kind)) else {
         return Vec::new();
     };
-    let line = LINES.iter().find_map(|name| line_of(&given[*name]));
+    let line = LINES.iter().find_map(|name| line_of(given.get(*name)?));
     let mut paths: Vec<PathBuf> = Vec::new();
-    for path in PATHS.iter().filter_map(|name| path_of(given[*name].as_str()?, folder)) {
+    for path in PATHS.iter().filter_map(|name| path_of(given.get(*name)?.as_str()?, folder)) {
         if !paths.contains(&path) {
             paths.push(path);
         }

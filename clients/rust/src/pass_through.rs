@@ -154,7 +154,7 @@ impl PassThrough {
     fn message(&self, finish: Option<Finish>) -> Message {
         let text = self.text.clone();
         let block = TextBlock { block: 0, text: text.clone(), opaque: None, refusal: None };
-        let blocks = if text.is_empty() { Vec::new() } else { vec![Block::TextBlock(block)] };
+        let blocks = if text.is_empty() { Vec::new() } else { vec![Block::Text(block)] };
         Message {
             role: "assistant".into(),
             text: Some(text),

@@ -14,8 +14,8 @@ use crate::open::{open_enum, open_union, present};
 open_union! {
     /// One of these, told apart by `type`.
     Block {
-        "text" = TextBlock(TextBlock),
-        "reasoning" = ReasoningBlock(ReasoningBlock),
+        "text" = Text(TextBlock),
+        "reasoning" = Reasoning(ReasoningBlock),
         "tool-call" = ToolCall(Box<ToolCall>),
         "tool-result" = ToolResult(ToolResult),
     }
@@ -34,7 +34,7 @@ open_union! {
         "tool-call" = ToolCall(Box<ToolCall>),
         "tool-result" = ToolResult(ToolResult),
         "citation" = Citation(Box<Citation>),
-        "error" = ProviderError(Box<ProviderError>),
+        "error" = Error(Box<ProviderError>),
         "usage" = Usage(Usage),
         "diagnostic" = Diagnostic(Diagnostic),
         "finish" = Finish(Finish),
@@ -56,7 +56,7 @@ impl Event {
             Self::ToolCall(it) => it.seq,
             Self::ToolResult(it) => it.seq,
             Self::Citation(it) => Some(it.seq),
-            Self::ProviderError(it) => Some(it.seq),
+            Self::Error(it) => Some(it.seq),
             Self::Usage(it) => Some(it.seq),
             Self::Diagnostic(it) => Some(it.seq),
             Self::Finish(it) => Some(it.seq),
@@ -78,7 +78,7 @@ impl Event {
             Self::ToolCall(it) => it.choice,
             Self::ToolResult(it) => it.choice,
             Self::Citation(it) => it.choice,
-            Self::ProviderError(it) => it.choice,
+            Self::Error(it) => it.choice,
             Self::Usage(it) => it.choice,
             Self::Diagnostic(it) => it.choice,
             Self::Finish(it) => it.choice,
@@ -1570,8 +1570,8 @@ pub struct ToolCall {
     /// What `arguments` is.
     pub arguments_format: ArgumentsFormat,
     /// The arguments parsed; absent where they are not a JSON object.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Map<String, Value>>,
     /// Whether it came whole.
     pub state: ToolCallState,
     /// Who runs it.

@@ -218,7 +218,9 @@ export interface ToolCall {
   name: string;
   arguments: string;
   argumentsFormat: "json" | "text" | (string & {});
-  input?: unknown;
+  input?: {
+    [k: string]: unknown;
+  };
   state: "complete" | "truncated" | "invalid" | (string & {});
   executor: "client" | "server" | "unknown" | (string & {});
   origin: "structured" | "text" | "finish-message" | (string & {});

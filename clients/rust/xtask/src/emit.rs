@@ -74,7 +74,7 @@ fn union(it: &Union, structs: &[Struct]) -> String {
     let member = |(tag, name): &(String, String)| {
         let large = structure_of(name, structs).fields.len() >= LARGE;
         let kind = if large { format!("Box<{name}>") } else { name.clone() };
-        format!("        {tag:?} = {name}({kind}),\n")
+        format!("        {tag:?} = {}({kind}),\n", pascal(tag))
     };
     let members: String = it.members.iter().map(member).collect();
     let about = indented(&about(&it.about));
@@ -92,12 +92,12 @@ fn structure_of<'a>(name: &str, structs: &'a [Struct]) -> &'a Struct {
 /// Tells `seq` and `choice` of any member.
 fn numbers(it: &Union, structs: &[Struct]) -> String {
     let arms = |field: &str| -> String {
-        let arm = |(_, name): &(String, String)| {
+        let arm = |(tag, name): &(String, String)| {
             let fields = &structure_of(name, structs).fields;
             let required = fields.iter().any(|it| it.name == field && it.required);
             let value = format!("it.{field}");
             let value = if required { format!("Some({value})") } else { value };
-            format!("Self::{name}(it) => {value},\n")
+            format!("Self::{}(it) => {value},\n", pascal(tag))
         };
         it.members.iter().map(arm).collect()
     };
