@@ -47,6 +47,7 @@ CLIENTS = (
     "tests/house/test_client_rust.py",
     "tests/house/test_client_vscode.py",
     "tests/house/test_binary.py",
+    "tests/house/test_installed.py",
 )
 """What takes a toolchain of its own; one behind the other, because they share it."""
 

@@ -141,9 +141,10 @@ def test_npm_packages_in_an_empty_project(packed: Path) -> None:
     tarballs = [
         packed / f"stream-sidecar-{__version__}.tgz",
         packed / f"stream-sidecar-{PLATFORM}-{__version__}.tgz",
+        packed / f"stream-sidecar-wasm-{__version__}.tgz",
     ]
-    install = ("npm", "install", "--offline", "--no-audit", "--no-fund")
-    run(*install, "--ignore-scripts", *tarballs, cwd=project)
+    install = ("npm", "install", "--prefer-offline", "--no-audit", "--no-fund")
+    run(*install, "--ignore-scripts", "--omit=optional", *tarballs, cwd=project)
     modules = project / "node_modules"
     about = json.loads(
         (modules / f"@stream-sidecar/{PLATFORM}/package.json").read_text(
@@ -157,11 +158,10 @@ def test_npm_packages_in_an_empty_project(packed: Path) -> None:
     count = len([*(TESTS / "wires").rglob("*.chunks.jsonl")])
     binary = {"way": "package", "isProcess": True, "streamed": count, "different": []}
     assert streamed(project) == binary
-    shutil.rmtree(modules / "@stream-sidecar")
-    shutil.copytree(HOME / "node_modules" / "pyodide", modules / "pyodide")
+    shutil.rmtree(modules / "@stream-sidecar" / PLATFORM)
     worker = {**binary, "way": "webassembly", "isProcess": False}
     assert streamed(project) == worker
-    shutil.rmtree(modules / "pyodide")
+    shutil.rmtree(modules / "@stream-sidecar")
     with pytest.raises(AssertionError, match=f"install @stream-sidecar/{PLATFORM} or"):
         streamed(project)
 

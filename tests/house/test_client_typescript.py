@@ -34,8 +34,8 @@ def needs_node(test: Any) -> Any:
 
 
 PACKED = re.compile(
-    r"dist/([a-z]+/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md|package\.json"
-    r"|wasm/(core\.zip|snapshot\.bin\.gz|made\.json)"
+    r"dist/(cjs/)?([a-z]+/)?[a-z-]+\.(js|d\.ts)|LICENSE|README\.md"
+    r"|(dist/cjs/)?package\.json"
 )
 
 
@@ -61,12 +61,18 @@ def test_what_is_published(package: Path) -> None:
     (packed,) = json.loads(npm("pack", "--dry-run", "--json", "--ignore-scripts"))
     names = [each["path"] for each in packed["files"]]
     assert [name for name in names if not PACKED.fullmatch(name)] == []
-    sources = {path.stem for path in (package / "src").rglob("*.ts")}
-    for ending in (".js", ".d.ts"):
-        built = {Path(name).name for name in names if name.endswith(ending)}
-        assert built == {f"{name}{ending}" for name in sources}
+    sources = {
+        path.relative_to(package / "src") for path in (package / "src").rglob("*.ts")
+    }
+    sources -= {Path("wasm/worker.ts")}  # which @stream-sidecar/wasm has
+    formats = {"dist": sources, "dist/cjs": sources - {Path("gateway/bin.ts")}}
+    for folder, files in formats.items():
+        for ending in (".js", ".d.ts"):
+            built = {
+                f"{folder}/{file.with_suffix(ending).as_posix()}" for file in files
+            }
+            assert built <= set(names)
     assert {"LICENSE", "README.md", "package.json"} <= set(names)
-    assert {"wasm/core.zip", "wasm/snapshot.bin.gz", "wasm/made.json"} <= set(names)
 
 
 @needs_node
@@ -199,8 +205,16 @@ def test_no_dependencies_at_run_time() -> None:
     assert "dependencies" not in package
 
 
-def test_it_has_the_licence_of_the_project() -> None:
-    assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+def test_the_snapshot_is_of_the_pyodide_that_comes_along() -> None:
+    lock = json.loads((HOME / "package-lock.json").read_text(encoding="utf-8"))
+    taken = lock["packages"]["node_modules/pyodide"]["version"]
+    package = json.loads((HOME / "wasm" / "package.json").read_text(encoding="utf-8"))
+    assert package["dependencies"] == {"pyodide": taken}
+
+
+@pytest.mark.parametrize("folder", [HOME, HOME / "wasm"])
+def test_it_has_the_licence_of_the_project(folder: Path) -> None:
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_a_file_begins_with_its_contract_and_is_short() -> None:

@@ -41,6 +41,12 @@ def locked_crate() -> str:
 
 VERSIONS = {
     "npm": lambda: json_of("clients/typescript/package.json")["version"],
+    "npm, WebAssembly": lambda: json_of("clients/typescript/wasm/package.json")[
+        "version"
+    ],
+    "npm, WebAssembly of the client": lambda: json_of(
+        "clients/typescript/package.json"
+    )["peerDependencies"]["@stream-sidecar/wasm"],
     "npm, locked": lambda: json_of("clients/typescript/package-lock.json")["version"],
     "crate": lambda: toml_of("clients/rust/Cargo.toml")["package"]["version"],
     "crate, locked": locked_crate,

@@ -84,7 +84,8 @@ def _core_fingerprint() -> str:
     """Of all that is packed for the worker, and of what packs it."""
     files = sorted(path for path in (ROOT / "sidecar").rglob("*") if path.is_file())
     sources = [path for path in files if "__pycache__" not in path.parts]
-    tools = (ROOT / "clients/bundle/bundle.py", HOME / "scripts/make-wasm.mjs")
+    own = [HOME / "scripts/make-wasm.mjs", HOME / "src/wasm/worker.ts"]
+    tools = (ROOT / "clients/bundle/bundle.py", *own)
     whole = hashlib.sha256(_fingerprint(HOME).encode())
     for path in (*sources, *tools):
         whole.update(path.read_bytes())

@@ -17,9 +17,11 @@ const chunk = (content) => ({
 
 const { Sidecar } = await import("../dist/index.js");
 const { spawn } = await import("../dist/wasm.js");
+const place = (path) => new URL(path, import.meta.url);
+const places = { files: place("../wasm/"), pyodide: place("../node_modules/pyodide/") };
 if (way !== null) {
   const start = performance.now();
-  const sidecar = await (way === "webassembly" ? spawn() : Sidecar.spawn({ command: way }));
+  const sidecar = await (way === "webassembly" ? spawn(places) : Sidecar.spawn({ command: way }));
   console.log(performance.now() - start);
   const stream = await sidecar.openStream({ wire: "openai-chat" });
   for (let number = 0; number < count; number += 1) await stream.push(chunk(` word${number % 10}`));

@@ -1,5 +1,6 @@
-// Makes `wasm/`, what the worker of stream-sidecar/wasm loads beside Pyodide:
+// Makes what the package `wasm/` publishes beside what is written there:
 //
+//   worker.js        what runs in the worker
 //   core.zip         the sidecar and its libraries, pure Python, with bytecode for Pyodide
 //   snapshot.bin.gz  the memory of an interpreter that has imported them
 //   made.json        of which Pyodide the snapshot was taken
@@ -8,12 +9,13 @@
 // very interpreter that will run it. STREAM_SIDECAR_PYTHON names a Python.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { argv, env } from "node:process";
+import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { transformSync } from "esbuild";
 import { loadPyodide, version } from "pyodide";
 
 const BUNDLE = fileURLToPath(new URL("../../bundle/bundle.py", import.meta.url));
@@ -46,9 +48,8 @@ Worker(lambda data: None)
 gc.collect()
 `;
 
-const folder = fileURLToPath(
-  argv[2] ? new URL(argv[2], `file://${process.cwd()}/`) : new URL("../wasm", import.meta.url),
-);
+const HOME = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(HOME, "wasm");
 
 async function main() {
   const scratch = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
@@ -57,13 +58,18 @@ async function main() {
     const python = env["STREAM_SIDECAR_PYTHON"] ?? env["SIDECAR_TEST_PYTHON"] ?? "python3";
     execFileSync(python, [BUNDLE, "--core", libs], { stdio: ["ignore", "ignore", "inherit"] });
     const core = await packed(libs);
-    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "worker.js"), worker());
     writeFileSync(join(folder, "core.zip"), core);
     writeFileSync(join(folder, "snapshot.bin.gz"), gzipSync(await snapshot(core), { level: 9 }));
     writeFileSync(join(folder, "made.json"), `${JSON.stringify({ pyodide: version })}\n`);
   } finally {
     rmSync(scratch, { recursive: true });
   }
+}
+
+function worker() {
+  const source = readFileSync(join(HOME, "src", "wasm", "worker.ts"), "utf8");
+  return transformSync(source, { loader: "ts", format: "esm", target: "es2023", charset: "utf8" }).code;
 }
 
 async function packed(libs) {

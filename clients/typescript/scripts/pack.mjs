@@ -1,6 +1,6 @@
-// Packs this package as it is published: `node scripts/pack.mjs FOLDER`. Its platforms'
-// packages are `optionalDependencies` there, and not in the checkout, where none of them
-// can be installed before they are published.
+// Packs this package and `wasm/` as they are published: `node scripts/pack.mjs FOLDER`. The
+// platforms' packages are `optionalDependencies` there, and not in the checkout, where none
+// of them can be installed before they are published. Both have to be built.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,8 +28,11 @@ function pack(output) {
     }
     writeFileSync(join(scratch, "package.json"), `${JSON.stringify(published(manifest), null, 2)}\n`);
     mkdirSync(output, { recursive: true });
-    const options = { cwd: scratch, encoding: "utf8", shell: platform === "win32" };
-    process.stdout.write(execFileSync("npm", ["pack", "--pack-destination", resolve(output)], options));
+    for (const folder of [scratch, join(HOME, "wasm")]) {
+      const options = { cwd: folder, encoding: "utf8", shell: platform === "win32" };
+      const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", resolve(output)];
+      process.stdout.write(execFileSync("npm", words, options));
+    }
   } finally {
     rmSync(scratch, { recursive: true });
   }

@@ -68,7 +68,7 @@ export interface SidecarOptions extends StartOptions {
   python?: string;
   /** Let `uvx` or `pipx` fetch the package from the index when it is nowhere else. false. */
   allowDownload?: boolean;
-  /** Run it as WebAssembly where the package `pyodide` is installed and nothing else is there. true. */
+  /** Run it as WebAssembly where the package `@stream-sidecar/wasm` is installed and nothing else is there. true. */
   allowWebAssembly?: boolean;
   /**
    * Where it works, and what relative paths in the arguments of `command` are below. The folder

@@ -1,5 +1,5 @@
 // The sidecar without Python and without a process: its Python runs as WebAssembly in a
-// worker, by Pyodide, which the host installs (npm install pyodide). For Node.js, Electron,
+// worker, by Pyodide (npm install @stream-sidecar/wasm). For Node.js, Electron,
 // web pages and extensions of VS Code Web; a `Sidecar` like any other.
 
 import { Sidecar } from "./sidecar.js";

@@ -26,13 +26,14 @@ const PAGE = `<!doctype html><script type="module">
 const told = { events: [] };
 try {
   const { spawn } = await import("/dist/wasm.js");
+  const place = (path) => new URL(path, location.href);
   const workers = [];
   const worker = (url) => {
     const made = new Worker(url, { type: "module" });
     workers.push(made);
     return made;
   };
-  const sidecar = await spawn({ pyodide: new URL("/node_modules/pyodide/", location.href), worker });
+  const sidecar = await spawn({ files: place("/wasm/"), pyodide: place("/node_modules/pyodide/"), worker });
   const stream = await sidecar.openStream({ wire: "text" });
   told.events.push(...(await stream.push("<think>why</think>Be")));
   await sidecar.restart();

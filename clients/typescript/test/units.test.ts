@@ -94,7 +94,7 @@ test("the ways are tried, and told, in one order", () => {
   const package_ = "/n/node_modules/@stream-sidecar/linux-x64";
   const program = `${package_}/stream-sidecar/stream-sidecar`;
   const surroundings = place(
-    [`${package_}/package.json`, program, "/a/python3", "/a/uvx", "/n/node_modules/pyodide/package.json"],
+    [`${package_}/package.json`, program, "/a/python3", "/a/uvx", "/n/node_modules/@stream-sidecar/wasm/package.json"],
     {},
     "linux",
   );
@@ -102,16 +102,16 @@ test("the ways are tried, and told, in one order", () => {
     { name: "package", command: [program, "--stdio"] },
     ...served("/a/python3").map((command) => ({ name: "python", command })),
     { name: "index", command: ["/a/uvx", "--offline", "stream-sidecar", "--stdio"] },
-    { name: "webassembly", pyodide: "/n/node_modules/pyodide" },
+    { name: "webassembly", files: "/n/node_modules/@stream-sidecar/wasm" },
   ]);
-  expect(ways({ allowWebAssembly: false }, place(["/n/node_modules/pyodide/package.json"]))).toEqual([]);
+  expect(ways({ allowWebAssembly: false }, place(["/n/node_modules/@stream-sidecar/wasm/package.json"]))).toEqual([]);
   expect(described(ways({}, surroundings)).split("\n")).toEqual([
     "host: not found (the options command and python, and STREAM_SIDECAR)",
     `package: ${program} --stdio`,
     "path: not found (stream-sidecar on PATH)",
     "python: /a/python3 -I -m stream_sidecar --stdio, or /a/python3 -P -m stream_sidecar --stdio",
     "index: /a/uvx --offline stream-sidecar --stdio",
-    "webassembly: /n/node_modules/pyodide",
+    "webassembly: /n/node_modules/@stream-sidecar/wasm",
   ]);
   expect(String(Sidecar.locate({ command: "/x" }))).toMatch(/^host: \/x --stdio\npackage: not found/);
 });

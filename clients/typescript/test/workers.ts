@@ -4,9 +4,9 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { WasmOptions } from "../src/wasm.js";
-import type { WorkerStart } from "../src/wasm/worker.js";
+import type { WorkerStart } from "../src/wasm/messages.js";
 
-export const WORKER = new URL("../dist/wasm/worker.js", import.meta.url);
+export const WORKER = new URL("../wasm/worker.js", import.meta.url);
 
 /** Where its files are. */
 export const WORKER_START: Omit<WorkerStart, "port"> = {

@@ -4,8 +4,8 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join, posix, win32 } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { SidecarOptions } from "../options.js";
+import { PACKAGE as WASM } from "../wasm/start.js";
 import { fileNames, isStub } from "./programs.js";
 
 export interface Surroundings {
@@ -24,7 +24,7 @@ const here: Surroundings = {
   exists: existsSync,
   resolve: (name) => {
     try {
-      return createRequire(fileURLToPath(import.meta.url)).resolve(name);
+      return createRequire(typeof __filename === "string" ? __filename : import.meta.url).resolve(name);
     } catch {
       return undefined;
     }
@@ -34,19 +34,17 @@ const here: Surroundings = {
 /** Who brings the sidecar along. */
 export type WayName = "host" | "package" | "path" | "python" | "index" | "webassembly";
 
-/** A way to have a sidecar: by a command line, or in a worker with Pyodide of this folder. */
+/** A way to have a sidecar: by a command line, or in a worker with the files of this folder. */
 export interface Way {
   readonly name: WayName;
   readonly command?: readonly string[];
-  readonly pyodide?: string;
+  readonly files?: string;
 }
 
 /** All ways of this machine that are worth a try, best first, in words for people. */
 export function described(found: readonly Way[]): string {
   const lines = ORDER.map((name) => {
-    const places = found
-      .filter((way) => way.name === name)
-      .map(({ command, pyodide }) => command?.join(" ") ?? pyodide);
+    const places = found.filter((way) => way.name === name).map(({ command, files }) => command?.join(" ") ?? files);
     return `${name}: ${places.join(", or ") || `not found (${TITLES[name]})`}`;
   });
   return lines.join("\n");
@@ -58,7 +56,7 @@ const TITLES: Readonly<Record<WayName, string>> = {
   path: "stream-sidecar on PATH",
   python: "Python 3.11 or newer on PATH, which has the package",
   index: "uvx on PATH, from its cache unless allowDownload is given",
-  webassembly: "the package pyodide",
+  webassembly: `the package ${WASM}`,
 };
 const ORDER = Object.keys(TITLES) as WayName[];
 
@@ -119,8 +117,8 @@ function packaged({ platform, arch, resolve, exists }: Surroundings): string[][]
 }
 
 function inWorker({ resolve }: Surroundings): Way[] {
-  const about = resolve("pyodide/package.json");
-  return about === undefined ? [] : [{ name: "webassembly", pyodide: dirname(about) }];
+  const about = resolve(`${WASM}/package.json`);
+  return about === undefined ? [] : [{ name: "webassembly", files: dirname(about) }];
 }
 
 /** A relative place on PATH is one in the folder that the host works in, and is passed over. */

@@ -1,13 +1,12 @@
 // Tries the ways in which a sidecar can be had until one of them answers, and stays with it.
 
-import { pathToFileURL } from "node:url";
 import { SidecarUnavailable, UnsupportedProtocol, type Attempt } from "../errors.js";
 import { launch, type LaunchOptions } from "./launch.js";
 import type { Link } from "../connection/link.js";
 import { ways, type Way } from "./locate.js";
 import type { SidecarOptions } from "../options.js";
 import { pythonProblem, type Problem } from "./python.js";
-import { launchWorker, WEBASSEMBLY } from "../wasm/start.js";
+import { launchWorker, PACKAGE as WASM, WEBASSEMBLY } from "../wasm/start.js";
 
 /** Starts a sidecar each time it is called; rejects with SidecarUnavailable or UnsupportedProtocol. */
 export function starter(options: SidecarOptions): () => Promise<Link> {
@@ -29,12 +28,12 @@ export function starter(options: SidecarOptions): () => Promise<Link> {
   };
 }
 
-function started({ command, pyodide }: Way, options: SidecarOptions): Promise<Link> {
+function started({ command }: Way, options: SidecarOptions): Promise<Link> {
   if (command) {
     const timeouts = { startTimeoutMs: 60_000, shutdownTimeoutMs: 5_000 };
     return launch(command, { ...timeouts, ...options } satisfies LaunchOptions);
   }
-  return launchWorker({ ...options, pyodide: pathToFileURL(`${pyodide}/`) });
+  return launchWorker(options);
 }
 
 function described(attempts: readonly Attempt[], problem: Problem | undefined): string {
@@ -45,5 +44,5 @@ function described(attempts: readonly Attempt[], problem: Problem | undefined): 
 }
 
 const PACKAGE = `@stream-sidecar/${process.platform}-${process.arch}`;
-const MISSING = `option command, no STREAM_SIDECAR, no package ${PACKAGE}, no stream-sidecar, Python or uvx on PATH, no package pyodide`;
-const INSTALL = `install ${PACKAGE} or pyodide beside the package stream-sidecar`;
+const MISSING = `option command, no STREAM_SIDECAR, no package ${PACKAGE}, no stream-sidecar, Python or uvx on PATH, no package ${WASM}`;
+const INSTALL = `install ${PACKAGE} or ${WASM} beside the package stream-sidecar`;

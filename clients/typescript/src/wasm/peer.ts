@@ -3,7 +3,7 @@
 
 import type { Ending } from "../errors.js";
 import type { Peer } from "../connection/peer.js";
-import type { Port, WorkerSays, WorkerStart } from "./worker.js";
+import type { Port, WorkerSays, WorkerStart } from "./messages.js";
 
 /** What is needed of a worker, of Node.js or of a web page. */
 export interface WorkerLike {

@@ -4,12 +4,13 @@ import { SidecarUnavailable, UnsupportedProtocol } from "../errors.js";
 import type { Link } from "../connection/link.js";
 import { connect } from "../connection/peer-link.js";
 import type { StartOptions } from "../options.js";
+import type { WorkerStart } from "./messages.js";
 import { WorkerPeer, type WorkerLike } from "./peer.js";
 
 export interface WasmOptions extends StartOptions {
-  /** The URL of the folder that has Pyodide's files. In Node.js that of the package `pyodide`. */
+  /** The URL of the folder with Pyodide's files. That of the package `pyodide` which `files` needs. */
   pyodide?: string | URL;
-  /** The URL of the folder `wasm` of this package. That beside this module. */
+  /** The URL of the folder with the files of the package `@stream-sidecar/wasm`. That of the package. */
   files?: string | URL;
   /** Makes the worker, where `new Worker(url, { type: "module" })` cannot. */
   worker?: (url: URL) => WorkerLike | Promise<WorkerLike>;
@@ -34,41 +35,26 @@ export function wasmStarter(options: WasmOptions): () => Promise<Link> {
 /** A link to a new worker; rejects with whatever is wrong. */
 export async function launchWorker(options: WasmOptions): Promise<Link> {
   const { logLevel = "warning", onStderr } = options;
-  const start = {
-    pyodide: folder(options.pyodide ?? installed()),
-    files: folder(options.files ?? beside("../../wasm/")),
-    logLevel,
-  };
-  const worker = await (options.worker ?? openWorker)(beside("./worker.js"));
+  const start = { ...(await placesOf(options)), logLevel };
+  const worker = await (options.worker ?? openWorker)(new URL("worker.js", start.files));
   const peer = new WorkerPeer(worker, start, onStderr);
   return connect(peer, { startTimeoutMs: 60_000, shutdownTimeoutMs: 5_000, ...options });
 }
 
-/** A place that no bundler looks for: whoever bundles says where it is. */
-function beside(path: string): URL {
-  return new URL(path, here);
+async function placesOf({ files, pyodide }: WasmOptions): Promise<Pick<WorkerStart, "files" | "pyodide">> {
+  const found = files && pyodide ? { files, pyodide } : await installed();
+  return { files: folder(files ?? found.files), pyodide: folder(pyodide ?? found.pyodide) };
 }
 
-const here: string = import.meta.url;
+export const PACKAGE: string = "@stream-sidecar/wasm"; // which no bundler looks at: whoever bundles says where it is
 
-/** The folder of the package `pyodide`; undefined: the host has not installed it. */
-export function installedPyodide(): string | undefined {
+/** What the package says of its own place, and of that of its Pyodide. */
+async function installed(): Promise<{ files: string; pyodide: string }> {
   try {
-    return new URL(".", resolve("pyodide")).href;
-  } catch {
-    return undefined;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ PACKAGE)) as { files: string; pyodide: string };
+  } catch (cause) {
+    throw new Error(`npm install ${PACKAGE}, or name the places files and pyodide`, { cause });
   }
-}
-
-function resolve(name: string): string {
-  const { resolve: find } = import.meta;
-  return find(name);
-}
-
-function installed(): string {
-  const place = installedPyodide();
-  if (place === undefined) throw new Error("the package pyodide is not installed; npm install pyodide");
-  return place;
 }
 
 function folder(url: string | URL): string {

@@ -1,30 +1,12 @@
 // What runs in the worker: Python as WebAssembly, by Pyodide, with the sidecar in it. Each
 // message (`WorkerStart`) brings a port, over which bytes of the protocol go both ways, for a
-// sidecar of its own in the one interpreter; no bytes are the end of what is written. A file of its own that imports nothing, so that a web page can serve it as it is.
+// sidecar of its own in the one interpreter; no bytes are the end of what is written. A file that
+// imports nothing, so that a web page can serve it as it is: `worker.js` of `@stream-sidecar/wasm`.
 //
 // The interpreter continues from a snapshot of its memory where that was taken of this very
 // Pyodide, which takes a tenth of the time; otherwise it starts, and imports the sidecar.
 
-/** An end of a channel between two workers. */
-export interface Port {
-  onmessage: ((event: { data: unknown }) => void) | null;
-  postMessage(message: unknown): void;
-  close(): void;
-}
-
-/** What a worker is told to begin with; places are URLs of folders. */
-export interface WorkerStart {
-  readonly port: Port;
-  /** Where Pyodide is. */
-  readonly pyodide: string;
-  /** Where the sidecar's Python is, and the snapshot. */
-  readonly files: string;
-  readonly logLevel: string;
-}
-
-/** What a worker says: bytes of the protocol, how much it took, what it logs, how it ended. */
-export type WorkerSays =
-  { said: Uint8Array } | { taken: number } | { logged: string } | { exit: number } | { failed: string };
+import type { Port, WorkerSays, WorkerStart } from "./messages.js";
 
 interface Python {
   readonly FS: { writeFile(path: string, data: Uint8Array): void };
@@ -117,7 +99,7 @@ async function load(place: string, files: string): Promise<unknown> {
   const pyodide = (await import(/* webpackIgnore: true */ /* @vite-ignore */ `${place}pyodide.mjs`)) as Pyodide;
   const core = read(`${files}core.zip`);
   const tell = (line: string) => logs.forEach((log) => log(`${line}\n`));
-  const options = { stdout: tell, stderr: tell, ...(!place.startsWith("file:") && { indexURL: place }) };
+  const options = { stdout: tell, stderr: tell, indexURL: await pathOf(place) };
   const snapshot = await snapshotOf(pyodide, files);
   const python = snapshot
     ? await resumed(pyodide, place, options, snapshot).catch(() => pyodide.loadPyodide(options))
@@ -149,6 +131,13 @@ async function resumed(pyodide: Pyodide, place: string, options: object, snapsho
   return pyodide.loadPyodide({ ...options, _loadSnapshot: snapshot, createPyodideModule });
 }
 
+/** What Pyodide opens: told nothing, it looks at a stack trace, which source maps change. */
+async function pathOf(place: string): Promise<string> {
+  if (!place.startsWith("file:")) return place;
+  const { fileURLToPath } = await import(/* webpackIgnore: true */ /* @vite-ignore */ URLS);
+  return fileURLToPath(place) as string;
+}
+
 async function read(url: string): Promise<Uint8Array> {
   if (url.startsWith("file:")) {
     const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ FILES);
@@ -166,6 +155,7 @@ function isNode(): boolean {
 // Names that no bundler looks at: they are asked for in Node.js alone.
 const THREADS: string = "node:worker_threads";
 const FILES: string = "node:fs/promises";
+const URLS: string = "node:url";
 
 async function main(): Promise<void> {
   const scope = globalThis as unknown as { onmessage: ((event: { data: WorkerStart }) => void) | null };

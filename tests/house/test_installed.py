@@ -1,0 +1,48 @@
+"""The npm packages, installed into empty projects that use them, and as their linters
+see them. `projects` has the kinds; ``python3 tests/installed.py`` tries more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from node_package import HOME, missing, npm, prepare
+from projects import KINDS, failure, install, pack
+
+LACKING = missing()
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.timeout(3_600),
+    pytest.mark.skipif(LACKING is not None, reason=f"not run: {LACKING}"),
+]
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    prepare()
+    return pack(tmp_path_factory.mktemp("packages"))
+
+
+@pytest.fixture(scope="module")
+def project(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("projects") / "project"
+    install(packages, project)
+    return project
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_project(project: Path, name: str) -> None:
+    problem = failure(KINDS[name], project, name)
+    assert problem is None, problem
+
+
+def test_types_resolve_however_they_are_looked_for(packages: Path) -> None:
+    (client,) = packages.glob("stream-sidecar-[0-9]*.tgz")
+    npm("exec", "--no", "--", "attw", str(client), home=HOME)
+
+
+@pytest.mark.parametrize("name", ["stream-sidecar-[0-9]*", "stream-sidecar-wasm-*"])
+def test_a_package_is_what_its_manifest_says(packages: Path, name: str) -> None:
+    (tarball,) = packages.glob(f"{name}.tgz")
+    npm("exec", "--no", "--", "publint", "--strict", str(tarball), home=HOME)
