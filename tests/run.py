@@ -133,7 +133,7 @@ def main(words: list[str]) -> int:
     if verb == "all" and named:
         sys.exit(f"`all` stands alone, without {' '.join(named)}")
     wanted = _pytest_words(named)
-    python = ensure("test", "lint", "sdks")
+    python = ensure("test", "lint", "sdks", "standards")
     if verb == "update":
         return _update(python, wanted)
     if wanted:

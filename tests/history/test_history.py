@@ -469,6 +469,13 @@ COPY = '{"next": null, "rows": [1, 2]} So there are two.'
         },
         {"type": "tool", "content": SAID},
         {"role": "tool", "content": [SAID]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "response": RESULT}]},
+        {
+            "step_id": 1,
+            "source": "agent",
+            "message": "",
+            "observation": {"results": [{"source_call_id": "c", "content": SAID}]},
+        },
     ],
 )
 def test_results_of_the_session_are_known(told: dict[str, Any]) -> None:

@@ -130,6 +130,14 @@ _BESIDE = {
     },
     "Continue": lambda said: {"role": "assistant", **said(toolCalls=[_CHAT])},
     "Gemini CLI": lambda said: {"type": "gemini", **said(toolCalls=[_LANG])},
+    "ATIF": lambda said: {
+        "step_id": 1,
+        "source": "agent",
+        "message": said()["content"],
+        "tool_calls": [
+            {"tool_call_id": "1", "function_name": "f", "arguments": {"a": 1}}
+        ],
+    },
     "Copilot CLI": lambda said: {
         "type": "assistant.message",
         "data": said(

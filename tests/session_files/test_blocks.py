@@ -75,6 +75,7 @@ ITEMS = (
     *({"role": role, "content": "{}"} for role in messages._TOOL_ROLES),
     {"type": "tool", "content": "{}"},
     *({"type": kind, "output": "{}"} for kind in messages._RESULT_TYPES),
+    {"observation": {"results": [{"content": "{}"}]}},
 )
 PARTS = (
     *({key: {"response": {"a": 1}}} for key in messages._RESULT_KEYS),

@@ -86,6 +86,8 @@ def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
         {"type": "event", "data": {"kind": "tool-output", "content": LEAK}},
         {"type": "tool.execution_complete", "data": {"result": {"content": LEAK}}},
         {"toolUseResult": {"file": {"content": LEAK}}},
+        {"step_id": 1, "source": "user", "message": LEAK},
+        {"update": {"sessionUpdate": "agent_thought_chunk", "content": {"text": LEAK}}},
         {"title": LEAK, "titleText": LEAK, "name": LEAK, "uuid": LEAK},
         {"type": "thinking_delta", "text": LEAK},
         {"type": "agent_reasoning", "text": LEAK},

@@ -559,7 +559,123 @@ def _kimi_code(folder: Path, question: str, answer: str) -> int:
     return 2
 
 
+def _atif(folder: Path, question: str, answer: str) -> int:
+    """A trajectory, with one of another agent within."""
+
+    def step(number: int, source: str, message: Any, **more: Any) -> dict[str, Any]:
+        return {"step_id": number, "source": source, "message": message, **more}
+
+    call = {"tool_call_id": "c", "function_name": "read", "arguments": {"q": question}}
+    seen = {"results": [{"source_call_id": "c", "content": question}]}
+    agent = {"name": "a", "version": "1", "model_name": "m"}
+    steps = [
+        step(1, "system", question),
+        step(2, "user", question),
+        step(3, "agent", answer, reasoning_content="Hm.", tool_calls=[call]),
+        step(4, "agent", [text(answer)], tool_calls=[call], observation=seen),
+    ]
+    within = {"trajectory_id": "t", "agent": agent, "steps": [step(1, "agent", answer)]}
+    shared = {"schema_version": "ATIF-v1.8"}
+    whole = {**shared, "session_id": "s", "agent": agent, "steps": steps}
+    whole["subagent_trajectories"] = [{**shared, **within}]
+    (folder / "trajectory.json").write_text(
+        json.dumps(whole, indent=2), encoding="utf-8"
+    )
+    return 3
+
+
+def _opentelemetry(folder: Path, question: str, answer: str) -> int:
+    """Events of GenAI, as JSON: what was sent, and what came."""
+
+    def said(role: str, *parts: Any) -> dict[str, Any]:
+        return {"role": role, "parts": [*parts]}
+
+    def part(kind: str, words: str) -> dict[str, str]:
+        return {"type": kind, "content": words}
+
+    call = {"type": "tool_call", "id": "c", "name": "read", "arguments": {"q": "x"}}
+    result = {"type": "tool_call_response", "id": "c", "response": question}
+    sent = [
+        said("user", part("text", question)),
+        said("assistant", part("reasoning", "Hm."), part("text", answer), call),
+        said("tool", result),
+    ]
+    came = {**said("assistant", part("text", answer)), "finish_reason": "stop"}
+    told = {"gen_ai.input.messages": sent, "gen_ai.output.messages": [came]}
+    (folder / "events.jsonl").write_text(
+        _lines({"event_name": "gen_ai.client.inference", "attributes": told}),
+        encoding="utf-8",
+    )
+    return 2
+
+
+def _a2a(folder: Path, question: str, answer: str) -> int:
+    """A task of version 1.0, and a message of 0.3."""
+
+    def said(role: str, number: str, words: str) -> dict[str, Any]:
+        return {"messageId": number, "role": role, "parts": [{"text": words}]}
+
+    task = {
+        "id": "t",
+        "contextId": "c",
+        "status": {
+            "state": "TASK_STATE_COMPLETED",
+            "message": said("ROLE_AGENT", "3", answer),
+        },
+        "artifacts": [{"artifactId": "a", "parts": [{"text": answer}]}],
+        "history": [
+            said("ROLE_USER", "1", question),
+            said("ROLE_AGENT", "2", answer),
+        ],
+    }
+    older = {"kind": "message", "messageId": "4"}
+    parts = [{"kind": "text", "text": answer}, {"kind": "data", "data": {"n": 1}}]
+    (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
+    (folder / "older.json").write_text(
+        json.dumps(
+            [
+                {**older, "role": "user", "parts": [{"text": question}]},
+                {**older, "role": "agent", "parts": parts},
+            ]
+        ),
+        encoding="utf-8",
+    )
+    return 4
+
+
+def _acp(folder: Path, question: str, answer: str) -> int:
+    """Updates of a session, of version 2."""
+
+    def update(kind: str, **more: Any) -> dict[str, Any]:
+        told = {"sessionId": "s", "update": {"sessionUpdate": kind, **more}}
+        return {"jsonrpc": "2.0", "method": "session/update", "params": told}
+
+    def said(kind: str, words: str) -> dict[str, Any]:
+        return update(kind, messageId=kind, content=[text(words)])
+
+    answered = [{"type": "content", "content": text(question)}]
+    (folder / "updates.jsonl").write_text(
+        _lines(
+            said("user_message", question),
+            said("agent_thought", question),
+            update("tool_call_update", toolCallId="c", title="x", content=answered),
+            said("agent_message", answer),
+        ),
+        encoding="utf-8",
+    )
+    return 1
+
+
+STANDARDS: dict[str, Store] = {
+    "atif": _atif,
+    "opentelemetry": _opentelemetry,
+    "a2a": _a2a,
+    "acp": _acp,
+}
+"""What is no agent's own, but many write it."""
+
 STORES: dict[str, Store] = {
+    **STANDARDS,
     "claude-code": _claude_code,
     "codex": _codex,
     "codex-packed": _codex_packed,

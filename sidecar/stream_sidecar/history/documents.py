@@ -50,7 +50,7 @@ _TOOL_DATA = frozenset(
         *("arguments", "rawInput", "rawOutput", "structuredContent"),
         *("toolUseResult", "toolCallResult", "toolInput", "toolOutput", "toolResult"),
         *("structured_content", "tool_input", "tool_output", "tool_result"),
-        *("tool_response", "tool_args"),
+        *("tool_response", "tool_args", "observation"),
     )
 )
 """Names of what a tool was given or answered, wherever they stand."""

@@ -73,6 +73,7 @@ _CALL_TYPES = frozenset(
     (
         *("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call"),
         *("toolCall", "function_call", "custom_tool_call", "dynamic-tool"),
+        "server_tool_call",
     )
 )
 _CALL_KEYS = ("functionCall", "function_call", "toolUse")
@@ -80,6 +81,7 @@ _RESULT_TYPES = frozenset(
     (
         *("tool_result", "tool-result", "toolResult", "function_call_output"),
         *("custom_tool_call_output", "local_shell_call_output", "dynamic-tool"),
+        "tool_call_response",
     )
 )
 _RESULT_KEYS = ("functionResponse", "function_response", "toolResult")
@@ -323,11 +325,20 @@ def results_of(item: Json) -> Iterator[Json]:
         yield from _bodies(item.get("content"))
     elif _word(item, "type") in _RESULT_TYPES and "role" not in item:
         yield from _result(item)
+    for result in _observed(item):
+        yield from _result(result)
     for name in _FIELDS:
         parts = item.get(name)
         for part in parts if isinstance(parts, list) else []:
             if isinstance(part, dict):
                 yield from _part_results(part)
+
+
+def _observed(item: dict[str, Json]) -> list[dict[str, Json]]:
+    """The results in a step of ATIF."""
+    results = at(item, ("observation", "results"))
+    known = results if isinstance(results, list) else []
+    return [each for each in known if isinstance(each, dict)]
 
 
 def _part_results(part: dict[str, Json]) -> Iterator[Json]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.values.json_places import Path
 
-ASSISTANT = frozenset(("assistant", "model", "ai"))
-"""Roles of the model; LangChain tells them in ``type``."""
+ASSISTANT = frozenset(("assistant", "model", "ai", "agent", "ROLE_AGENT"))
+"""Roles of the model; LangChain tells them in ``type``, the last two are A2A's."""
 
 RoleElsewhere: TypeAlias = "Callable[[dict[str, Json]], str | None]"
 """Gives the role of a record whose role stands in another document (opencode)."""
@@ -28,7 +28,7 @@ RoleElsewhere: TypeAlias = "Callable[[dict[str, Json]], str | None]"
 Values: TypeAlias = "frozenset[str | int]"
 
 ANY: Values = frozenset()
-"""In a condition: any value that is an object, a list or a string."""
+"""In a condition: any value that is an object, a list, a string or a number."""
 
 ITEM: Any = int
 """In ``within``: the number of an item."""
@@ -104,7 +104,7 @@ def _ends(path: Path, pattern: tuple[Any, ...]) -> bool:
 
 def _is_one_of(value: Json, known: Values) -> bool:
     if not known:
-        return isinstance(value, str | list | dict)
+        return isinstance(value, str | int | list | dict)
     return isinstance(value, str | int) and value in known
 
 
@@ -214,6 +214,14 @@ SHAPES: tuple[RecordShape, ...] = (
             PartForm((("part_kind", "text"),), ("content",)),
             PartForm((("part_kind", "thinking"),), ("content",), reasons=True),
         ),
+    ),
+    RecordShape(
+        *("ATIF", ("source",), frozenset(("agent",)), (("message",),)),
+        also=((("step_id",), ANY),),
+    ),
+    RecordShape("A2A, artifact", ("artifactId",), ANY, (("parts",),)),
+    RecordShape(
+        *("ACP", ("sessionUpdate",), frozenset(("agent_message",)), (("content",),))
     ),
 )
 """The rows beside `MESSAGE`, which is asked first."""
@@ -331,6 +339,8 @@ CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
 GENERAL_PARTS = (
     PartForm((("type", "text"),), ("data", "text")),
     PartForm((("type", "text"),), ("text", "value")),
+    PartForm((("type", "text"), ("text", None)), ("content",)),
+    PartForm((("type", "reasoning"),), ("content",), reasons=True),
 )
-"""Parts of a record of any shape whose text is deeper than usual: those of Crush and
-of LibreChat."""
+"""Parts of a record of any shape whose text is elsewhere than usual: those of Crush, of
+LibreChat, of OpenTelemetry."""

@@ -32,7 +32,7 @@ _TEXT_NAME = patterns.compile(
 _SAID = frozenset(
     (
         *ASSISTANT,
-        *("agent", "answer", "bot", "completion", "gemini", "llm", "reply", "response"),
+        *("answer", "bot", "completion", "gemini", "llm", "reply", "response"),
     )
 )
 """Words for a model that speaks."""
@@ -52,7 +52,7 @@ given, reasoning in a place of its own."""
 
 _TELLS = (
     *("ask", "author", "content_type", "from", "kind", "part_kind", "role", "say"),
-    *("sender", "speaker", "subtype", "type"),
+    *("sender", "sessionUpdate", "source", "speaker", "subtype", "type"),
 )
 """Names of members that tell who speaks, or what a record is."""
 

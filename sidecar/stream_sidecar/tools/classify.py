@@ -168,7 +168,7 @@ def _state(call: OpenCall, context: CallContext) -> tuple[ArgumentState, Any]:
 
 
 _ID_FIELDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
-_NAME_FIELDS = ("name", "toolName", "tool_name", "toolType")
+_NAME_FIELDS = ("name", "toolName", "tool_name", "function_name", "toolType")
 _ARGUMENT_FIELDS = ("arguments", "input", "args", "action", "operation")
 _TEXT_TYPES = ("custom", "custom_tool_call")
 _NESTED = {
