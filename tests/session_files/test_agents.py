@@ -55,7 +55,9 @@ def _cells(path: Path) -> Any:
     if not path.read_bytes().startswith(b"SQLite"):
         return None
     with closing(sqlite3.connect(path)) as opened:
-        names = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        names = opened.execute(
+            "SELECT name FROM pragma_table_list WHERE type IN ('table', 'virtual')"
+        )
         return {
             name: opened.execute(f"SELECT rowid, * FROM {name}").fetchall()
             for (name,) in names.fetchall()
@@ -112,7 +114,8 @@ def test_stores_beside_each_other_by_two_processes(stores: tuple[Path, Path]) ->
     assert contents(leaking) == contents(clean)
 
 
-_NO_TEXTS = {"zed", "cursor", "crush", "llm", "codex-packed"}
+_NO_TEXTS = {"zed", "cursor", "crush", "llm", "codex-app", "codex-packed"}
+_NO_TEXTS |= {"copilot-database"}
 TEXTS = [name for name in STORES if name not in _NO_TEXTS]
 
 
@@ -138,6 +141,32 @@ def test_an_editor_shows_the_same(
         new = fixed(editor, path)
         assert _unpadded(new.encode()) == _unpadded(twin.read_bytes())
         assert fixed(editor, twin) == twin.read_bytes().decode()
+
+
+def test_a_search_finds_what_is_said_now(stores: tuple[Path, Path]) -> None:
+    """The index of Copilot CLI agrees with its own content, too; a view of its name,
+    and an entry that says something else, stay."""
+    folder, _ = stores
+    path = folder / "session-store.db"
+    STORES["copilot-database"](folder, "Why?", LEAK)
+    with database(path) as db:
+        db.execute("INSERT INTO turns VALUES ('s', 2, '', ?)", (LEAK,))
+        db.execute(
+            "INSERT INTO search_index VALUES ('Hm', 's', 'turn', 's:turn:2'), (?, 's', "
+            "'turn', 's:turn:3')",
+            (LEAK,),
+        )
+    assert repair(folder, "--write").exit_code == 0
+    with database(path) as db:
+        db.execute("INSERT INTO search_index(search_index) VALUES ('integrity-check')")
+        query = "SELECT source_id FROM search_index(?)"
+        assert [*db.execute(query, ("hm",))] == [("s:turn:2",), ("s:turn:3",)]
+        assert [*db.execute(query, ("why + four",))] == [("s:turn:0",)]
+        db.execute("UPDATE turns SET assistant_response = ?", (LEAK,))
+        db.execute("DROP TABLE search_index")
+        db.execute("CREATE VIEW search_index AS SELECT '' AS content, '' AS source_id")
+    assert repair(folder, "--write").exit_code == 0
+    assert repair(folder, "--check").exit_code == 0
 
 
 def test_what_cannot_be_written_back_is_told_and_stays(tmp_path: Path) -> None:

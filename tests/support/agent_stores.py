@@ -83,6 +83,22 @@ def _codex(folder: Path, question: str, answer: str) -> int:
     return 4
 
 
+def _codex_app(folder: Path, question: str, answer: str) -> int:
+    """What the app shows of its sessions."""
+    asked = {"type": "userMessage", "content": [text(question)]}
+    thought = {"type": "reasoning", "summary": [question], "content": []}
+    with database(folder / "thread_history_1.sqlite") as db:
+        db.execute(
+            "CREATE TABLE thread_items (thread_id TEXT, rollout_byte_offset INTEGER, "
+            "item_json TEXT, PRIMARY KEY (thread_id, item_json))"
+        )
+        db.execute("CREATE INDEX i ON thread_items(json_extract(item_json, '$.id'))")
+        for item in (asked, thought, {"type": "agentMessage", "text": answer}):
+            row = (json.dumps(item),)
+            db.execute("INSERT INTO thread_items VALUES ('t', 7, ?)", row)
+    return 1
+
+
 def _codex_packed(folder: Path, question: str, answer: str) -> int:
     """After a week it compresses a session."""
     count = _codex(folder, question, answer)
@@ -183,7 +199,24 @@ def _opencode_database(folder: Path, question: str, answer: str) -> int:
         db.execute("INSERT INTO message VALUES ('odd', 's', 'no json')")
         part = json.dumps(text(question))
         db.execute("INSERT INTO part VALUES ('p', 'odd', 's', ?)", (part,))
-    return 1
+        _opencode_events(db, question, answer)
+    return 2
+
+
+def _opencode_events(db: sqlite3.Connection, question: str, answer: str) -> None:
+    """The same parts again, as they came."""
+    db.execute("CREATE TABLE event (id TEXT, aggregate_id TEXT, type TEXT, data TEXT)")
+    for kind, message, part in (
+        ("part.updated.1", "user", text(question)),
+        ("part.updated.1", "assistant", {"type": "reasoning", "text": question}),
+        ("part.updated.1", "assistant", text(answer)),
+        ("part.updated.1", "odd", text(question)),
+        ("removed.1", "assistant", text(question)),
+    ):
+        data = json.dumps({"sessionID": "s", "part": {"messageID": message, **part}})
+        row = (f"message.{kind}", data)
+        db.execute("INSERT INTO event VALUES ('e', 's', ?, ?)", row)
+    db.execute("INSERT INTO event VALUES ('e', 's', 'message.part.updated.1', 'odd')")
 
 
 class database:  # noqa: N801 - used like a function
@@ -348,6 +381,57 @@ def _copilot_cli(folder: Path, question: str, answer: str) -> int:
         encoding="utf-8",
     )
     return 1
+
+
+def _copilot_database(folder: Path, question: str, answer: str) -> int:
+    """With an index of what was said, for its search."""
+    with database(folder / "session-store.db") as db:
+        db.execute(
+            "CREATE TABLE turns (session_id TEXT, turn_index INTEGER, "
+            "user_message TEXT, assistant_response TEXT)"
+        )
+        db.execute(
+            "CREATE VIRTUAL TABLE search_index USING fts5(content, session_id "
+            "UNINDEXED, source_type UNINDEXED, source_id UNINDEXED)"
+        )
+        for number, said in enumerate((answer, question)):
+            row = ("s", number, question, said if said == answer else None)
+            db.execute("INSERT INTO turns VALUES (?, ?, ?, ?)", row)
+            row = (f"{question}\n{said}", "s", "turn", f"s:turn:{number}")
+            db.execute("INSERT INTO search_index VALUES (?, ?, ?, ?)", row)
+    return 1
+
+
+def _pi(folder: Path, question: str, answer: str) -> int:
+    def entry(role: str, *parts: Any) -> dict[str, Any]:
+        return {"type": "message", "message": {"role": role, "content": [*parts]}}
+
+    call = {"type": "toolCall", "id": "c", "name": "f", "arguments": {"q": question}}
+    (folder / "1.jsonl").write_text(
+        _lines(
+            {"type": "session", "version": 3, "id": "s"},
+            entry("user", text(question)),
+            entry("assistant", text(answer), call),
+            entry("toolResult", text(question)),
+        ),
+        encoding="utf-8",
+    )
+    return 1
+
+
+def _gptme(folder: Path, question: str, answer: str) -> int:
+    messages = [
+        {"role": "user", "content": question},
+        {"role": "assistant", "content": answer, "metadata": {"model": "m"}},
+        {"role": "system", "content": question},
+    ]
+    events = [
+        {"seq": number, "type": "message_append", "payload": {"message": message}}
+        for number, message in enumerate(messages, 1)
+    ]
+    for name, lines in (("conversation", messages), ("events", events)):
+        (folder / f"{name}.jsonl").write_text(_lines(*lines), encoding="utf-8")
+    return 2
 
 
 def _cursor(folder: Path, question: str, answer: str) -> int:
@@ -679,6 +763,7 @@ STORES: dict[str, Store] = {
     "claude-code": _claude_code,
     "codex": _codex,
     "codex-packed": _codex_packed,
+    "codex-app": _codex_app,
     "gemini-cli": _gemini_cli,
     "qwen-code": _qwen_code,
     "opencode": _opencode,
@@ -692,6 +777,9 @@ STORES: dict[str, Store] = {
     "zed": _zed,
     "vs-code": _vs_code,
     "copilot-cli": _copilot_cli,
+    "copilot-database": _copilot_database,
+    "pi": _pi,
+    "gptme": _gptme,
     "cursor": _cursor,
     "cursor-cli": _cursor_cli,
     "open-webui": _open_webui,

@@ -163,6 +163,7 @@ SHAPES: tuple[RecordShape, ...] = (
         *("Codex, end of a task", ("type",), frozenset(("task_complete",))),
         (("last_agent_message",),),
     ),
+    RecordShape(*("Codex, app", ("type",), frozenset(("agentMessage",)), (("text",),))),
     RecordShape("Gemini CLI", ("type",), frozenset(("gemini",)), (("content",),)),
     RecordShape(
         *("qwen-code, telemetry", ("systemPayload", "uiEvent", "event.name")),
@@ -335,6 +336,11 @@ _BY_NAME = {
 
 CURSOR = RecordShape("Cursor", ("type",), frozenset((2,)), (("text",),))
 """Only in Cursor's own table: a number and a text may be anything elsewhere."""
+
+OPENCODE_EVENT = RecordShape(
+    *("opencode, event", ("part", "type"), frozenset(("text",)), (("part",),))
+)
+"""Only in its own table, which tells whose part it is."""
 
 GENERAL_PARTS = (
     PartForm((("type", "text"),), ("data", "text")),

@@ -103,10 +103,23 @@ _GEMINI = _home(".gemini", Variable("GEMINI_CLI_HOME", ".gemini"))
 _QWEN = _home(".qwen", Variable("QWEN_HOME"))
 _CLAUDE = _home(".claude", Variable("CLAUDE_CONFIG_DIR"))
 _CODEX = _home(".codex", Variable("CODEX_HOME"))
+_CODEX_DATABASES = _home(
+    *(".codex", Variable("CODEX_SQLITE_HOME"), Variable("CODEX_HOME"))
+)
 _CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
 _COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
 _CLINE = _home(
     *(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
+)
+_PI = _home(
+    ".pi/agent/sessions",
+    Variable("PI_CODING_AGENT_SESSION_DIR"),
+    Variable("PI_CODING_AGENT_DIR", "sessions"),
+)
+_GPTME = Root(
+    *("~/.local/share/gptme/logs", f"{_SUPPORT}/gptme/logs"),
+    "~/AppData/Local/gptme/gptme/logs",
+    (Variable("GPTME_LOGS_HOME"), Variable("XDG_DATA_HOME", "gptme/logs")),
 )
 _CODES = ("Code*", "VSCodium")
 """Folders of VS Code, of its previews and of what is built from its sources."""
@@ -128,6 +141,7 @@ _FORMATS = {
     ".jsonl": "jsonl",
     ".jsonl.zst": "jsonl.zst",
     ".db": "sqlite",
+    ".sqlite": "sqlite",
     ".vscdb": "sqlite",
     ".md": "markdown",
 }
@@ -172,14 +186,23 @@ def _extension(name: str) -> Places:
     return (*own, *_tasks(_SERVED, storage))
 
 
+def _opencode(title: str, name: str) -> Agent:
+    """opencode, or what is built from its sources."""
+    places = (f"{name}/storage/part/**/*.json", f"{name}/{name}*.db")
+    return Agent(title, tuple((_XDG, place) for place in places))
+
+
 AGENTS: dict[str, Agent] = {
     "claude-code": Agent("Claude Code", ((_CLAUDE, "projects/**/*.jsonl"),)),
     "codex": Agent(
         "Codex CLI",
-        tuple(
-            (_CODEX, f"{folder}/**/*.{ending}")
-            for folder in ("sessions", "archived_sessions")
-            for ending in ("jsonl", "jsonl.zst")
+        (
+            *(
+                (_CODEX, f"{folder}/**/*.{ending}")
+                for folder in ("sessions", "archived_sessions")
+                for ending in ("jsonl", "jsonl.zst")
+            ),
+            (_CODEX_DATABASES, "thread_history_*.sqlite"),
         ),
     ),
     "gemini-cli": Agent(
@@ -196,10 +219,8 @@ AGENTS: dict[str, Agent] = {
             *_either(_QWEN, "tmp/*/chats/*"),
         ),
     ),
-    "opencode": Agent(
-        "opencode",
-        ((_XDG, "opencode/storage/part/**/*.json"), (_XDG, "opencode/opencode*.db")),
-    ),
+    "opencode": _opencode("opencode", "opencode"),
+    "kilo": _opencode("Kilo", "kilo"),
     "cline": Agent(
         "Cline",
         (
@@ -229,13 +250,24 @@ AGENTS: dict[str, Agent] = {
     ),
     "copilot-cli": Agent(
         "Copilot CLI",
-        ((_COPILOT, "session-state/**/*.jsonl"),),
+        (
+            (_COPILOT, "session-state/**/*.jsonl"),
+            (_COPILOT, "session-store.db"),
+        ),
     ),
     "cursor": Agent(
         "Cursor",
         (
             (_CONFIG, "Cursor/User/globalStorage/state.vscdb"),
             (_home(".cursor"), "projects/*/agent-transcripts/**/*.jsonl"),
+        ),
+    ),
+    "pi": Agent("pi", ((_PI, "**/*.jsonl"),)),
+    "gptme": Agent(
+        "gptme",
+        tuple(
+            (_GPTME, f"*/{name}.jsonl")
+            for name in ("conversation", "events", "branches/*")
         ),
     ),
     "llm": Agent("llm", ((_LLM, "logs.db"),)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.history.seals import is_digest_name
-from stream_sidecar.history.shapes import CURSOR
+from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -22,13 +22,26 @@ if TYPE_CHECKING:
 @frozen
 class RoleOf:
     """The role of a row stands in another table: in the JSON of ``column``, at
-    ``member``, of the row whose ``key`` is what this table has in ``by``."""
+    ``member``, of the row whose ``key`` is what this table has in ``by``, or there at
+    ``within``, if ``by`` is JSON."""
 
     table: str
     key: str
     by: str
     column: str
     member: str
+    within: str = ""
+
+
+@frozen
+class SearchIndex:
+    """A table for full-text search, in which the text of a row ends what ``column``
+    has, where ``key`` is what the expression ``of`` makes of the row."""
+
+    table: str
+    column: str
+    key: str
+    of: str
 
 
 @frozen
@@ -41,7 +54,7 @@ class TableLayout:
     ``packing_column`` tells how a cell is packed (``zstd``); ``key`` is a column and
     how the rows begin there that are meant; ``shape`` is that of every document.
     ``beside`` are tables that the database has, too. ``untouched``: why no row of it
-    can be edited.
+    can be edited. ``index`` has the same text again.
     """
 
     table: str
@@ -56,6 +69,7 @@ class TableLayout:
     shape: RecordShape | None = None
     beside: tuple[str, ...] = ()
     untouched: str | None = None
+    index: SearchIndex | None = None
 
     @property
     def tells_roles(self) -> bool:
@@ -118,6 +132,23 @@ PRESETS: dict[str, TableLayout] = {
         session_column="session_id",
         role_of=RoleOf("message", "id", "message_id", "data", "role"),
     ),
+    "opencode-events": TableLayout(
+        *("event", "data"),
+        session_column="aggregate_id",
+        role_of=RoleOf("message", "id", "data", "data", "role", "part.messageID"),
+        key=("type", "message.part.updated"),
+        shape=OPENCODE_EVENT,
+    ),
+    "codex": TableLayout("thread_items", "item_json", session_column="thread_id"),
+    "copilot-cli": TableLayout(
+        *("turns", "assistant_response"),
+        role="assistant",
+        session_column="session_id",
+        index=SearchIndex(
+            *("search_index", "content", "source_id"),
+            "session_id || ':turn:' || turn_index",
+        ),
+    ),
     "zed": TableLayout("threads", "data", packing_column="data_type"),
     "cursor": TableLayout(
         "cursorDiskKV", "value", key=("key", "bubbleId:"), shape=CURSOR
@@ -152,6 +183,17 @@ def columns_of(database: sqlite3.Connection, table: str) -> set[str]:
         return set()
     rows = database.execute(f"PRAGMA table_info({quoted(table)})")
     return {row[1] for row in rows}
+
+
+_SEARCHED = (
+    "SELECT 1 FROM sqlite_master WHERE name = ? "
+    "AND sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
+)
+
+
+def is_searched(database: sqlite3.Connection, index: SearchIndex) -> bool:
+    """Whether the index is there, and is one: no view, which may do anything."""
+    return database.execute(_SEARCHED, (index.table,)).fetchone() is not None
 
 
 def is_sealed(database: sqlite3.Connection, layout: TableLayout) -> bool:

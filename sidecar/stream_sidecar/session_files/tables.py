@@ -17,6 +17,7 @@ from collections import OrderedDict
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from stream_sidecar import patterns
 from stream_sidecar.history.documents import FoundMessage, cuts_of, messages_in, spliced
 from stream_sidecar.history.seals import SEALED, seal_of
 from stream_sidecar.history.shapes import ASSISTANT, shape_of
@@ -33,6 +34,7 @@ from stream_sidecar.session_files.layouts import (
     PRESETS,
     columns_of,
     is_sealed,
+    is_searched,
     missing,
     quoted,
 )
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from stream_sidecar.history.history import History
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.session_files.documents import Advance, RepairedMessage, Seal
-    from stream_sidecar.session_files.layouts import RoleOf, TableLayout
+    from stream_sidecar.session_files.layouts import RoleOf, SearchIndex, TableLayout
     from stream_sidecar.session_files.reports import FileReport, Tally
 
 _ROWS = 500
@@ -59,6 +61,8 @@ _STEPS = 10_000
 
 _PAGES = 4096
 """So many pages are copied at a time."""
+
+_OF_JSON = patterns.compile(r"unsafe use of (?:json_\w+|->>?)\(\)")
 
 _BOM = "\ufeff"
 _SESSIONS = 1024
@@ -164,7 +168,19 @@ def _open(path: Path, *, write: bool = False) -> sqlite3.Connection:
     database = sqlite3.connect(uri, uri=True, isolation_level=None)
     if not write:  # but triggers keep an index of the text as it is (llm)
         database.execute("PRAGMA trusted_schema = OFF")
+        if _calls_json(database):
+            database.execute("PRAGMA trusted_schema = ON")
     return database
+
+
+def _calls_json(database: sqlite3.Connection) -> bool:
+    """Whether an index of the database keeps it from being read, because SQLite takes
+    its own functions of JSON for unsafe there, as 3.40 does (Codex, Kilo)."""
+    try:
+        database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.DatabaseError as error:
+        return _OF_JSON.search(str(error)) is not None
+    return False
 
 
 def _rows(
@@ -244,11 +260,15 @@ def _query(database: sqlite3.Connection, layout: TableLayout) -> str:
 def _role_query(layout: TableLayout, told: RoleOf) -> str:
     """The role of a row as SQL: it stands in the JSON of another table."""
     data = f"told.{quoted(told.column)}"
+    by = f"{quoted(layout.table)}.{quoted(told.by)}"
+    if told.within:
+        by = (
+            f"CASE WHEN json_valid({by}) THEN json_extract({by}, '$.{told.within}') END"
+        )
     role = f"json_extract({data}, '$.{told.member}')"
     return (
         f"(SELECT CASE WHEN json_valid({data}) THEN {role} END "
-        f"FROM {quoted(told.table)} AS told WHERE told.{quoted(told.key)} "
-        f"= {quoted(layout.table)}.{quoted(told.by)})"
+        f"FROM {quoted(told.table)} AS told WHERE told.{quoted(told.key)} = {by})"
     )
 
 
@@ -269,7 +289,8 @@ def _repair(
 ) -> str | None:
     """The new text of the cell; None: it stays."""
     unread: list[UnreadText] = []
-    content = None if row.role is None else _content(row)
+    is_content = row.role is not None and layout.shape is None
+    content = _content(row) if is_content else None
     try:
         document = _document(row) if content is None else content.message(row)
     except (ValueError, RecursionError):
@@ -299,7 +320,7 @@ def _messages(
     """The messages of a cell that is a document."""
     if layout.shape is None:
         return messages_in(document, unread=unread)
-    is_one = layout.shape.fits(document, ())
+    is_one = row.role in (None, *ASSISTANT) and layout.shape.fits(document, ())
     return [FoundMessage((), document, row.model, shape=layout.shape)] if is_one else []
 
 
@@ -362,3 +383,24 @@ def _replace(
     )
     if done.rowcount != 1:
         raise FileChangedError("a row was changed meanwhile")
+    if layout.index is not None and is_searched(database, layout.index):
+        _search_for(database, layout, layout.index, row, new)
+
+
+def _search_for(
+    database: sqlite3.Connection,
+    layout: TableLayout,
+    index: SearchIndex,
+    row: _Row,
+    new: str,
+) -> None:
+    """Has the index find what a row says now, if it had what it said before."""
+    column = quoted(index.column)
+    database.execute(
+        f"UPDATE {quoted(index.table)} "
+        f"SET {column} = substr({column}, 1, length({column}) - length(:old)) || :new "
+        f"WHERE {quoted(index.key)} = "
+        f"(SELECT {index.of} FROM {quoted(layout.table)} WHERE rowid = :key) "
+        f"AND substr({column}, -length(:old)) = :old",
+        {"old": row.text, "new": new, "key": row.key},
+    )
