@@ -6,9 +6,18 @@
 import { agent, client, methods, type SessionUpdate as TheirUpdate } from "@agentclientprotocol/sdk";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type * as draft from "@agentclientprotocol/sdk/experimental/v2";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
-import { sessionUpdates, stopReason, type SessionUpdate, type SessionUpdateOptions } from "../src/adapters/acp.js";
-import { Sidecar, type OpenParams, type StreamEvent } from "../src/index.js";
+import {
+  sessionUpdates,
+  stopReason,
+  type SessionUpdate,
+  type SessionUpdateOptions,
+  type SessionUpdateV2,
+} from "../src/adapters/acp.js";
+import { Sidecar, type ClosedStream, type OpenParams, type StreamEvent } from "../src/index.js";
+// What the SDK checks updates of version 2 with; it is not exported.
+import { zSessionUpdate } from "../node_modules/@agentclientprotocol/sdk/dist/v2/schema/zod.gen.js";
 import { collect, linesOf, REAL, recordings, ROOT, until } from "./support.js";
 
 const TABLE = join(ROOT, "tests", "data", "acp_updates.jsonl");
@@ -51,8 +60,34 @@ async function carried(updates: readonly SessionUpdate[]): Promise<TheirUpdate[]
   return found;
 }
 
+/** What an editor shows in the end: the text of its messages, and of its thoughts. */
+function shown(updates: readonly SessionUpdateV2[]): Record<"text" | "reasoning", string> {
+  const found = { text: new Map<string, string>(), reasoning: new Map<string, string>() };
+  for (const update of updates) {
+    if (!("messageId" in update)) continue;
+    const { sessionUpdate, messageId, content } = update;
+    const texts = sessionUpdate.startsWith("agent_message") ? found.text : found.reasoning;
+    const before = Array.isArray(content) ? "" : (texts.get(messageId) ?? "");
+    texts.set(
+      messageId,
+      before +
+        [content]
+          .flat()
+          .map(({ text }) => text)
+          .join(""),
+    );
+  }
+  const of = (texts: Map<string, string>) =>
+    [...texts]
+      .sort(([a], [b]) => Number(a.slice(2)) - Number(b.slice(2)))
+      .map(([, text]) => text)
+      .join("");
+  return { text: of(found.text), reasoning: of(found.reasoning) };
+}
+
 test("the types fit", () => {
   expectTypeOf<SessionUpdate>().toExtend<TheirUpdate>();
+  expectTypeOf<SessionUpdateV2>().toExtend<draft.SessionUpdate>();
 });
 
 /** Chunks behind each other that are of one message, as one. */
@@ -73,11 +108,12 @@ test.for([...names].map((name) => ({ name })))("$name", async ({ name }) => {
   const others: string[] = [];
   const stream = await sidecar.openStream(params);
   const events: StreamEvent[] = [];
+  let closed: ClosedStream | undefined;
   async function* heard() {
     const source = stream.pipe(chunks);
     for (;;) {
       const { done, value } = await source.next();
-      if (done) return value;
+      if (done) return (closed = value);
       events.push(value);
       yield value;
     }
@@ -90,11 +126,49 @@ test.for([...names].map((name) => ({ name })))("$name", async ({ name }) => {
   const text = events.map((event) => (event.type === "text-delta" && !event.choice ? event.text : "")).join("");
   const told = updates.map((each) => (each.sessionUpdate === "agent_message_chunk" ? each.content.text : ""));
   if (!options.choice) expect(told.join("")).toBe(text);
+  const upserts = await collect(sessionUpdates(again(events), { prefix: "s", ...options, version: 2 }));
+  expect(upserts.map((each) => zSessionUpdate.parse(each))).toEqual(upserts);
+  if (!options.choice) expect(shown(upserts).text).toBe(closed?.message.text ?? "");
   const made = { updates: joined(updates), others };
   const { updates: _, others: __, ...asked } = row ?? { name };
   if (row?.params || updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call"))
     written.set(name, { ...asked, ...made });
   if (row && !IS_WRITTEN) expect(made).toEqual({ updates: row.updates, others: row.others });
+});
+
+async function* again(events: readonly unknown[]) {
+  yield* events as StreamEvent[];
+}
+
+test("in version 2 what was told is taken back", async () => {
+  const events = [
+    { type: "text-delta", seq: 1, block: 0, text: "Hm" },
+    { type: "text-delta", seq: 2, block: 0, text: "." },
+    { type: "reclassify", seq: 3, blocks: [0, 7], to: "reasoning" },
+    { type: "reclassify", seq: 4, blocks: [0], to: "reasoning" },
+    { type: "text-delta", seq: 5, block: 1, text: "Four" },
+    { type: "tool-call-delta", seq: 6, block: 2, toolCallId: "c", name: "f", argumentsDelta: "" },
+    { type: "retract", seq: 7, blocks: [1, 2], reason: "read-as-text" },
+    { type: "reclassify", seq: 8, blocks: [0], to: "text" },
+    { type: "text-delta", seq: 9, block: 0, text: " So." },
+  ];
+  const updates = await collect(sessionUpdates(again(events), { prefix: "s", version: 2 }));
+  expect(updates.map((each) => zSessionUpdate.parse(each))).toEqual(updates);
+  const text = (text: string) => ({ type: "text", text });
+  expect(updates).toMatchObject([
+    { sessionUpdate: "agent_message_chunk", messageId: "s-0", content: text("Hm") },
+    { sessionUpdate: "agent_message_chunk", messageId: "s-0", content: text(".") },
+    { sessionUpdate: "agent_message", messageId: "s-0", content: [] },
+    { sessionUpdate: "agent_thought", messageId: "s-0", content: [text("Hm.")] },
+    { sessionUpdate: "agent_message_chunk", messageId: "s-1" },
+    { sessionUpdate: "tool_call_update", toolCallId: "s-2", title: "f" },
+    { sessionUpdate: "agent_message", messageId: "s-1", content: [] },
+    { sessionUpdate: "tool_call_update", toolCallId: "s-2", status: "failed" },
+    { sessionUpdate: "agent_thought", messageId: "s-0", content: [] },
+    { sessionUpdate: "agent_message", messageId: "s-0", content: [text("Hm.")] },
+    { sessionUpdate: "agent_message_chunk", messageId: "s-0", content: text(" So.") },
+  ]);
+  expect(shown(updates)).toEqual({ text: "Hm. So.", reasoning: "" });
 });
 
 test("a call of a stream that breaks off is ended, and the error is behind its end", async () => {

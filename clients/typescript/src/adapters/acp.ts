@@ -1,12 +1,15 @@
-// Events of a stream as `session/update`s of the Agent Client Protocol, version 1, as
-// protocol.md, "Agent Client Protocol", tells. Makes the updates itself and imports
+// Events of a stream as `session/update`s of the Agent Client Protocol, version 1, or 2 if
+// that is asked for, as protocol.md, "Agent Client Protocol", tells. Makes the updates itself and imports
 // nothing of the SDK. What is `pending` when the turn has ended is to be run by the agent,
 // or runs at the provider's; every other call has failed, and its `_meta` says why.
 
 import type { StreamEvent } from "../stream/events.js";
 import type { Finish, Retract, ToolCall, ToolCallDelta, ToolResult, Usage } from "../protocol.js";
 import { locationsOf, type Location } from "./acp-locations.js";
+import { Upserts, type SessionUpdateV2 } from "./acp-upserts.js";
 import { isFailed, isOfServer, objection, objectionOfEnd, turn, type TurnEnd } from "./turn.js";
+
+export type { SessionUpdateV2 } from "./acp-upserts.js";
 
 export type ToolKind =
   "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
@@ -29,13 +32,15 @@ interface Call {
   content?: { type: "content"; content: { type: "text"; text: string } }[];
 }
 
+interface Chunk {
+  content: { type: "text"; text: string };
+  messageId: string;
+}
+
 /** The updates that the adapter makes: a subset of the protocol's own SessionUpdate. */
 export type SessionUpdate =
-  | {
-      sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
-      content: { type: "text"; text: string };
-      messageId: string;
-    }
+  | ({ sessionUpdate: "agent_message_chunk" } & Chunk)
+  | ({ sessionUpdate: "agent_thought_chunk" } & Chunk)
   | ({ sessionUpdate: "tool_call" } & Call & { title: string })
   | ({ sessionUpdate: "tool_call_update" } & Call)
   | { sessionUpdate: "usage_update"; used: number; size: number };
@@ -91,15 +96,27 @@ export function stopReason({ reason }: Pick<Finish, "reason">): StopReason | und
   return reason in STOP_REASONS ? STOP_REASONS[reason] : "end_turn";
 }
 
-/** The updates of the events of `stream.pipe(...)`, to be sent one by one. */
+/**
+ * The updates of the events of `stream.pipe(...)`, to be sent one by one. With
+ * `version: 2` they are those of that version, a draft: what was told can be taken back.
+ */
+export function sessionUpdates(
+  events: AsyncIterable<StreamEvent>,
+  options: SessionUpdateOptions & { version: 2 },
+): AsyncGenerator<SessionUpdateV2, void, void>;
+export function sessionUpdates(
+  events: AsyncIterable<StreamEvent>,
+  options: SessionUpdateOptions & { version?: 1 },
+): AsyncGenerator<SessionUpdate, void, void>;
 export async function* sessionUpdates(
   events: AsyncIterable<StreamEvent>,
-  options: SessionUpdateOptions,
-): AsyncGenerator<SessionUpdate, void, void> {
+  options: SessionUpdateOptions & { version?: 1 | 2 },
+): AsyncGenerator<SessionUpdate | SessionUpdateV2, void, void> {
   const updates = new Updates(options);
+  const upserts = options.version === 2 ? new Upserts((block) => updates.idOf(block)) : undefined;
   for await (const event of turn(events, options.choice ?? 0)) {
     const made = updates.of(event);
-    yield* made;
+    yield* upserts?.of(event, made) ?? made;
     const told = event.type === "turn-end" ? event.finish : event;
     if (told && (made.length === 0 || !TOLD.has(told.type))) options.onOther?.(told, (block) => updates.idOf(block));
   }
