@@ -13,6 +13,7 @@ from rpc_client import COMMAND, PROMPTLY, RpcClient, frame, message
 from systems import not_on_windows
 
 from stream_sidecar.rpc.base_protocol import BaseProtocolReader, UnreadableFrame
+from stream_sidecar.rpc.text_digest import TextDigest
 
 A = json.dumps(message("stream/list", id="a")).encode()
 B = json.dumps(message("stream/list", id=2)).encode()
@@ -210,12 +211,20 @@ def test_limit_error_says_limit_and_value():
     }
 
 
-def of_document(method, uri, *, uri_last=False):
+TEXT = '{"uri":"file:///other","text":"\U0001f33f \\u00e9"}\n' * 400
+
+
+def of_document(method, uri, text=TEXT, *, uri_last=False, ensure_ascii=False):
     """A notification over the limit, as editors write it, whatever order they take."""
-    text = {"text": '{"uri":"file:///other"}\n' * 400}
-    item = {**text, "uri": uri} if uri_last else {"uri": uri, **text}
-    body = message(f"textDocument/{method}", {"textDocument": item})
-    return frame(dict(reversed(body.items())) if uri_last else body)
+    item = {"uri": uri, "languageId": "jsonl", "version": 7, "text": text}
+    item = dict(reversed(item.items())) if uri_last else item
+    params = {"textDocument": item}
+    if method == "didChange":
+        params["contentChanges"] = [{"text": item.pop("text")}]
+    body = message(f"textDocument/{method}", params)
+    body = dict(reversed(body.items())) if uri_last else body
+    encoded = json.dumps(body, ensure_ascii=ensure_ascii).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(encoded), encoded)
 
 
 def editor():
@@ -236,10 +245,52 @@ def test_a_document_over_the_limit_is_told_to_an_editors_user_once(uri_last):
     assert host.push(document, of_document("didChange", "file:///a%20b/s.jsonl")) == []
     assert (told["method"], told["params"]["type"]) == ("window/showMessage", 2)
     said = told["params"]["message"]
-    assert said.startswith("Nothing is underlined in s.jsonl: message of ")
+    assert said.startswith("Nothing is underlined in s.jsonl: it is larger than ")
     assert said.endswith('stream-sidecar repair --diff "/a b/s.jsonl"')
     (other,) = host.push(of_document("didOpen", "untitled:Untitled-1"))
     assert other["params"]["message"].endswith("stream-sidecar repair --diff FILE")
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("uri_last", [False, True])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("method", ["didOpen", "didChange"])
+def test_a_document_over_the_limit_is_read_from_its_file(
+    tmp_path, method, mark, uri_last, ascii_only
+):
+    """Wherever the parts in which it comes end."""
+    file = tmp_path / "a b.jsonl"
+    file.write_bytes(f"{mark}{TEXT}".encode())
+    ways = {"uri_last": uri_last, "ensure_ascii": ascii_only}
+    sent = of_document(method, file.as_uri(), **ways)
+    for size in (31, 4096, len(sent)):
+        host = editor()
+        parts = [sent[at : at + size] for at in range(0, len(sent), size)]
+        assert host.push(*parts) == []
+        (given,) = [m for m in host.lsp.submitted if m["method"] != "initialized"]
+        assert given["method"] == f"textDocument/{method}"
+        document = given["params"]["textDocument"]
+        changes = given["params"].get("contentChanges", [document])
+        assert (document["uri"], document["version"]) == (file.as_uri(), 7)
+        assert document.get("languageId", "jsonl") == "jsonl"
+        assert [change["text"] for change in changes] == [TEXT]
+
+
+def test_a_document_that_is_not_saved_as_it_is_has_nothing_underlined(tmp_path):
+    """Not even what was found before it became too long."""
+    file = tmp_path / "s.jsonl"
+    file.write_text(TEXT.replace("other", "saved"), encoding="utf-8")
+    host = editor()
+    (told,) = host.push(of_document("didChange", file.as_uri()))
+    assert "is not saved as it is here. Save it" in told["params"]["message"]
+    assert host.lsp.submitted[-1]["method"] == "textDocument/didClose"
+
+
+def test_a_digest_of_no_json_is_that_of_no_text():
+    digest = TextDigest()
+    for part in (b'{"text": "a', b"\\x", b'b"}' * 9):
+        digest.feed(part)
+    assert not any(map(digest.is_of, ("", "a", "ab")))
 
 
 def test_other_messages_over_the_limit_are_errors():

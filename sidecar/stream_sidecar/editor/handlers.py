@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -125,9 +126,10 @@ class Editor:
             self._server.workspace_code_lens_refresh(None)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> bool:
-        document = self._open.get(params.text_document.uri)
-        if document is None:
-            return False
+        uri = params.text_document.uri
+        document = self._open.get(uri)
+        if document is None:  # pygls fails over a document that was never opened
+            return unquote(uri) not in self._server.workspace.text_documents
         for change in params.content_changes:
             document.text = self._applied(document.text, change)
         document.version = params.text_document.version

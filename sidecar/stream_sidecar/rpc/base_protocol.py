@@ -22,18 +22,21 @@ from typing import TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.errors import LimitExceededError, ParseError, UsageError
-from stream_sidecar.records import define, frozen
+from stream_sidecar.records import define, field, frozen
 from stream_sidecar.rpc.envelope import SAMPLE, Id, recover_id
+from stream_sidecar.rpc.text_digest import TextDigest
 
 
 @frozen
 class UnreadableFrame:
     """A message whose body could not be used; ``id`` where it could be found, and of
-    one that was skipped a ``sample``: its first and last bytes."""
+    one that was skipped a ``sample``: its first and last bytes, and the ``digest`` of a
+    text in it."""
 
     error: UsageError
     id: Id | None = None
     sample: bytes = b""
+    digest: TextDigest = field(factory=TextDigest)
 
 
 ReadFrame: TypeAlias = bytes | UnreadableFrame
@@ -241,6 +244,7 @@ class _Skipped:
     left: int
     head: bytes = b""
     tail: bytes = b""
+    digest: TextDigest = field(factory=TextDigest)
     answered: bool = False
 
     def take(self, part: bytes, rest: bytes, over: bool) -> UnreadableFrame | None:
@@ -249,10 +253,13 @@ class _Skipped:
         ``rest`` follows ``part``, and is of the body unless this is ``over``.
         """
         self.left -= len(part)
+        if self.answered:
+            return None
+        self.digest.feed(part)
         room = SAMPLE - len(self.head)
         self.head += part[:room]
         self.tail = (self.tail + part[room:])[-SAMPLE:]
-        if self.answered or not (room or over):
+        if not (room or over):
             return None
         found = recover_id(self.head + (self.tail if over else rest))
         if found is None and not over:
@@ -264,7 +271,7 @@ class _Skipped:
             value=self.size,
             retryable=False,
         )
-        return UnreadableFrame(error, found, self.head + self.tail)
+        return UnreadableFrame(error, found, self.head + self.tail, self.digest)
 
 
 def _find_header(data: bytes, start: int, end: int) -> int:

@@ -47,7 +47,7 @@ from stream_sidecar.rpc.envelope import (
 )
 from stream_sidecar.rpc.logs import log
 from stream_sidecar.rpc.lsp_methods import LSP_METHODS
-from stream_sidecar.rpc.skipped_documents import uri_in, warning
+from stream_sidecar.rpc.skipped_documents import CLOSE, document_in
 from stream_sidecar.values.jsontext import decode, encode
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Connection:
 
     def _receive(self, found: ReadFrame) -> None:
         if isinstance(found, UnreadableFrame):
-            if not self._warned_of(found):
+            if not self._take_skipped(found):
                 self._write(refusal(found.id, found.error))
             return
         try:
@@ -212,15 +212,18 @@ class Connection:
         else:
             self._route(message)
 
-    def _warned_of(self, skipped: UnreadableFrame) -> bool:
-        """Tells an editor's user of a document that it cannot see; once of each."""
-        is_editor = _has_documents(self._initialize_params)
-        uri = uri_in(skipped.sample) if is_editor and skipped.id is None else None
-        if uri is None:
+    def _take_skipped(self, skipped: UnreadableFrame) -> bool:
+        """Has an editor's document read from its file; its user hears, once of each,
+        where that cannot be done."""
+        is_editor = _has_documents(self._initialize_params) and not self._shut_down
+        document = document_in(skipped) if is_editor else None
+        if document is None:
             return False
-        if uri not in self._warned:
-            self._warned.add(uri)
-            self._write(warning(uri, str(skipped.error)))
+        message = document.message()
+        self._lsp_side().submit(message)
+        if message["method"] == CLOSE and document.uri not in self._warned:
+            self._warned.add(document.uri)
+            self._write(document.warning(self._reader.limit))
         return True
 
     def _unreadable(self, body: bytes, error: ValueError) -> None:

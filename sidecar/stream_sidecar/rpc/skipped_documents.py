@@ -1,46 +1,114 @@
-"""What an editor's user is told of a document whose notification was skipped.
+"""A document of an editor that is longer than a message may be.
 
-A notification has no answer, and clients only log an error without an id. The method
-and the document's uri are found in a sample of the message; in the text of a document
-no member's name stands, because its quotes are escaped there.
+Its text was skipped without being held, and nobody waits for an answer: clients only
+log an error without an id. So the text is read from the document's file, if the file
+has the very text that the editor sent, which a digest tells: what the editor has may
+not be saved. Otherwise the user hears of it, once.
+
+The method, the uri and the version are found in a sample of the message; in the text of
+a document no member's name stands, because its quotes are escaped there.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from stream_sidecar import patterns
+from stream_sidecar.records import frozen
 from stream_sidecar.values.printable import one_line
 
-_METHOD = patterns.compile(rb'"method"\s{0,9}:\s{0,9}"textDocument/did\w{1,30}"')
-_URI = patterns.compile(rb'"uri"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.){1,4000}")')
+if TYPE_CHECKING:
+    from stream_sidecar.rpc.base_protocol import UnreadableFrame
+    from stream_sidecar.rpc.text_digest import TextDigest
 
+OPEN, CHANGE, CLOSE = (
+    f"textDocument/did{name}" for name in ("Open", "Change", "Close")
+)
+
+_MEMBER = r'"%s"\s{0,9}:\s{0,9}'
+_STRING = r'("(?:[^"\\]|\\.){0,4000}")'
+_METHOD = patterns.compile(_MEMBER % "method" + r'"(textDocument/did\w{1,30})"')
+_URI = patterns.compile(_MEMBER % "uri" + _STRING)
+_LANGUAGE = patterns.compile(_MEMBER % "languageId" + _STRING)
+_VERSION = patterns.compile(_MEMBER % "version" + r"(-?[0-9]{1,15})")
+
+_LARGEST_FILE = 1 << 28
+_BOM = "\ufeff"
 _WARNING = 2
 """MessageType.Warning of LSP 3.17."""
 
 
-def uri_in(sample: bytes) -> str | None:
-    """The uri of the document that a skipped message is about; None: it is none of an
-    editor's notifications."""
-    found = _URI.search(sample) if _METHOD.search(sample) else None
-    try:
-        return None if found is None else str(json.loads(found[1]))
-    except ValueError:
+@frozen
+class SkippedDocument:
+    """What an editor said of a document at ``uri`` by a ``method``."""
+
+    method: str
+    uri: str
+    language: str
+    version: int
+    digest: TextDigest
+
+    def message(self) -> dict[str, Any]:
+        """The notification with the file's text; without it, that it was closed."""
+        document: dict[str, Any] = {"uri": self.uri, "version": self.version}
+        params: dict[str, Any] = {"textDocument": document}
+        method, text = self.method, self._saved()
+        if text is None:
+            method = CLOSE
+        elif method == OPEN:
+            document |= {"languageId": self.language, "text": text}
+        else:
+            params["contentChanges"] = [{"text": text}]
+        return {"jsonrpc": "2.0", "method": method, "params": params}
+
+    def _saved(self) -> str | None:
+        """The file's text, which editors have without a byte order mark."""
+        if self._path is None:
+            return None
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(_LARGEST_FILE).decode()
+        except (OSError, ValueError):
+            return None
+        bare = text.removeprefix(_BOM)
+        return next(filter(self.digest.is_of, dict.fromkeys((bare, text))), None)
+
+    @property
+    def _path(self) -> Path | None:
+        parts = urlsplit(self.uri)
+        return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
+
+    def warning(self, limit: int) -> dict[str, Any]:
+        """``window/showMessage``: nothing is shown in it, and what to do."""
+        path = self._path
+        name = self.uri.rpartition("/")[2] if path is None else path.name
+        why = "is no file" if path is None else "is not saved as it is here"
+        file = "FILE" if path is None else f'"{path}"'
+        words = (
+            f"Nothing is underlined in {name}: it is larger than {limit >> 20} MiB and "
+            f"{why}. Save it and open it again, or in a terminal: "
+            f"stream-sidecar repair --diff {file}"
+        )
+        params = {"type": _WARNING, "message": one_line(words)}
+        return {"jsonrpc": "2.0", "method": "window/showMessage", "params": params}
+
+
+def document_in(skipped: UnreadableFrame) -> SkippedDocument | None:
+    """The document that a skipped message is about; None: it is none of an editor's
+    notifications."""
+    sample = skipped.sample.decode("utf-8", "replace")
+    method, uri = _METHOD.search(sample), _URI.search(sample)
+    if skipped.id is not None or method is None or uri is None:
         return None
-
-
-def warning(uri: str, reason: str) -> dict[str, Any]:
-    """``window/showMessage``: nothing is shown in it, and what to run."""
-    parts = urlsplit(uri)
-    is_file = parts.scheme == "file"
-    path = unquote(parts.path)
-    name = path.rpartition("/")[2]
-    file = f'"{path}"' if is_file else "FILE"
-    words = (
-        f"Nothing is underlined in {name}: {reason}. In a terminal: "
-        f"stream-sidecar repair --diff {file}"
+    language, version = _LANGUAGE.search(sample), _VERSION.search(sample)
+    return SkippedDocument(
+        OPEN if method[1] == OPEN else CHANGE,
+        json.loads(uri[1], strict=False),
+        "" if language is None else json.loads(language[1], strict=False),
+        0 if version is None else int(version[1]),
+        skipped.digest,
     )
-    params = {"type": _WARNING, "message": one_line(words)}
-    return {"jsonrpc": "2.0", "method": "window/showMessage", "params": params}
